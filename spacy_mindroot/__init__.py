@@ -1,0 +1,23 @@
+"""Graph-based dependency parsing for spaCy with exactly one root per sentence."""
+
+from .annotate import TangledTreeWarning, restore_sentences
+from .decoding import decode, decode_batch, greedy_heads
+from .docs import install_extensions
+from .errors import MindrootError
+from .scores import reduce_labels
+from .trees import count_roots, is_tree, tree_weight
+
+__all__ = [
+    "MindrootError",
+    "TangledTreeWarning",
+    "count_roots",
+    "decode",
+    "decode_batch",
+    "greedy_heads",
+    "is_tree",
+    "reduce_labels",
+    "restore_sentences",
+    "tree_weight",
+]
+
+install_extensions()

@@ -1,0 +1,150 @@
+"""`spacy mindroot decode`: a score file in, CoNLL-U, a table and pictures of trees out."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+import numpy as np
+import typer
+from tqdm import tqdm
+from wasabi import table
+
+from ..conllu import format_sentence
+from ..decoding import Heads, decode_matrices, decoding_error
+from ..errors import MindrootError
+from ..evaluation import unlabelled_attachment_score
+from ..render import side_by_side, tree_lines
+from ..score_file import ScoredSentence, read_score_file
+from ..trees import count_roots, tree_weight
+
+_BATCH = 1000  # sentences decoded in one call of the core
+
+
+class Decoded(NamedTuple):
+    """The best trees of the sentences of a score file, and the seconds it took to find those with a single root."""
+
+    unconstrained: list[Heads]
+    single_root: list[Heads]
+    seconds: float
+
+    def malformed(self) -> list[int]:
+        """The sentences (indexes) whose best unconstrained tree has more than one root."""
+        return [k for k, heads in enumerate(self.unconstrained) if count_roots(heads) > 1]
+
+
+def run(scores: Path, out: Path | None, show: int) -> None:
+    """The command, with its errors as messages. See `spacy mindroot decode --help`."""
+    to_stdout = str(out) == "-"
+    try:
+        sentences = read_score_file(scores)
+        decoded = decode_sentences(sentences, source=str(scores))
+        if out is not None:
+            with _opened(out) as file:
+                for k, (sentence, heads) in enumerate(zip(sentences, decoded.single_root, strict=True), 1):
+                    if len(heads):
+                        labels = sentence.labels(heads)
+                        file.write(
+                            format_sentence(sentence.words, heads.tolist(), labels, sent_id=f"{scores.stem}-{k}")
+                        )
+    except BrokenPipeError:  # `... - | head`
+        raise
+    except (MindrootError, OSError) as error:
+        typer.secho(f"Error: {error}", fg="red", err=True)
+        if out is not None:
+            typer.echo("Nothing was written.", err=True)
+        raise typer.Exit(1) from error
+
+    for k in decoded.malformed()[:show]:
+        typer.echo(
+            before_and_after(sentences[k], decoded.unconstrained[k], decoded.single_root[k], number=k + 1),
+            err=to_stdout,
+        )
+    typer.echo(summary(sentences, decoded), err=to_stdout)
+
+
+def decode_sentences(sentences: list[ScoredSentence], *, source: str) -> Decoded:
+    """Decodes all sentences, without and with the root constraint.
+
+    RAISES (DecodingError): For the first sentence that has no tree with a single root. It names `source`.
+    """
+    unconstrained: list[Heads] = []
+    single_root: list[Heads] = []
+    seconds = 0.0
+    with tqdm(total=len(sentences), unit=" sentences", disable=None, delay=1, leave=False) as progress:
+        for start in range(0, len(sentences), _BATCH):
+            batch = sentences[start : start + _BATCH]
+            matrices = [sentence.scores for sentence in batch]
+            began = time.perf_counter()
+            heads, faults = decode_matrices(matrices)
+            seconds += time.perf_counter() - began
+            for fault in faults:
+                k = fault.sentence
+                raise decoding_error(
+                    fault._replace(sentence=start + k),
+                    matrices[k],
+                    where=f"sentence {start + k + 1} of {source}",
+                    words=batch[k].words,
+                )
+            single_root += heads
+            unconstrained += decode_matrices(matrices, single_root=False)[0]
+            progress.update(len(batch))
+    return Decoded(unconstrained, single_root, seconds)
+
+
+def summary(sentences: list[ScoredSentence], decoded: Decoded) -> str:
+    """The table that the command prints."""
+    tokens = sum(map(len, decoded.single_root))
+    malformed = len(decoded.malformed())
+    share = f" ({malformed / len(sentences):.2%})" if sentences else ""
+    rows = [
+        ("Sentences", f"{len(sentences):,}"),
+        ("Tokens", f"{tokens:,}"),
+        ("Unconstrained optimum has more than one root", f"{malformed:,}{share}"),
+    ]
+    gold = [sentence.gold_heads for sentence in sentences if sentence.gold_heads is not None]
+    if gold:
+        for name, heads in (("UAS, unconstrained", decoded.unconstrained), ("UAS, single root", decoded.single_root)):
+            rows.append((name, f"{100 * unlabelled_attachment_score(heads, gold):.2f}"))
+    if decoded.seconds:
+        rows.append(("Tokens per second, decoding only", f"{tokens / decoded.seconds:,.0f}"))
+    return str(table(rows, aligns=("l", "r"), max_col=60))
+
+
+def before_and_after(sentence: ScoredSentence, before: Heads, after: Heads, *, number: int) -> str:
+    """The unconstrained and the single-rooted tree of a sentence beside each other; a star marks what has changed."""
+    changed = (np.flatnonzero(before != after) + 1).tolist()
+    columns = []
+    for title, heads in (("unconstrained", before), ("single root", after)):
+        roots = count_roots(heads)
+        title = f"{title}: {roots} root{'s' if roots > 1 else ''}, weight {tree_weight(sentence.scores, heads):.2f}"
+        columns.append([title, "", *tree_lines(sentence.words, heads.tolist(), sentence.labels(heads), marked=changed)])
+    return "\n".join([f"\nSentence {number}: {' '.join(sentence.words)}", "", *side_by_side(*columns)])
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    """Standard output for "-", else a file that appears under its name only when it is complete."""
+    if str(path) == "-":
+        yield typer.get_text_stream("stdout", encoding="utf8")
+        return
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf8", newline="\n") as file:
+            yield file
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,16 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .fault import Fault
+
+_Floats = npt.NDArray[np.floating[Any]]  # float32 or float64
+
+def decode(scores: _Floats, heads: npt.NDArray[np.int32], single_root: bool = True) -> Fault | None: ...
+def greedy_heads(scores: _Floats, heads: npt.NDArray[np.int32]) -> Fault | None: ...
+def decode_batch(matrices: list[_Floats], heads: npt.NDArray[np.int32], single_root: bool = True) -> list[Fault]: ...
+def decode_flat(
+    flat: _Floats, lengths: npt.NDArray[np.int64], heads: npt.NDArray[np.int32], single_root: bool = True
+) -> list[Fault]: ...
+def is_tree(heads: npt.NDArray[np.int32]) -> bool: ...

@@ -1,0 +1,246 @@
+"""Arc scores in, heads out: validates once, calls the core, turns its faults into errors that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .core import _core
+from .core.fault import Fault
+from .errors import DecodingError, InvalidScoreError, NoHeadError, NoRootError, NoTreeError, ScoresShapeError
+from .scores import FloatArray, Layout, check_layout, to_floats, to_root_column
+
+Heads = npt.NDArray[np.int32]
+
+
+def decode(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout = "root_column") -> Heads:
+    """The best tree of a sentence: the heads with the greatest total arc score.
+
+    Gabow and Tarjan's algorithm (1984) as adapted to parsing by Zmigrod, Vieira and Cotterell (2020). Where the best
+    head of every token already makes a tree with one root, that is all that is done.
+
+    Parameters
+    ----------
+    scores : array-like, (n, n+1)
+        `scores[i, h]`: how good head h is for token i (dependent i+1); h = 0 is ROOT, h = j+1 is token j. Larger is
+        better; the weight of a tree is the sum over its arcs, so probabilities go in as logarithms. -inf forbids an arc.
+        The self arcs `scores[i, i+1]` are never read. The array is not changed.
+    single_root : bool
+        Exactly one arc leaves ROOT. If False, as many as pay: the unconstrained optimum.
+    layout : str
+        How `scores` is laid out if not as above: "square", "square_transposed" or "root_diagonal" (see
+        `spacy_mindroot.scores.LAYOUTS`).
+
+    Returns
+    -------
+    heads : int32 array, (n,)
+        0 = ROOT, j = token j-1: the HEAD column of CoNLL-U.
+
+    Raises
+    ------
+    InvalidScoreError, NoHeadError, NoRootError, NoTreeError, ScoresShapeError, ScoresTypeError
+        All are `ValueError`.
+
+    Notes
+    -----
+    O(n^2) time. Weights are compared in double precision, relative to the best arc of each token. Ties are broken in
+    favour of the lowest head in each greedy choice, so the tree is the same for float32 and float64, alone or in a batch.
+
+    Examples
+    --------
+    >>> decode([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]])
+    array([0, 1, 2], dtype=int32)
+    >>> decode([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]], single_root=False)
+    array([0, 0, 2], dtype=int32)
+    """
+    matrix = to_root_column(scores, layout)
+    heads = np.empty(len(matrix), dtype=np.int32)
+    fault = _core.decode(matrix, heads, single_root)
+    if fault is not None:
+        raise decoding_error(fault, matrix)
+    return heads
+
+
+@overload
+def decode_batch(
+    scores: npt.NDArray[Any],
+    lengths: npt.ArrayLike | None = None,
+    *,
+    single_root: bool = True,
+    layout: Layout = "root_column",
+) -> Heads: ...
+@overload
+def decode_batch(
+    scores: Iterable[npt.ArrayLike],
+    lengths: npt.ArrayLike | None = None,
+    *,
+    single_root: bool = True,
+    layout: Layout = "root_column",
+) -> list[Heads]: ...
+def decode_batch(
+    scores: Any, lengths: npt.ArrayLike | None = None, *, single_root: bool = True, layout: Layout = "root_column"
+) -> Heads | list[Heads]:
+    """The best tree of each sentence of a batch. The loop over sentences runs without the GIL.
+
+    Parameters
+    ----------
+    scores : one of
+        - an iterable of matrices, each as for `decode`;
+        - a flat 1-D array with the (n, n+1) matrices end to end, row after row, and their n in `lengths` (no copy is
+          made);
+        - a padded batch (sentences, rows, columns), or a list of padded matrices, with `lengths`: what lies beyond a
+          sentence's length is not read.
+    lengths : array-like of ints, (sentences,)
+        Tokens of each sentence.
+    single_root, layout
+        As for `decode`. Flat scores are always in layout "root_column".
+
+    Returns
+    -------
+    A list of int32 arrays of heads; for flat scores, one flat int32 array of `sum(lengths)` heads.
+
+    Raises
+    ------
+    As `decode`, for the first sentence that is at fault; the error names it.
+    """
+    check_layout(layout)
+    sizes = None if lengths is None else _to_lengths(lengths)
+    if (
+        not isinstance(scores, (list, tuple))
+        and hasattr(scores, "ndim")
+        and scores.ndim == 1
+        and scores.dtype != object
+    ):
+        return _decode_flat(to_floats(scores), sizes, single_root, layout)
+    if getattr(scores, "ndim", 3) == 2:
+        raise ScoresShapeError(
+            f"decode_batch() takes several matrices; this is a single one, shape {scores.shape}. Use decode(), or put it in a list."
+        )
+    batch = list(scores)
+    if sizes is not None:
+        batch = _cut_padding(batch, sizes, layout)
+    matrices = [to_root_column(matrix, layout, where=_in_batch(k)) for k, matrix in enumerate(batch)]
+    heads, faults = decode_matrices(matrices, single_root=single_root)
+    for fault in faults:
+        raise decoding_error(fault, matrices[fault.sentence], where=_in_batch(fault.sentence))
+    return heads
+
+
+def decode_matrices(matrices: list[FloatArray], *, single_root: bool = True) -> tuple[list[Heads], list[Fault]]:
+    """`decode_batch` without the checks: matrices from `to_root_column`; one fault does not stop the others.
+
+    Returns the heads of each sentence (undefined where there is a fault) and the faults.
+    """
+    ends = np.cumsum([len(matrix) for matrix in matrices], dtype=np.int64)
+    heads = np.empty(ends[-1] if matrices else 0, dtype=np.int32)
+    faults = _core.decode_batch(matrices, heads, single_root)
+    return np.split(heads, ends[:-1]) if matrices else [], faults
+
+
+def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> Heads:
+    """The best head of each token on its own (the greedy graph): (n,) int32, 0 = ROOT. They need not form a tree.
+
+    Parameters and errors as for `decode`; the lowest head where several are equally good.
+    """
+    matrix = to_root_column(scores, layout)
+    heads = np.empty(len(matrix), dtype=np.int32)
+    fault = _core.greedy_heads(matrix, heads)
+    if fault is not None:
+        raise decoding_error(fault, matrix)
+    return heads
+
+
+def decoding_error(
+    fault: Fault, matrix: FloatArray, *, where: str = "", words: Sequence[str] | None = None
+) -> DecodingError:
+    """The error for a fault that the core found in `matrix`. `where` says which sentence, `words` are its tokens."""
+
+    def name(token: int) -> str:
+        return f"{token} ({words[token - 1]!r})" if words is not None else f"{token}"
+
+    def head_name(head: int) -> str:
+        return "0 (ROOT)" if head == 0 else name(head)
+
+    where = where or f"sentence of {len(matrix)} tokens"
+    details: dict[str, Any] = {"sentence": fault.sentence, "dependent": fault.dependent, "head": fault.head}
+    if fault.kind == "not_finite":
+        score = "NaN" if np.isnan(matrix[fault.dependent - 1, fault.head]) else "+inf"
+        return InvalidScoreError(
+            f"{where}: the score of head {head_name(fault.head)} for dependent {name(fault.dependent)} is {score}. Arc scores "
+            "are finite numbers, or -inf to forbid an arc; look for a division by zero or an overflow where they are made.",
+            **details,
+        )
+    if fault.kind in ("no_head", "no_arborescence") and np.isneginf(matrix[:, 0]).all():
+        return NoRootError(
+            f"{where}: no token may be the root, since all arcs from ROOT are -inf. Allow one; if the root scores are "
+            "elsewhere in your array, say so with layout=...",
+            **(details | {"dependent": 0, "head": 0}),
+        )
+    if fault.kind == "no_head":
+        return NoHeadError(
+            f"{where}: no head is allowed for dependent {name(fault.dependent)}, since all its arcs are -inf. Allow at least one.",
+            **details,
+        )
+    if fault.kind == "no_arborescence":
+        return NoTreeError(
+            f"{where}: there is no tree, since no path of allowed arcs leads from ROOT to dependent {name(fault.dependent)}. "
+            "Allow an arc to it, or to a token above it, from outside.",
+            **details,
+        )
+    return NoTreeError(
+        f"{where}: there is no tree with a single root, since dependents {name(fault.dependent)} and {name(fault.head)} can each "
+        "be reached only by an arc of its own from ROOT (directly, or through tokens that can). Allow an arc between "
+        "the two, or decode with single_root=False.",
+        **details,
+    )
+
+
+def _decode_flat(flat: FloatArray, lengths: npt.NDArray[np.int64] | None, single_root: bool, layout: Layout) -> Heads:
+    if lengths is None:
+        raise ScoresShapeError("a flat array of scores needs lengths: the number of tokens of each sentence.")
+    if layout != "root_column":
+        raise ScoresShapeError(f'a flat array of scores holds matrices in layout "root_column", not "{layout}".')
+    sizes = lengths * (lengths + 1)
+    if sizes.sum() != len(flat):
+        raise ScoresShapeError(
+            f"the flat array has {len(flat)} scores, but {len(lengths)} sentences of these lengths have {sizes.sum()}: n * (n+1) each."
+        )
+    heads = np.empty(lengths.sum(), dtype=np.int32)
+    for fault in _core.decode_flat(flat, lengths, heads, single_root):
+        start, n = sizes[: fault.sentence].sum(), lengths[fault.sentence]
+        matrix = flat[start : start + n * (n + 1)].reshape(n, n + 1)
+        raise decoding_error(fault, matrix, where=_in_batch(fault.sentence))
+    return heads
+
+
+def _to_lengths(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    array = np.asarray(lengths)
+    if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or array.min() < 0)):
+        raise ScoresShapeError(
+            f"lengths are one number of tokens per sentence, not negative; found dtype {array.dtype}, shape {array.shape}."
+        )
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _cut_padding(batch: list[Any], lengths: npt.NDArray[np.int64], layout: Layout) -> list[FloatArray]:
+    if len(batch) != len(lengths):
+        raise ScoresShapeError(f"{len(batch)} matrices, but {len(lengths)} lengths.")
+    cut = []
+    for k, (matrix, n) in enumerate(zip(batch, lengths.tolist(), strict=True)):
+        array = to_floats(matrix, where=_in_batch(k))
+        rows = n if layout in ("root_column", "root_diagonal") else n + 1
+        columns = n if layout == "root_diagonal" else n + 1
+        if array.ndim != 2 or array.shape[0] < rows or array.shape[1] < columns:
+            raise ScoresShapeError(
+                f'{_in_batch(k)}: {n} tokens need a matrix of at least ({rows}, {columns}) in layout "{layout}"; '
+                f"the shape found is {array.shape}."
+            )
+        cut.append(array[:rows, :columns])
+    return cut
+
+
+def _in_batch(k: int) -> str:
+    return f"sentence {k + 1} of the batch (index {k})"

@@ -1,0 +1,67 @@
+"""The errors of this package. Each is a `ValueError`, so that one `except` catches bad input, and says what was found,
+where, and what to do."""
+
+from __future__ import annotations
+
+
+class MindrootError(ValueError):
+    """Base of all errors of this package."""
+
+
+class ScoresShapeError(MindrootError):
+    """The array of arc scores has the wrong shape or number of dimensions for its layout or its sentence."""
+
+
+class ScoresTypeError(MindrootError):
+    """The arc scores are not real numbers in host memory."""
+
+
+class DecodingError(MindrootError):
+    """There is no tree to be had from these arc scores.
+
+    sentence (int): Index of the sentence in the batch or the Doc, from 0.
+    dependent (int): The dependent, from 1 as in CoNLL-U; 0 if none is to be named.
+    head (int): The head, 0 = ROOT.
+    """
+
+    def __init__(self, message: str, *, sentence: int = 0, dependent: int = 0, head: int = 0) -> None:
+        super().__init__(message)
+        self.sentence = sentence
+        self.dependent = dependent
+        self.head = head
+
+
+class InvalidScoreError(DecodingError):
+    """An arc score is NaN or +inf."""
+
+
+class NoHeadError(DecodingError):
+    """A token has no allowed head: all its arcs are -inf."""
+
+
+class NoRootError(DecodingError):
+    """No token may be the root: all arcs from ROOT are -inf."""
+
+
+class NoTreeError(DecodingError):
+    """Each token has an allowed head, but the allowed arcs form no tree, or none with a single root."""
+
+
+class HeadsError(MindrootError):
+    """An array of heads is not one: wrong shape, dtype or range."""
+
+
+class MissingScoresError(MindrootError):
+    """A Doc carries no arc scores where the component looks for them."""
+
+
+class SentenceMismatchError(MindrootError):
+    """The arc scores of a Doc and its tokens or sentence boundaries do not agree."""
+
+
+class LabelsError(MindrootError):
+    """The arc labels do not fit the arc scores, or a label is missing."""
+
+
+class ScoreFileError(MindrootError):
+    """A score file lacks an array, or its arrays do not fit together."""

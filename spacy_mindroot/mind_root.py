@@ -1,0 +1,177 @@
+"""The spaCy component: reads arc scores off the Doc, decodes the best tree with one root of each sentence, writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import srsly
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc
+from spacy.util import minibatch
+
+from .annotate import check_sentences, read_labels, write_trees
+from .core.fault import Fault
+from .decoding import Heads, decode_matrices, decoding_error
+from .docs import describe, drop_extension, install_extensions
+from .errors import DecodingError, LabelsError
+from .scores import FloatArray, to_root_column
+from .sources import ScoreSource
+
+
+@Language.factory(
+    "mind_root",
+    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
+    requires=["doc._.arc_scores"],
+    default_config={
+        "scores": {"@misc": "spacy-mindroot.doc_arc_scores.v1"},
+        "keep_scores": False,
+        "root_label": "ROOT",
+        "fallback_label": "dep",
+    },
+)
+def make_mind_root(
+    nlp: Language, name: str, scores: ScoreSource, keep_scores: bool, root_label: str, fallback_label: str
+) -> MindRoot:
+    """Makes the component from its config. See `MindRoot` for the settings."""
+    install_extensions()
+    return MindRoot(name, scores=scores, keep_scores=keep_scores, root_label=root_label, fallback_label=fallback_label)
+
+
+class MindRoot(Pipe):
+    """Writes, for each sentence, the tree with the greatest total arc score among those with exactly one root.
+
+    The sentences are what the shapes of the scores say. Labels come from `doc._.arc_labels` and `doc._.arc_label_names`
+    where these are given; otherwise an arc that the Doc has already keeps its label. See `annotate.write_trees`.
+
+    name (str): The component's name in the pipeline.
+    scores (Callable[[Doc], Sequence[ArrayLike]]): Gives the arc scores of a Doc, one (n, n+1) array per sentence.
+    keep_scores (bool): Leave scores and labels on the Doc. They make it slow to store and to send between processes.
+    root_label (str): The dep of the root. spaCy itself expects "ROOT", for `noun_chunks` among others.
+    fallback_label (str): The dep of an arc that nothing else gives a label to.
+    """
+
+    def __init__(
+        self,
+        name: str = "mind_root",
+        *,
+        scores: ScoreSource,
+        keep_scores: bool = False,
+        root_label: str = "ROOT",
+        fallback_label: str = "dep",
+    ) -> None:
+        self.name = name
+        self.scores = scores
+        self.keep_scores = keep_scores
+        self.root_label = root_label
+        self.fallback_label = fallback_label
+        self._check_settings()
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Parses one Doc, in place. On an error it is as it was.
+
+        doc (Doc): A Doc with arc scores. An empty one is returned as it is.
+        RAISES (MindrootError): If scores or labels are missing or don't fit, or if there is no tree to be had.
+        """
+        for _, error in self._parse([doc]):
+            if error is not None:
+                raise error
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parses a stream of Docs, each batch in one call of the core.
+
+        A Doc that can't be parsed goes to the error handler (`nlp.set_error_handler`), unchanged; if that does not
+        raise, the Doc is left out of the stream, as in spaCy's own components. The others are not affected.
+
+        stream (Iterable[Doc]): The Docs.
+        batch_size (int): How many are decoded together.
+        YIELDS (Doc): The parsed Docs, in order.
+        """
+        handle_error = self.get_error_handler()
+        for docs in minibatch(stream, size=batch_size):
+            for doc, error in self._parse(docs):
+                if error is None:
+                    yield doc
+                else:
+                    handle_error(self.name, self, [doc], error)
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The settings, which `Language.from_bytes` would not take from the config."""
+        settings: bytes = srsly.msgpack_dumps({name: getattr(self, name) for name in self._SETTINGS})
+        return settings
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> MindRoot:
+        """Takes over the settings. Where the scores come from is a function, and stays as it is."""
+        for name, value in srsly.msgpack_loads(bytes_data).items():
+            setattr(self, name, value)
+        self._check_settings()
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Writes nothing: there is nothing to know but the settings, and those are in the config.cfg beside it."""
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> MindRoot:
+        """Reads nothing, so that settings given to `spacy.load(..., config=...)` hold."""
+        return self
+
+    _SETTINGS = ("keep_scores", "root_label", "fallback_label")
+
+    def _check_settings(self) -> None:
+        if not self.root_label or not self.fallback_label:
+            raise LabelsError(
+                f"{self.name}: root_label and fallback_label must not be empty; spaCy hides heads without a label."
+            )
+        if self.fallback_label.lower() in ("root", self.root_label.lower()):
+            raise LabelsError(
+                f"{self.name}: fallback_label is {self.fallback_label!r}, which would mark other tokens as roots."
+            )
+
+    def _parse(self, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Exception | None]]:
+        """Parses Docs, decoding all in one call. Yields each with what went wrong, or None."""
+        batch: list[tuple[Doc, list[FloatArray] | Exception]] = []
+        for doc in docs:
+            try:
+                batch.append((doc, self._read(doc)))
+            except Exception as error:
+                batch.append((doc, error))
+        heads, faults = decode_matrices([m for _, read in batch if not isinstance(read, Exception) for m in read])
+        at = 0
+        for doc, read in batch:
+            if isinstance(read, Exception):
+                yield doc, read
+                continue
+            own = range(at, at + len(read))
+            at = own.stop
+            try:
+                for fault in faults:
+                    if fault.sentence in own:
+                        raise self._error(doc, read, fault._replace(sentence=fault.sentence - own.start))
+                self._write(doc, read, heads[own.start : own.stop])
+            except Exception as error:
+                yield doc, error
+            else:
+                yield doc, None
+
+    def _read(self, doc: Doc) -> list[FloatArray]:
+        if len(doc) == 0:
+            return []
+        matrices = [to_root_column(scores, where=describe(doc, k)) for k, scores in enumerate(self.scores(doc))]
+        check_sentences(doc, [len(matrix) for matrix in matrices])
+        return matrices
+
+    def _write(self, doc: Doc, matrices: list[FloatArray], heads: list[Heads]) -> None:
+        labels = read_labels(doc, matrices, heads)
+        write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
+        if not self.keep_scores:
+            if hasattr(self.scores, "drop"):
+                self.scores.drop(doc)
+            drop_extension(doc, "arc_labels")
+            drop_extension(doc, "arc_label_names")
+
+    def _error(self, doc: Doc, matrices: list[FloatArray], fault: Fault) -> DecodingError:
+        k = fault.sentence
+        start = sum(len(matrix) for matrix in matrices[:k])
+        words = [token.text for token in doc[start : start + len(matrices[k])]]
+        return decoding_error(fault, matrices[k], where=describe(doc, k), words=words)

@@ -1,0 +1,126 @@
+"""Score files: the arc scores of many sentences in one `.npz`, as a parser elsewhere may leave them.
+
+| array        | dtype, size             | meaning                                                             |
+| ------------ | ----------------------- | ------------------------------------------------------------------- |
+| `lens`       | ints [S]                | tokens n of each sentence                                           |
+| `arc`        | floats [sum n(n+1)]     | the (n, n+1) arc scores of each sentence, row after row, end to end |
+| `words`      | uint8                   | UTF-8, one word a line; optional, as is all that follows            |
+| `labels`     | uint8                   | UTF-8, one label a line                                             |
+| `label_best` | unsigned ints, as `arc` | index of the best label of each arc; goes with `labels`             |
+| `heads`      | ints [sum n]            | gold heads, 0 = ROOT                                                |
+
+Other arrays are ignored. No pickles are read.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import MindrootError, ScoreFileError
+from .scores import FloatArray, to_floats
+
+Ints = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class ScoredSentence:
+    """One sentence of a score file.
+
+    scores (np.ndarray): (n, n+1) arc scores.
+    words (list[str]): "_" for each if the file has none.
+    best_labels (Optional[np.ndarray]): (n, n+1) indexes into `label_names`: the best label of each arc.
+    label_names (Sequence[str]): The labels of the file.
+    gold_heads (Optional[np.ndarray]): (n,), 0 = ROOT.
+    """
+
+    scores: FloatArray
+    words: list[str]
+    best_labels: Ints | None
+    label_names: list[str]
+    gold_heads: Ints | None
+
+    def labels(self, heads: Ints) -> list[str]:
+        """UD labels of a tree: `root` on the root arc and there alone, `dep` where the file has nothing to say."""
+        if self.best_labels is None:
+            names = ["dep"] * len(heads)
+        else:
+            names = [self.label_names[label] for label in self.best_labels[np.arange(len(heads)), heads].tolist()]
+        return [
+            "root" if head == 0 else "dep" if name == "root" else name for head, name in zip(heads, names, strict=True)
+        ]
+
+
+def read_score_file(path: str | Path) -> list[ScoredSentence]:
+    """All sentences of a score file; their arrays are views of the file's.
+
+    RAISES (ScoreFileError): If the file is not one: names the file, the array and what is wrong.
+    """
+    names = ("lens", "arc", "words", "labels", "label_best", "heads")
+    try:
+        with zipfile.ZipFile(path):  # np.load would take other files for pickles
+            pass
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in names if name in archive}
+    except (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise ScoreFileError(f"{path} can't be read as an .npz file of arc scores: {error}") from error
+    try:
+        return list(_sentences(arrays))
+    except MindrootError as error:
+        raise ScoreFileError(f"{path}: {error}") from error
+
+
+def _sentences(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[ScoredSentence]:
+    for name in ("lens", "arc"):
+        if name not in arrays:
+            raise ScoreFileError(f"there is no array `{name}`. A score file has at least `lens` and `arc`.")
+    lens = arrays["lens"]
+    if lens.ndim != 1 or lens.dtype.kind not in "iu" or (lens.size and lens.min() < 0):
+        raise ScoreFileError("`lens` is to hold one number of tokens per sentence.")
+    lengths = lens.astype(np.int64)
+    tokens, cells = int(lengths.sum()), int((lengths * (lengths + 1)).sum())
+    arcs = to_floats(arrays["arc"], where="`arc`")
+    words = _lines(arrays, "words") or ["_"] * tokens
+    label_names = _lines(arrays, "labels")
+    best_labels, gold_heads = arrays.get("label_best"), arrays.get("heads")
+
+    shapes = {"arc": (arcs.shape, cells), "words": ((len(words),), tokens)}
+    if best_labels is not None:
+        shapes["label_best"] = (best_labels.shape, cells)
+    if gold_heads is not None:
+        shapes["heads"] = (gold_heads.shape, tokens)
+    for name, (found, wanted) in shapes.items():
+        if found != (wanted,):
+            raise ScoreFileError(f"`{name}` has shape {found}, but the lengths in `lens` ask for ({wanted},).")
+    if best_labels is not None and best_labels.size and best_labels.max() >= len(label_names):
+        raise ScoreFileError(
+            f"`label_best` has label {best_labels.max()}, but `labels` has {len(label_names)}, counted from 0."
+        )
+
+    token = cell = 0
+    for n in lengths.tolist():
+        in_tokens, in_cells = slice(token, token + n), slice(cell, cell + n * (n + 1))
+        token, cell = in_tokens.stop, in_cells.stop
+        yield ScoredSentence(
+            scores=arcs[in_cells].reshape(n, n + 1),
+            words=words[in_tokens],
+            best_labels=None if best_labels is None else best_labels[in_cells].reshape(n, n + 1),
+            label_names=label_names,
+            gold_heads=None if gold_heads is None else gold_heads[in_tokens],
+        )
+
+
+def _lines(arrays: dict[str, npt.NDArray[Any]], name: str) -> list[str]:
+    if name not in arrays or arrays[name].size == 0:
+        return []
+    try:
+        return arrays[name].astype(np.uint8).tobytes().decode("utf8").split("\n")
+    except UnicodeDecodeError as error:
+        raise ScoreFileError(f"`{name}` is not UTF-8: {error}.") from error

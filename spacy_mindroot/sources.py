@@ -1,0 +1,119 @@
+"""Where arc scores come from: registered getters, each a function of a Doc that returns one array per sentence.
+
+A getter may also have `drop(doc)`, which takes the scores off the Doc again: `mind_root` calls it once the tree is
+written, unless it is to keep them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from spacy.tokens import Doc
+
+from .docs import describe, drop_extension
+from .errors import MissingScoresError, ScoresShapeError
+from .scores import Layout, check_layout, to_root_column
+
+_REMEDY = (
+    "Put a scorer before this component, or set them yourself. If the Doc came from a .spacy file, write that with "
+    "DocBin(store_user_data=True): the default drops them."
+)
+
+
+class ScoreSource(Protocol):
+    """Arc scores of a Doc: one (n, n+1) array per sentence, in order. The shapes say where the sentences are."""
+
+    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]: ...
+
+
+@dataclass(frozen=True)
+class DocArcScores:
+    """Reads `doc._.arc_scores`.
+
+    layout (str): How each array is laid out; see `spacy_mindroot.scores.LAYOUTS`.
+    """
+
+    layout: Layout = "root_column"
+
+    def __post_init__(self) -> None:
+        check_layout(self.layout)
+
+    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
+        return _per_sentence(doc, doc._.arc_scores, "doc._.arc_scores", self.layout)
+
+    def drop(self, doc: Doc) -> None:
+        drop_extension(doc, "arc_scores")
+
+
+@dataclass(frozen=True)
+class UserDataScores:
+    """Reads `doc.user_data[key]`.
+
+    key (str): Where another tool leaves its scores.
+    layout (str): How each array is laid out; see `spacy_mindroot.scores.LAYOUTS`.
+    """
+
+    key: str
+    layout: Layout = "root_column"
+
+    def __post_init__(self) -> None:
+        check_layout(self.layout)
+
+    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
+        return _per_sentence(doc, doc.user_data.get(self.key), f"doc.user_data[{self.key!r}]", self.layout)
+
+    def drop(self, doc: Doc) -> None:
+        doc.user_data.pop(self.key, None)
+
+
+@dataclass(frozen=True)
+class WholeDocScores:
+    """Reads `doc._.arc_scores` as a single matrix over all tokens of the Doc, and cuts it along the Doc's sentences.
+
+    Arcs from one sentence to another are left out. The sentences must be set before, by `senter` or `sentencizer`.
+
+    layout (str): How the matrix is laid out; see `spacy_mindroot.scores.LAYOUTS`.
+    """
+
+    layout: Layout = "root_column"
+
+    def __post_init__(self) -> None:
+        check_layout(self.layout)
+
+    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
+        where = f"doc._.arc_scores of {describe(doc)}"
+        if doc._.arc_scores is None:
+            raise MissingScoresError(f"{describe(doc)} has no doc._.arc_scores. {_REMEDY}")
+        matrix = to_root_column(doc._.arc_scores, self.layout, where=where)
+        if len(matrix) != len(doc):
+            raise ScoresShapeError(f"{where} is over {len(matrix)} tokens, the Doc has {len(doc)}.")
+        if not doc.has_annotation("SENT_START"):
+            raise MissingScoresError(
+                f"{describe(doc)} has no sentence boundaries to cut its scores along. Add a `senter` or `sentencizer` before, "
+                "or pass `[scores]` and use spacy-mindroot.doc_arc_scores.v1 if the Doc is one sentence."
+            )
+        return [
+            np.concatenate([matrix[s.start : s.end, :1], matrix[s.start : s.end, s.start + 1 : s.end + 1]], axis=1)
+            for s in doc.sents
+        ]
+
+    def drop(self, doc: Doc) -> None:
+        drop_extension(doc, "arc_scores")
+
+
+def _per_sentence(doc: Doc, scores: Any, place: str, layout: Layout) -> Sequence[npt.ArrayLike]:
+    if scores is None:
+        raise MissingScoresError(f"{describe(doc)} has no arc scores in {place}. {_REMEDY}")
+    if not isinstance(scores, (list, tuple)):
+        raise ScoresShapeError(
+            f"{place} of {describe(doc)} is to be a list with one array per sentence; found {type(scores).__name__}"
+            f"{f' of shape {scores.shape}' if hasattr(scores, 'shape') else ''}. If the Doc is one sentence, write [scores]; "
+            "if it is one matrix for several sentences, use spacy-mindroot.whole_doc_scores.v1."
+        )
+    if layout == "root_column":
+        return scores
+    return [to_root_column(matrix, layout, where=describe(doc, k)) for k, matrix in enumerate(scores)]

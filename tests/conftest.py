@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DATA = Path(os.environ.get("MINDROOT_DATA", ROOT / "../shared/data")).resolve()
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20201116)
+
+
+@pytest.fixture(scope="session")
+def checkout():
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder of treebanks and score files; tests that need it are skipped where there is none."""
+    if not DATA.is_dir():
+        pytest.skip(f"no data at {DATA}; set MINDROOT_DATA")
+    return DATA
+
+
+def pytest_generate_tests(metafunc):
+    """`score_file` runs over each score file, `case` over each case of the kind that the marker `cases` names.
+
+    Where the data is absent there is one test, skipped, with the reason.
+    """
+    if "score_file" in metafunc.fixturenames:
+        files = sorted((DATA / "scores").glob("*.npz"))
+        metafunc.parametrize(
+            "score_file", files or [absent(DATA / "scores")], ids=[file.stem for file in files] or ["absent"]
+        )
+    if "case" in metafunc.fixturenames:
+        (kind,) = metafunc.definition.get_closest_marker("cases").args
+        path = DATA.parent / "cases" / "cases.jsonl"
+        cases = [json.loads(line) for line in path.read_text("utf8").splitlines()] if path.exists() else []
+        cases = [case for case in cases if case["kind"] == kind]
+        metafunc.parametrize("case", cases or [absent(path)], ids=[case["id"] for case in cases] or ["absent"])
+
+
+def absent(path):
+    return pytest.param(None, marks=pytest.mark.skip(reason=f"nothing at {path}; set MINDROOT_DATA"))

@@ -1,0 +1,102 @@
+"""Random arc scores of every kind the decoder has to stand, all trees of a short sentence, random trees."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+MASKS = (-1e4, -1e9, -1e32)
+
+
+def _normal(rng, n):
+    return rng.normal(0, 3, (n, n + 1))
+
+
+def _masked(rng, n):
+    scores = _normal(rng, n)
+    scores[rng.random(scores.shape) < 0.4] = -np.inf
+    return scores
+
+
+def _finitely_masked(rng, n):
+    scores = _normal(rng, n)
+    masked = rng.random(scores.shape) < rng.choice([0.3, 0.7])
+    scores[masked] = rng.choice(MASKS, size=masked.sum())
+    return scores
+
+
+def _root_attractive(rng, n):
+    scores = _normal(rng, n)
+    scores[:, 0] += 10
+    return scores
+
+
+KINDS = {
+    "normal": _normal,
+    "positive": lambda rng, n: np.abs(_normal(rng, n)),
+    "tied": lambda rng, n: rng.integers(0, 3, (n, n + 1)).astype(float),
+    "all_equal": lambda rng, n: np.full((n, n + 1), float(rng.integers(-2, 3))),
+    "root_attractive": _root_attractive,
+    "masked": _masked,
+    "finitely_masked": _finitely_masked,
+    "huge": lambda rng, n: _normal(rng, n) * 1e30,
+    "tiny": lambda rng, n: _normal(rng, n) * 1e-30,
+}
+
+
+def random_scores(kind, n, rng, dtype=np.float64):
+    """Arc scores (n, n+1) of a kind; the self arcs hold NaN, which nobody may notice."""
+    scores = KINDS[kind](rng, n).astype(dtype)
+    scores[np.arange(n), np.arange(n) + 1] = np.nan
+    return scores
+
+
+@lru_cache
+def all_trees(n):
+    """Heads of all trees over n tokens, (trees, n), and which of them have a single root."""
+    trees = [heads for heads in product(range(n + 1), repeat=n) if reaches_root(heads)]
+    trees = np.array(trees)
+    return trees, (trees == 0).sum(axis=1) == 1
+
+
+def reaches_root(heads):
+    """Does each token hang on ROOT, directly or through others? Written without regard to how the package does it."""
+    for token in range(1, len(heads) + 1):
+        at = token
+        for _ in heads:
+            at = heads[at - 1] if at else 0
+        if at:
+            return False
+    return True
+
+
+def best_by_exhaustion(scores, *, single_root):
+    """The greatest total score of all trees, -inf if there is none."""
+    trees, single = all_trees(len(scores))
+    if single_root:
+        trees = trees[single]
+    weights = scores.astype(np.float64)[np.arange(len(scores)), trees].sum(axis=1)
+    return weights.max()
+
+
+def total(scores, heads):
+    return scores.astype(np.float64)[np.arange(len(heads)), heads].sum()
+
+
+def random_tree(n, rng):
+    """Heads of a random tree with one root: a random labelled tree, hung up at a random token. Mostly non-projective."""
+    order = rng.permutation(n)
+    heads = np.zeros(n, dtype=np.int32)
+    for position in range(1, n):
+        heads[order[position]] = order[rng.integers(position)] + 1
+    return heads
+
+
+def scores_of_tree(heads, rng, dtype=np.float32):
+    """Arc scores under which `heads` is the best tree with one root."""
+    n = len(heads)
+    scores = rng.normal(0, 1, (n, n + 1))
+    scores[np.arange(n), heads] = 100
+    return scores.astype(dtype)

@@ -1,0 +1,168 @@
+"""Inputs that broke other tools, and the behaviour that is right: what concerns decoding and writing trees."""
+
+import pickle
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_mindroot import count_roots, decode, decode_batch, is_tree, reduce_labels, tree_weight
+from spacy_mindroot.annotate import write_trees
+
+LAYOUTS = {"dep_head": "square", "head_dep": "square_transposed"}
+VARIANTS = {
+    "fortran": np.asfortranarray,
+    "readonly": lambda scores: np.frombuffer(scores.tobytes()).reshape(scores.shape),
+    "list": np.ndarray.tolist,
+}
+
+
+def decode_case(case, **options):
+    scores = np.array(case["scores"], dtype=float) if case["scores"] else []
+    if "lengths" in case:
+        return decode_batch([scores], [case["lengths"]], **options)[0]
+    return decode(scores, layout=case_layout(case), **options)
+
+
+def case_layout(case):
+    return "root_diagonal" if case.get("root") == "diagonal" else LAYOUTS.get(case.get("orientation"), "root_column")
+
+
+@pytest.mark.cases("matrix")
+def test_matrix(case):
+    expect = case["expect"]
+    if "error" in expect:
+        with pytest.raises(ValueError) as caught:
+            decode_case(case)
+        assert all(part.lower() in str(caught.value).lower() for part in expect["message_names"]), str(caught.value)
+        return
+
+    single_root = case.get("options", {}).get("single_root", True)
+    heads = decode_case(case, single_root=single_root)
+    assert is_tree(heads) and (not single_root or count_roots(heads) == min(1, len(heads)))
+    if "heads" in expect:
+        assert heads.tolist() == expect["heads"]
+    if isinstance(expect.get("heads_any_of"), list):
+        assert heads.tolist() in expect["heads_any_of"]
+    if "total" in expect:
+        n = len(case["words"])
+        scores = np.array(case["scores"], dtype=float)[: case.get("lengths"), : n + 1]
+        assert tree_weight(scores, heads, layout=case_layout(case)) == pytest.approx(expect["total"])
+    if "without_root_constraint" in case:
+        free = decode_case(case, single_root=False).tolist()
+        known = case["without_root_constraint"]
+        assert free == known or free in known
+    for variant in case.get("variants", []):
+        scores = np.array(case["scores"], dtype=float)
+        scores = VARIANTS[variant](scores) if variant in VARIANTS else scores.astype(variant)
+        assert decode(scores).tolist() == expect["heads"], variant
+    if "deps" in expect:
+        assert labelled(case, heads) == expect["deps"]
+
+
+def labelled(case, heads):
+    """The labels of a case with label scores: the best one of each final arc, ROOT's on the root arc and there only."""
+    names, n = case["label_names"], len(heads)
+    scores = np.zeros((n, n + 1, len(names)))
+    for dependent, rows in case["label_scores"].items():
+        for head, row in rows.items():
+            scores[int(dependent) - 1, int(head)] = row
+    best = reduce_labels(scores, root_label=names.index("root"))[1]
+    return [names[label] for label in best[np.arange(n), heads]]
+
+
+@pytest.mark.cases("generator")
+def test_generator(case):
+    assert case["id"] == "B15-1", "a recipe that this test does not know"
+    n = 2000
+    tokens = np.arange(1, n + 1)
+    scores = np.empty((n, n + 1))
+    scores[:, 1:] = -np.abs(tokens[:, np.newaxis] - tokens)
+    scores[:, 0] = -n
+    scores[0, 0] = 0
+    heads = decode(scores)
+    assert is_tree(heads) and count_roots(heads) == 1
+
+
+def case_doc(case):
+    parse = {name: case[name] for name in ("heads", "deps") if case.get(name)}
+    return Doc(Vocab(), words=case["words"], sent_starts=case.get("sent_starts"), **parse)
+
+
+def spans(doc):
+    return [[s.start, s.end] for s in doc.sents]
+
+
+def copies(doc, expect):
+    yield doc
+    if "roundtrip" in expect:
+        yield Doc(Vocab()).from_bytes(doc.to_bytes())
+        yield next(iter(DocBin(docs=[doc]).get_docs(Vocab())))
+        yield pickle.loads(pickle.dumps(doc))
+
+
+@pytest.mark.cases("doc")
+def test_doc(case):
+    expect = case["expect"]
+    if "scores_before" in expect:
+        pytest.skip("a case about evaluating trees")
+    doc = case_doc(case)
+    mind_root = spacy.blank("xx").add_pipe("mind_root")
+
+    if "error" in expect:
+        if "arc_scores_shape" in case:  # a matrix, and nothing that says which sentences it is for
+            doc._.arc_scores = np.zeros(case["arc_scores_shape"])
+        with pytest.raises(ValueError) as caught:
+            write_trees(doc, case["decoded_heads_conllu"]) if "decoded_heads_conllu" in case else mind_root(doc)
+        assert all(part in str(caught.value) for part in expect["message_names"]), str(caught.value)
+        return
+
+    if "arc_scores" in case:
+        source = {"@misc": "spacy-mindroot.whole_doc_scores.v1"}
+        doc._.arc_scores = np.array(case["arc_scores"], dtype=float)
+        spacy.blank("xx").add_pipe("mind_root", config={"scores": source})(doc)
+    elif "decoded_heads_conllu" in case:
+        heads = case["decoded_heads_conllu"]
+        write_trees(doc, heads if isinstance(heads[0], list) else [heads])
+    else:  # a Doc with a malformed tree, whose arcs are what its parser likes best
+        n = len(doc)
+        scores = np.array([[1.0 if head == i else 0 for i in range(-1, n)] for head in range(n)])
+        for i, head in enumerate(case["heads"]):
+            scores[i, 0 if head == i else head + 1] = 10 - i
+        scores[2, 2] = 5
+        doc._.arc_scores = [scores]
+        mind_root(doc)
+
+    for copy in copies(doc, expect):
+        if "heads" in expect:
+            assert [t.head.i for t in copy] == expect["heads"]
+        if "sents" in expect:
+            assert spans(copy) == expect["sents"]
+        if "deps" in expect:
+            assert [t.dep_ for t in copy] == expect["deps"]
+        if "n_roots" in expect:
+            assert sum(t.head.i == t.i for t in copy) == expect["n_roots"]
+        assert all(t.head in sentence for sentence in copy.sents for t in sentence)
+        assert all(list(t.subtree) for t in copy)
+
+
+@pytest.mark.parametrize("n", [2, 5, 50])
+def test_all_positive_scores_shifted_by_any_constant(n, rng):
+    """The kind of B02: nothing depends on the scores being logarithms."""
+    scores = np.abs(rng.normal(size=(n, n + 1))).astype(np.float32)
+    scores[:, 0] += 5
+    for constant in (-100, -1, 0, 1, 100):
+        heads = decode(scores + np.float32(constant))
+        assert is_tree(heads) and count_roots(heads) == 1
+
+
+def test_identical_tokens_in_runs():
+    """The kind of B15: tables and lists, 1,010 tokens in runs of ten that look alike."""
+    runs = np.repeat(np.arange(101), 10)
+    scores = np.zeros((1010, 1011), dtype=np.float32)
+    scores[:, 1:] = runs[:, np.newaxis] == runs
+    heads = decode(scores)
+    assert is_tree(heads) and count_roots(heads) == 1
+    assert tree_weight(scores, heads) == 101 * 9

@@ -1,0 +1,251 @@
+"""decode() and decode_batch(): what they take, what they refuse and how they say so."""
+
+import numpy as np
+import pytest
+
+from generators import random_scores
+from spacy_mindroot import decode, decode_batch, errors, greedy_heads
+
+INF = np.inf
+EXAMPLE = np.array([[3, 8, 8, 2], [9, 2, 3, 4], [5, 4, 0, 7]])  # best: [2, 0, 1]
+
+
+def test_the_worked_example_of_the_paper():
+    scores = [[90, 0, -INF, -INF, 20], [40, -INF, 0, 50, -INF], [-INF, 10, 30, 0, 70], [-INF, -INF, 60, -INF, 0]]
+    assert decode(scores).tolist() == [0, 3, 1, 2]
+    assert decode(scores, single_root=False).tolist() == [0, 0, 4, 2]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        EXAMPLE.astype(np.float16),
+        EXAMPLE.astype(np.float32),
+        EXAMPLE.astype(np.float64),
+        EXAMPLE.astype(np.longdouble),
+        EXAMPLE.astype(np.int8),
+        EXAMPLE.astype(np.uint64),
+        EXAMPLE.astype(">f4"),
+        np.asfortranarray(EXAMPLE, dtype=np.float32),
+        np.repeat(np.repeat(EXAMPLE, 2, axis=0), 3, axis=1).astype(np.float32)[::2, ::3],
+        EXAMPLE[::-1, ::-1].astype(np.float64)[::-1, ::-1],
+        np.rec.fromarrays([EXAMPLE.astype("i1"), EXAMPLE.astype("f4")], names="pad,scores")["scores"],
+        EXAMPLE.tolist(),
+    ],
+    ids=[
+        "float16",
+        "float32",
+        "float64",
+        "longdouble",
+        "int8",
+        "uint64",
+        "byteswapped",
+        "fortran",
+        "strided",
+        "reversed",
+        "unaligned",
+        "list",
+    ],
+)
+def test_any_dtype_and_memory_layout(scores):
+    before = np.array(scores)
+    if isinstance(scores, np.ndarray):
+        scores.flags.writeable = False
+    heads = decode(scores)
+    assert heads.tolist() == [2, 0, 1]
+    assert heads.dtype == np.int32
+    assert np.array_equal(scores, before)
+
+
+def test_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert decode(EXAMPLE.astype(ml_dtypes.bfloat16)).tolist() == [2, 0, 1]
+
+
+def test_input_is_read_in_place(rng, monkeypatch):
+    """No copy on the way to the core for float32 and float64, whatever the strides."""
+    seen = []
+    monkeypatch.setattr("spacy_mindroot.decoding._core.decode", lambda scores, heads, single_root: seen.append(scores))
+    for dtype in (np.float32, np.float64):
+        square = rng.normal(size=(6, 6)).astype(dtype)
+        for scores, layout in (
+            (square[1:], "root_column"),
+            (square[::-1][:5], "root_column"),
+            (square, "square"),
+            (square, "square_transposed"),
+        ):
+            decode(scores, layout=layout)
+            assert np.shares_memory(seen[-1], square)
+
+
+def test_layouts_give_the_same_tree(rng):
+    for _ in range(50):
+        scores = random_scores("normal", 6, rng)
+        square = np.full((7, 7), np.nan)
+        square[1:] = scores
+        diagonal = scores[:, 1:].copy()
+        np.fill_diagonal(diagonal, scores[:, 0])
+        expected = decode(scores).tolist()
+        assert decode(square, layout="square").tolist() == expected
+        assert decode(square.T, layout="square_transposed").tolist() == expected
+        assert decode(diagonal, layout="root_diagonal").tolist() == expected
+        assert greedy_heads(square.T, layout="square_transposed").tolist() == greedy_heads(scores).tolist()
+
+
+@pytest.mark.parametrize(
+    ("scores", "layout"),
+    [([], "root_column"), (np.empty((0, 1)), "root_column"), (np.empty((0, 0)), "root_column"), (np.empty((0, 0)), "root_diagonal"),
+     (np.zeros((1, 1)), "square"), (np.zeros((1, 1)), "square_transposed")],
+)  # fmt: skip
+def test_no_tokens(scores, layout):
+    assert decode(scores, layout=layout).shape == (0,)
+    assert decode_batch([scores, scores], layout=layout)[1].shape == (0,)
+
+
+def test_one_token_is_the_root():
+    assert decode([[-3.0, np.nan]]).tolist() == [0]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Batches
+
+
+def test_padded_batches(rng):
+    lengths = [3, 0, 5, 1]
+    padded = np.full((4, 5, 6), 50.0)
+    expected = []
+    for k, n in enumerate(lengths):
+        padded[k, :n, : n + 1] = random_scores("normal", n, rng)
+        expected.append(decode(padded[k, :n, : n + 1]).tolist())
+    assert [heads.tolist() for heads in decode_batch(padded, lengths)] == expected
+    assert [heads.tolist() for heads in decode_batch(list(padded), lengths)] == expected
+    square = np.full((4, 6, 6), 50.0)
+    square[:, 1:] = padded
+    assert [heads.tolist() for heads in decode_batch(square, lengths, layout="square")] == expected
+
+
+def test_flat_batch_is_read_in_place_whatever_its_stride(rng, monkeypatch):
+    wide = rng.normal(size=28).astype(np.float32)
+    flat = wide[::2]
+    expected = decode(flat[:12].reshape(3, 4)).tolist() + [0]
+    assert decode_batch(flat, [3, 0, 1]).tolist() == expected
+    seen = []
+    monkeypatch.setattr("spacy_mindroot.decoding._core.decode_flat", lambda flat, *rest: seen.append(flat) or [])
+    decode_batch(flat, [3, 0, 1])
+    assert np.shares_memory(seen[0], wide)
+
+
+def test_batches_of_nothing():
+    assert decode_batch([]) == []
+    assert decode_batch(np.empty(0), []).shape == (0,)
+    assert decode_batch(np.empty(0), [0, 0]).shape == (0,)
+
+
+def test_an_iterator_and_mixed_dtypes():
+    batch = (EXAMPLE.astype(dtype) for dtype in (np.float32, np.float64, np.int32))
+    assert [heads.tolist() for heads in decode_batch(batch)] == [[2, 0, 1]] * 3
+
+
+@pytest.mark.parametrize(
+    ("scores", "lengths", "says"),
+    [
+        (np.zeros(11), [3], ["11", "12"]),
+        (np.zeros(12), None, ["lengths"]),
+        (np.zeros(12), [3.0], ["lengths"]),
+        (np.zeros(12), [-4], ["lengths"]),
+        (np.zeros((3, 4)), None, ["decode()"]),
+        ([np.zeros((3, 4))], [3, 3], ["1 matrices", "2 lengths"]),
+        ([np.zeros((3, 4)), np.zeros((3, 4))], [3, 4], ["sentence 2", "(4, 5)", "(3, 4)"]),
+        ([np.zeros((3, 4)), np.zeros((3, 5))], None, ["sentence 2", "(3, 5)"]),
+    ],
+)
+def test_batches_that_do_not_fit(scores, lengths, says):
+    with pytest.raises(errors.ScoresShapeError) as caught:
+        decode_batch(scores, lengths)
+    assert all(part in str(caught.value) for part in says), str(caught.value)
+
+
+def test_flat_scores_have_one_layout():
+    with pytest.raises(errors.ScoresShapeError, match="root_column"):
+        decode_batch(np.zeros(16), [3], layout="square")
+
+
+def test_a_fault_in_a_batch_names_its_sentence():
+    bad = EXAMPLE.astype(float)
+    bad[1, 3] = np.nan
+    flat = np.concatenate([EXAMPLE.ravel(), [1.0, 0.0], bad.ravel()])
+    for call in (lambda: decode_batch([EXAMPLE, [[1, 0]], bad]), lambda: decode_batch(flat, [3, 1, 3])):
+        with pytest.raises(errors.InvalidScoreError, match="sentence 3 of the batch") as caught:
+            call()
+        assert (caught.value.sentence, caught.value.dependent, caught.value.head) == (2, 2, 3)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Bad input
+
+FORBID = -INF
+BAD = {
+    "nan": ([[1, 0, 0], [0, np.nan, 0]], errors.InvalidScoreError, ["dependent 2", "head 1", "NaN"]),
+    "nan_of_root": ([[np.nan, 0, 0], [0, 1, 0]], errors.InvalidScoreError, ["dependent 1", "head 0 (ROOT)", "NaN"]),
+    "negative_nan": ([[1, 0, 0], [0, -np.nan, 0]], errors.InvalidScoreError, ["NaN"]),
+    "inf": ([[1, 0, INF], [0, 1, 0]], errors.InvalidScoreError, ["dependent 1", "head 2", "+inf"]),
+    "no_head": ([[1, 0, 0], [FORBID, FORBID, 0]], errors.NoHeadError, ["dependent 2", "no head"]),
+    "no_root": ([[FORBID, 0, 1], [FORBID, 1, 0]], errors.NoRootError, ["root", "layout"]),
+    "no_root_one_token": ([[FORBID, 1]], errors.NoRootError, ["root"]),
+    "unreachable": (
+        [[1, 0, 1, 1], [FORBID, FORBID, 0, 1], [FORBID, FORBID, 1, 0]], errors.NoTreeError, ["dependent 2", "path"],
+    ),
+    "only_two_roots": (
+        [[1, 0, FORBID], [1, FORBID, 0]], errors.NoTreeError, ["dependents 1 and 2", "single root", "single_root=False"],
+    ),
+    "only_two_roots_one_a_cycle": (
+        [[1, 0, FORBID, FORBID], [1, FORBID, 0, 5], [1, FORBID, 4, 0]], errors.NoTreeError, ["dependents 1 and 2"],
+    ),
+    "square": (np.zeros((3, 3)), errors.ScoresShapeError, ["square_transposed", "root_diagonal", "(3, 3)"]),
+    "too_wide": (np.zeros((3, 5)), errors.ScoresShapeError, ["(3, 5)", "(n, n+1)"]),
+    "too_tall": (np.zeros((5, 3)), errors.ScoresShapeError, ["(5, 3)"]),
+    "no_tokens_but_columns": (np.zeros((0, 5)), errors.ScoresShapeError, ["(0, 5)"]),
+    "one_dimension": (np.zeros(4), errors.ScoresShapeError, ["2 dimensions", "found 1"]),
+    "three_dimensions": (np.zeros((3, 4, 2)), errors.ScoresShapeError, ["reduce_labels", "decode_batch"]),
+    "scalar": (1.0, errors.ScoresShapeError, ["found 0"]),
+    "strings": ([["1", "2"]], errors.ScoresTypeError, ["<U1"]),
+    "objects": (np.array([[1, None]]), errors.ScoresTypeError, ["object"]),
+    "booleans": (np.ones((1, 2), dtype=bool), errors.ScoresTypeError, ["bool"]),
+    "complex": (np.ones((1, 2), dtype=complex), errors.ScoresTypeError, ["complex"]),
+    "ragged": ([[1, 2], [3]], errors.ScoresTypeError, ["equal lengths"]),
+    "mask": (np.ma.masked_equal([[1.0, 0.0]], 0), errors.ScoresTypeError, ["filled(-np.inf)"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("scores", "error", "says"), BAD.values(), ids=BAD)
+def test_bad_input(scores, error, says):
+    """A ValueError of a named class that says what, where and what to do; alone and in a batch."""
+    before = np.array(scores) if isinstance(scores, np.ndarray) else None
+    with pytest.raises(error) as caught:
+        decode(scores)
+    assert isinstance(caught.value, ValueError)
+    assert all(part in str(caught.value) for part in says), str(caught.value)
+    with pytest.raises(error, match="sentence 2 of the batch"):
+        decode_batch([EXAMPLE, scores])
+    if before is not None:
+        assert np.array_equal(scores, before, equal_nan=before.dtype.kind == "f")
+
+
+def test_unknown_layout():
+    for call in (decode, greedy_heads, lambda scores, layout: decode_batch([scores], layout=layout)):
+        with pytest.raises(errors.ScoresShapeError, match="'transposed'.*square_transposed"):
+            call(EXAMPLE, layout="transposed")
+
+
+def test_two_roots_are_no_fault_where_they_are_allowed():
+    assert decode([[1, 0, -INF], [1, -INF, 0]], single_root=False).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_self_arcs_are_never_read(rng, single_root):
+    for value in (np.nan, INF, -INF, 1e9):
+        for _ in range(30):
+            scores = random_scores("tied", 5, rng)
+            expected = decode(scores, single_root=single_root).tolist()
+            scores[np.arange(5), np.arange(5) + 1] = value
+            assert decode(scores, single_root=single_root).tolist() == expected

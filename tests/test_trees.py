@@ -1,0 +1,64 @@
+"""tree_weight(), count_roots(), is_tree()."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from generators import reaches_root
+from spacy_mindroot import count_roots, decode, errors, is_tree, tree_weight
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_is_tree_for_all_heads(n):
+    for heads in product(range(-1, n + 2), repeat=n):
+        in_range = all(0 <= head <= n for head in heads)
+        assert is_tree(heads) == (in_range and reaches_root(heads)), heads
+
+
+def test_is_tree_of_long_chains_and_cycles():
+    chain = np.arange(5000)
+    assert is_tree(chain)
+    assert is_tree(np.append(np.arange(2, 5001), 0))
+    chain[0] = 5000
+    assert not is_tree(chain)
+
+
+def test_count_roots():
+    assert [count_roots(heads) for heads in ([], [0], [2, 0], [0, 0, 1], [2, 1])] == [0, 1, 1, 2, 0]
+
+
+def test_tree_weight(rng):
+    scores = rng.normal(size=(4, 5))
+    heads = decode(scores)
+    assert tree_weight(scores, heads) == pytest.approx(scores[np.arange(4), heads].sum())
+    square = np.vstack([np.zeros(5), scores])
+    assert tree_weight(square.T, heads, layout="square_transposed") == tree_weight(scores, heads)
+    assert tree_weight([[-np.inf, 0.0]], [0]) == -np.inf
+    assert tree_weight([], []) == 0
+
+
+def test_tree_weight_is_rounded_once():
+    assert tree_weight([[1e16, 0, 0, 0], [0, 1, 0, 0], [0, -1e16, 0, 0]], [0, 1, 1]) == 1
+    assert tree_weight(np.full((3, 4), 1.7e308), [0, 1, 1]) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("heads", "says"),
+    [
+        ([0, 4, 1], "dependent 2 is 4"),
+        ([0, 2, 1], "dependent 2 is 2"),
+        ([0, 1, -1], "dependent 3 is -1"),
+        ([0, 1], "2 heads .* 3 tokens"),
+    ],
+)
+def test_weight_of_heads_out_of_range(heads, says):
+    with pytest.raises(errors.HeadsError, match=says):
+        tree_weight(np.zeros((3, 4)), heads)
+
+
+@pytest.mark.parametrize("heads", [[0.0, 1.0], [[0, 1]], ["0"], 3])
+def test_heads_are_a_list_of_ints(heads):
+    for call in (is_tree, count_roots):
+        with pytest.raises(errors.HeadsError, match="1-D array of ints"):
+            call(heads)
