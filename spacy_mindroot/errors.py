@@ -65,3 +65,11 @@ class LabelsError(MindrootError):
 
 class ScoreFileError(MindrootError):
     """A score file lacks an array, or its arrays do not fit together."""
+
+
+class MissingSentencesError(MindrootError):
+    """A Doc has no sentence boundaries where they are needed."""
+
+
+class TrainingError(MindrootError):
+    """The scorer can't be trained on what it is given."""

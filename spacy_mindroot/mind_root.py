@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import srsly
 from spacy.language import Language
@@ -29,14 +30,40 @@ from .sources import ScoreSource
         "keep_scores": False,
         "root_label": "ROOT",
         "fallback_label": "dep",
+        "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
+    },
+    default_score_weights={
+        "dep_uas": 0.5,
+        "dep_las": 0.5,
+        "dep_uem": 0.0,
+        "dep_lem": 0.0,
+        "root_acc": 0.0,
+        "single_root": 0.0,
+        "dep_las_per_type": None,
+        "sents_p": None,
+        "sents_r": None,
+        "sents_f": 0.0,
     },
 )
 def make_mind_root(
-    nlp: Language, name: str, scores: ScoreSource, keep_scores: bool, root_label: str, fallback_label: str
+    nlp: Language,
+    name: str,
+    scores: ScoreSource,
+    keep_scores: bool,
+    root_label: str,
+    fallback_label: str,
+    scorer: Callable[..., dict[str, Any]] | None,
 ) -> MindRoot:
     """Makes the component from its config. See `MindRoot` for the settings."""
     install_extensions()
-    return MindRoot(name, scores=scores, keep_scores=keep_scores, root_label=root_label, fallback_label=fallback_label)
+    return MindRoot(
+        name,
+        scores=scores,
+        keep_scores=keep_scores,
+        root_label=root_label,
+        fallback_label=fallback_label,
+        scorer=scorer,
+    )
 
 
 class MindRoot(Pipe):
@@ -50,6 +77,7 @@ class MindRoot(Pipe):
     keep_scores (bool): Leave scores and labels on the Doc. They make it slow to store and to send between processes.
     root_label (str): The dep of the root. spaCy itself expects "ROOT", for `noun_chunks` among others.
     fallback_label (str): The dep of an arc that nothing else gives a label to.
+    scorer (Optional[Callable]): Scores trees for `spacy train` and `spacy evaluate`.
     """
 
     def __init__(
@@ -60,12 +88,14 @@ class MindRoot(Pipe):
         keep_scores: bool = False,
         root_label: str = "ROOT",
         fallback_label: str = "dep",
+        scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         self.name = name
         self.scores = scores
         self.keep_scores = keep_scores
         self.root_label = root_label
         self.fallback_label = fallback_label
+        self.scorer = scorer
         self._check_settings()
 
     def __call__(self, doc: Doc) -> Doc:

@@ -74,6 +74,7 @@ def test_config_and_defaults():
         "keep_scores": False,
         "root_label": "ROOT",
         "fallback_label": "dep",
+        "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1", "ignore_punct": False},
     }
 
 

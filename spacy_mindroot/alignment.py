@@ -1,0 +1,30 @@
+"""Which token of an Example's reference is which token of its predicted Doc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from spacy.training import Example
+
+UNALIGNED = -1
+
+
+def one_to_one(example: Example) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The reference token of each predicted token, and the predicted token of each reference token.
+
+    UNALIGNED where a token is aligned to none or to several, or another token is aligned to the same one.
+    """
+    forth, back = example.alignment.x2y, example.alignment.y2x
+    return _mutual(forth, back), _mutual(back, forth)
+
+
+def _mutual(forth: Any, back: Any) -> npt.NDArray[np.int64]:
+    lengths = np.asarray(forth.lengths)
+    single = np.flatnonzero(lengths == 1)
+    targets = np.asarray(forth.data)[(np.cumsum(lengths) - lengths)[single]]
+    mutual = np.asarray(back.lengths)[targets] == 1
+    aligned = np.full(len(lengths), UNALIGNED, dtype=np.int64)
+    aligned[single[mutual]] = targets[mutual]
+    return aligned

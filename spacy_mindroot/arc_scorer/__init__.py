@@ -1,0 +1,1 @@
+"""The trainable scorer: arc scores for `mind_root`, in thinc."""

@@ -1,0 +1,78 @@
+"""What the distance between two tokens says about an arc between them, for this dependent and this head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from thinc.api import Model
+from thinc.types import Floats2d, Floats3d
+
+from .batching import BUCKETS, Group, SentenceBatch
+
+InT = tuple[Floats2d, Floats2d, SentenceBatch]
+OutT = list[Floats3d]
+
+
+def ArcDistance(width: int | None = None) -> Model[InT, OutT]:
+    """Scores of all arcs from their signed distance, in buckets: a linear function of the dependent gives one table, a
+    linear function of the head another, and an arc gets the sum of its entries. Arcs from ROOT get 0.
+
+    Input and output as for ArcBiaffine.
+    """
+    return Model(
+        "arc_distance",
+        forward,
+        init=init,
+        dims={"nO": None, "nI": width},
+        params={"W_dependent": None, "W_head": None, "b": None},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], inputs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], tuple[Floats2d, Floats2d]]]:
+    dependents, heads, batch = inputs
+    ops, xp = model.ops, model.ops.xp
+    W_dependent, W_head = model.get_param("W_dependent"), model.get_param("W_head")
+    of_dependent = ops.gemm(dependents, W_dependent) + model.get_param("b")
+    of_head = ops.gemm(heads, W_head)
+    scores = []
+    for group in batch.groups:
+        size, longest = group.real.shape
+        block = ops.alloc3f(size, longest, longest + 1)
+        # [sentence, dependent, bucket] -> [sentence, dependent, head]; for heads the other way round
+        block[:, :, 1:] = xp.take_along_axis(group.pad(of_dependent), group.distances[None], axis=2)
+        block[:, :, 1:] += xp.take_along_axis(group.pad(of_head), group.distances.T[None], axis=2).transpose(0, 2, 1)
+        scores.append(block)
+
+    def backprop(d_scores: OutT) -> tuple[Floats2d, Floats2d]:
+        d_of_dependent, d_of_head = ops.alloc2f(*of_dependent.shape), ops.alloc2f(*of_head.shape)
+        for group, d_group in zip(batch.groups, d_scores, strict=True):
+            in_bucket = _one_hot(model, group)
+            d_arcs = d_group[:, :, 1:]
+            # For each dependent (each head), the sum over heads (dependents) of each bucket.
+            by_dependent = xp.matmul(d_arcs.transpose(1, 0, 2), in_bucket)
+            by_head = xp.matmul(d_arcs.transpose(2, 0, 1), in_bucket.transpose(1, 0, 2))
+            group.unpad(by_dependent.transpose(1, 0, 2), into=d_of_dependent)
+            group.unpad(by_head.transpose(1, 0, 2), into=d_of_head)
+        model.inc_grad("b", d_of_dependent.sum(axis=0))
+        model.inc_grad("W_dependent", ops.gemm(dependents, d_of_dependent, trans1=True))
+        model.inc_grad("W_head", ops.gemm(heads, d_of_head, trans1=True))
+        return ops.gemm(d_of_dependent, W_dependent, trans2=True), ops.gemm(d_of_head, W_head, trans2=True)
+
+    return scores, backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    if X is not None:
+        model.set_dim("nI", X[0].shape[1])
+    width = model.get_dim("nI")
+    model.set_param("W_dependent", model.ops.alloc2f(width, BUCKETS))
+    model.set_param("W_head", model.ops.alloc2f(width, BUCKETS))
+    model.set_param("b", model.ops.alloc1f(BUCKETS))
+
+
+def _one_hot(model: Model[InT, OutT], group: Group) -> Floats3d:
+    """(T, T, BUCKETS): 1 where the arc from `head` to `dependent` is in the bucket."""
+    xp = model.ops.xp
+    return (group.distances[:, :, None] == xp.arange(BUCKETS)).astype("f")

@@ -1,0 +1,108 @@
+"""Sentences of different lengths as a few padded blocks, so that no layer loops over sentences or tokens.
+
+Token vectors are flat, (N, width), for all sentences of a batch end to end. Arc scores are padded: one block (B, T, T+1)
+for each group of B sentences of at most T tokens, `[sentence, dependent, head]`, column 0 = ROOT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from thinc.api import Ops
+from thinc.types import Floats2d, Floats3d
+
+_LARGEST_BLOCK = 1 << 18  # cells of a block: bounds the memory that the scores of all labels take
+
+# Signed distances from dependent to head fall into these buckets: 1, 2, 3, 4-5, 6-8, 9-13, 14-23, 24 and more, and the
+# same to the left. Nivre-style features, learned.
+_EDGES = np.array([1, 2, 3, 4, 6, 9, 14, 24])
+BUCKETS = 2 * len(_EDGES) + 1  # 0 is the token itself
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sentences of about the same length.
+
+    sentences (np.ndarray): Their numbers in the batch, (B,), on the host.
+    tokens (Ints2d): Their tokens as rows of the flat vectors, (B, T); 0 where there is none. On the device.
+    real (array): Whether there is a token, (B, T), bool. On the device.
+    """
+
+    ops: Ops
+    sentences: npt.NDArray[np.int64]
+    tokens: Any
+    real: Any
+
+    @cached_property
+    def allowed(self) -> Any:
+        """Which arcs there are, (B, T, T+1), bool: from ROOT and from every other token of the sentence."""
+        xp = self.ops.xp
+        size, longest = self.real.shape
+        allowed = xp.ones((size, longest, longest + 1), dtype=bool)
+        allowed[:, :, 1:] = self.real[:, None, :] & ~xp.eye(longest, dtype=bool)
+        return allowed
+
+    @cached_property
+    def distances(self) -> Any:
+        """The bucket of the distance from each dependent to each head that is a token, (T, T)."""
+        return self.ops.asarray(distance_buckets(self.real.shape[1]))
+
+    def pad(self, flat: Floats2d) -> Floats3d:
+        """(N, width) to (B, T, width). What stands in the padding is arbitrary."""
+        return flat[self.tokens]
+
+    def unpad(self, padded: Floats3d, into: Floats2d) -> None:
+        """Writes (B, T, width) back to the rows of `into`, (N, width)."""
+        into[self.tokens[self.real]] = padded[self.real]
+
+
+@dataclass(frozen=True)
+class SentenceBatch:
+    """How the tokens of a batch divide into sentences.
+
+    lengths (np.ndarray): Tokens of each sentence, (S,), on the host.
+    groups (list[Group]): All sentences, each in one group.
+    """
+
+    lengths: npt.NDArray[np.int64]
+    groups: list[Group]
+
+
+def batch_sentences(ops: Ops, lengths: Sequence[int]) -> SentenceBatch:
+    """Groups sentences so that little is padding and no block is very large.
+
+    lengths (Sequence[int]): Tokens of each sentence, none of them 0.
+    """
+    array = np.asarray(lengths, dtype=np.int64)
+    starts = np.cumsum(array) - array
+    order = np.argsort(array, kind="stable")[::-1]
+    groups, at = [], 0
+    while at < len(order):
+        longest = int(array[order[at]])
+        most = max(1, _LARGEST_BLOCK // (longest * (longest + 1)))
+        # As short as this, and less than a third of the block is padding.
+        fits = int(np.searchsorted(-array[order], -max(1, 0.8 * longest - 3), side="right"))
+        members = order[at : min(fits, at + most)]
+        positions = np.arange(longest)
+        real = positions < array[members][:, np.newaxis]
+        tokens = np.where(real, starts[members][:, np.newaxis] + positions, 0)
+        groups.append(Group(ops, members, ops.asarray(tokens), ops.xp.asarray(real)))
+        at += len(members)
+    return SentenceBatch(array, groups)
+
+
+def distance_buckets(longest: int) -> npt.NDArray[np.int64]:
+    """The bucket of the distance from each token to each other, (T, T): `[dependent, head]`."""
+    positions = np.arange(longest)
+    return bucket_of(positions[np.newaxis, :] - positions[:, np.newaxis])
+
+
+def bucket_of(offset: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The bucket of each offset from dependent to head."""
+    bucket = np.searchsorted(_EDGES, np.abs(offset), side="right")
+    return np.where(offset < 0, bucket + len(_EDGES), bucket)

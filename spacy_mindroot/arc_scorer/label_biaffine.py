@@ -1,0 +1,97 @@
+"""The score of every label, on given arcs (to train) or on all arcs (to predict)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from thinc.api import Model, uniform_init
+from thinc.types import Floats2d, Ints1d
+
+from .batching import BUCKETS, SentenceBatch
+
+InT = tuple[Floats2d, Floats2d, SentenceBatch, "Ints1d | None", "Ints1d | None"]
+
+
+def LabelBiaffine(width: int | None = None, nO: int | None = None) -> Model[InT, Any]:
+    """Scores of nO labels: a bilinear function of dependent and head, which contains a linear function of each and a
+    bias, and a table of labels by signed distance, in buckets.
+
+    Input: vectors of the tokens as dependents, (N, width), and as heads, (N, width); how they divide into sentences; and
+        either None, None, or the head of each token as a row of the vectors (-1 = ROOT) and the bucket of its distance
+        (0 for ROOT), both (N,).
+    Output: with heads, scores (N, nO) of the labels of these arcs. Without, for each group of sentences, scores
+        (B, T, T+1, nO) of the labels of all arcs, one group after the other as they are asked for; no backprop.
+    """
+    return Model(
+        "label_biaffine",
+        forward,
+        init=init,
+        dims={"nI": width, "nO": nO},
+        params={"W": None, "distance": None, "root": None},
+    )
+
+
+def forward(model: Model[InT, Any], inputs: InT, is_train: bool) -> tuple[Any, Callable[..., Any]]:
+    dependents, heads, batch, head_rows, distances = inputs
+    if head_rows is None:
+        return _all_arcs(model, dependents, heads, batch), _no_backprop
+    return _given_arcs(model, dependents, heads, head_rows, distances)
+
+
+def _given_arcs(model, dependents, heads, head_rows, distances):
+    ops, xp = model.ops, model.ops.xp
+    W, root, distance = model.get_param("W"), model.get_param("root"), model.get_param("distance")
+    width, n_labels = model.get_dim("nI"), model.get_dim("nO")
+    D = _with_one(xp, dependents)
+    from_root = head_rows < 0
+    H = _with_one(xp, xp.where(from_root[:, None], root, heads[head_rows]))
+    of_dependent = ops.gemm(D, W).reshape(len(D), n_labels, width + 1)
+    scores = xp.matmul(of_dependent, H[:, :, None])[:, :, 0] + distance[distances]
+
+    def backprop(d_scores):
+        in_bucket = (distances[:, None] == xp.arange(BUCKETS)).astype("f")
+        model.inc_grad("distance", ops.gemm(in_bucket, d_scores, trans1=True))
+        d_H = xp.matmul(d_scores[:, None, :], of_dependent)[:, 0, :width]
+        d_of_dependent = (d_scores[:, :, None] * H[:, None, :]).reshape(len(D), -1)
+        model.inc_grad("W", ops.gemm(D, d_of_dependent, trans1=True))
+        model.inc_grad("root", d_H[from_root].sum(axis=0))
+        d_heads = ops.alloc2f(*heads.shape)
+        ops.scatter_add(d_heads, head_rows[~from_root], d_H[~from_root])
+        return ops.gemm(d_of_dependent, W, trans2=True)[:, :width], d_heads
+
+    return scores, backprop
+
+
+def _all_arcs(model, dependents, heads, batch):
+    ops, xp = model.ops, model.ops.xp
+    W, root, distance = model.get_param("W"), model.get_param("root"), model.get_param("distance")
+    n_labels = model.get_dim("nO")
+    of_dependent = ops.gemm(_with_one(xp, dependents), W)
+    for group in batch.groups:
+        size, longest = group.real.shape
+        H = group.pad(heads)
+        H = xp.concatenate([xp.broadcast_to(root, (size, 1, H.shape[2])), H], axis=1)
+        H = xp.concatenate([H, xp.ones((size, longest + 1, 1), dtype="f")], axis=2)
+        queries = group.pad(of_dependent).reshape(size, longest, n_labels, -1)
+        scores = xp.matmul(H[:, None], queries.transpose(0, 1, 3, 2))
+        scores[:, :, 1:] += distance[group.distances]
+        scores[:, :, 0] += distance[0]
+        yield scores
+
+
+def init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:
+    if X is not None:
+        model.set_dim("nI", X[0].shape[1])
+    width, n_labels = model.get_dim("nI"), model.get_dim("nO")
+    model.set_param("W", model.ops.alloc2f(width + 1, n_labels * (width + 1)))
+    model.set_param("distance", model.ops.alloc2f(BUCKETS, n_labels))
+    model.set_param("root", uniform_init(model.ops, (width,), lo=-0.1, hi=0.1))
+
+
+def _with_one(xp, vectors):
+    return xp.concatenate([vectors, xp.ones((len(vectors), 1), dtype="f")], axis=1)
+
+
+def _no_backprop(*args: Any) -> None:
+    raise ValueError("The labels of all arcs are scored for prediction only; to train, give the heads.")

@@ -1,0 +1,158 @@
+"""The architecture spacy-mindroot.Biaffine.v1: token vectors -> projections -> scores of arcs and of their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from spacy.tokens import Doc
+from thinc.api import Maxout, Model
+from thinc.types import Floats2d, Floats3d, Floats4d
+
+from .arc_biaffine import ArcBiaffine
+from .arc_distance import ArcDistance
+from .batching import SentenceBatch, batch_sentences, bucket_of
+from .label_biaffine import LabelBiaffine
+from .tag_features import TagFeatures
+
+_PROJECTIONS = ("arc_dependent", "arc_head", "label_dependent", "label_head")
+
+
+class ArcInput(NamedTuple):
+    """What the model reads.
+
+    docs (Sequence[Doc]): The Docs.
+    lengths (Sequence[int]): Tokens of each sentence of all Docs, end to end.
+    heads (Optional[np.ndarray]): To train: the head of each token, counted from the start of its sentence, 0 = ROOT, and
+        -1 where it is not known, (N,).
+    """
+
+    docs: Sequence[Doc]
+    lengths: Sequence[int]
+    heads: npt.NDArray[np.int64] | None = None
+
+
+class ArcOutput(NamedTuple):
+    """What the model says.
+
+    batch (SentenceBatch): Which sentences are in which group.
+    arcs (list[Floats3d]): For each group, scores (B, T, T+1) of the arcs, `[sentence, dependent, head]`, column 0 = ROOT.
+        Self arcs and arcs from padding are -inf.
+    labels: With heads given, the scores (N, nO) of the labels of these arcs. Without, an iterator that gives, for each
+        group, the scores (B, T, T+1, nO) of the labels of all arcs.
+    tags (Optional[Floats2d]): The scores (N, nT) of the tags of the tokens; None if the model has no tags.
+    """
+
+    batch: SentenceBatch
+    arcs: list[Floats3d]
+    labels: Floats2d | Iterator[Floats4d]
+    tags: Floats2d | None
+
+
+class ArcGradient(NamedTuple):
+    """The gradient of an ArcOutput for given heads."""
+
+    arcs: list[Floats3d]
+    labels: Floats2d
+    tags: Floats2d | None
+
+
+def build_biaffine(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    arc_width: int = 128,
+    label_width: int = 64,
+    maxout_pieces: int = 2,
+    tag_width: int = 32,
+    nO: int | None = None,
+) -> Model[ArcInput, ArcOutput]:
+    """Scores of all arcs of each sentence, and of all labels of each arc but those from ROOT.
+
+    tok2vec (Model[list[Doc], list[Floats2d]]): Token vectors.
+    arc_width (int): Width of the vectors from which arcs are scored.
+    label_width (int): Width of the vectors from which labels are scored. The time for labels grows with its square.
+    maxout_pieces (int): Maxout pieces of the four projections.
+    tag_width (int): Width of the part-of-speech features that are predicted on the way; 0 for none.
+    nO (Optional[int]): Number of labels, ROOT's not counted.
+    """
+    projections = {
+        name: Maxout(nO=label_width if "label" in name else arc_width, nP=maxout_pieces, dropout=0.0, normalize=True)
+        for name in _PROJECTIONS
+    }
+    layers: dict[str, Model[Any, Any]] = {
+        "tok2vec": tok2vec,
+        **projections,
+        "arc_biaffine": ArcBiaffine(arc_width),
+        "arc_distance": ArcDistance(arc_width),
+        "label_biaffine": LabelBiaffine(label_width, nO),
+    }
+    if tag_width:
+        layers["tag_features"] = TagFeatures(tag_width)
+    return Model(
+        "biaffine",
+        forward,
+        init=init,
+        layers=list(layers.values()),
+        refs={"tag_features": None, **layers},
+        dims={"nO": nO},
+    )
+
+
+def forward(
+    model: Model[ArcInput, ArcOutput], inputs: ArcInput, is_train: bool
+) -> tuple[ArcOutput, Callable[[ArcGradient], list[Doc]]]:
+    ops = model.ops
+    vectors, backprop_tok2vec = model.get_ref("tok2vec")(inputs.docs, is_train)
+    flat, tags = ops.flatten(vectors), None
+    tag_features = model.maybe_get_ref("tag_features")
+    if tag_features is not None:
+        (flat, tags), backprop_tags = tag_features(flat, is_train)
+    batch = batch_sentences(ops, inputs.lengths)
+    projected, backprops = {}, {}
+    for name in _PROJECTIONS:
+        projected[name], backprops[name] = model.get_ref(name)(flat, is_train)
+    arc_input = (projected["arc_dependent"], projected["arc_head"], batch)
+    by_vectors, backprop_biaffine = model.get_ref("arc_biaffine")(arc_input, is_train)
+    by_distance, backprop_distance = model.get_ref("arc_distance")(arc_input, is_train)
+    arcs = [
+        ops.xp.where(group.allowed, one + other, -np.inf).astype("f")
+        for group, one, other in zip(batch.groups, by_vectors, by_distance, strict=True)
+    ]
+    given = (None, None) if inputs.heads is None else _arcs_as_rows(ops, batch, inputs.heads)
+    label_input = (projected["label_dependent"], projected["label_head"], batch, *given)
+    labels, backprop_labels = model.get_ref("label_biaffine")(label_input, is_train)
+
+    def backprop(d_output: ArcGradient) -> list[Doc]:
+        one, other = backprop_biaffine(d_output.arcs), backprop_distance(d_output.arcs)
+        d_projected = (one[0] + other[0], one[1] + other[1], *backprop_labels(d_output.labels))
+        d_flat = sum(backprops[name](d) for name, d in zip(_PROJECTIONS, d_projected, strict=True))
+        if tag_features is not None:
+            d_flat = backprop_tags((d_flat, d_output.tags))
+        docs: list[Doc] = backprop_tok2vec(ops.unflatten(d_flat, ops.asarray1i([len(v) for v in vectors])))
+        return docs
+
+    return ArcOutput(batch, arcs, labels, tags), backprop
+
+
+def init(model: Model[ArcInput, ArcOutput], X: ArcInput | None = None, Y: Any = None) -> None:
+    tok2vec = model.get_ref("tok2vec")
+    tok2vec.initialize(X=None if X is None else X.docs)
+    vectors = model.ops.alloc2f(1, tok2vec.get_dim("nO"))
+    tag_features = model.maybe_get_ref("tag_features")
+    if tag_features is not None:
+        tag_features.initialize(X=vectors)
+        vectors = model.ops.alloc2f(1, vectors.shape[1] + tag_features.get_dim("nO"))
+    for name in _PROJECTIONS:
+        model.get_ref(name).initialize(X=vectors)
+    model.get_ref("label_biaffine").set_dim("nO", model.get_dim("nO"))
+    for name in ("arc_biaffine", "arc_distance", "label_biaffine"):
+        model.get_ref(name).initialize()
+
+
+def _arcs_as_rows(ops: Any, batch: SentenceBatch, heads: npt.NDArray[np.int64]) -> tuple[Any, Any]:
+    """Heads counted in the sentence, as rows of the flat vectors (-1 = ROOT), and the bucket of their distance."""
+    starts = np.repeat(np.cumsum(batch.lengths) - batch.lengths, batch.lengths)
+    rows = np.where(heads > 0, starts + heads - 1, -1)
+    distances = np.where(heads > 0, bucket_of(rows - np.arange(len(rows))), 0)
+    return ops.asarray(rows), ops.asarray(distances)

@@ -1,0 +1,156 @@
+"""The registered scorer spacy-mindroot.tree_scorer.v1: what `spacy train` and `spacy evaluate` report of trees."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from spacy.attrs import DEP, HEAD
+from spacy.scorer import PRFScore, Scorer
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from .alignment import UNALIGNED, one_to_one
+
+SCORES = ("dep_uas", "dep_las", "dep_uem", "dep_lem", "root_acc", "single_root", "dep_las_per_type")
+
+
+def make_tree_scorer(ignore_punct: bool = False) -> TreeScorer:
+    """Scores trees against the reference, sentence by sentence of the reference.
+
+    ignore_punct (bool): Leave out tokens whose gold label is `punct` (or `p`), whatever label is predicted for them.
+    """
+    return TreeScorer(ignore_punct)
+
+
+@dataclass(frozen=True)
+class TreeScorer:
+    """See `make_tree_scorer`.
+
+    A token counts if the reference has a head for it. It is right if it is aligned one to one and its head is aligned to
+    the gold head. With other tokens than the gold ones, `dep_uas` and `dep_las` are F-scores, as in spaCy's own scorer.
+
+    dep_uas, dep_las (float): Tokens whose head, or head and label, is right. ROOT's label is right in upper or lower case.
+    dep_uem, dep_lem (float): Sentences all of whose heads, or heads and labels, are right.
+    root_acc (float): Sentences whose root is the gold root and the only one.
+    single_root (float): Sentences that have exactly one root.
+    dep_las_per_type (dict): Precision, recall and F-score for each label.
+    sents_p, sents_r, sents_f (float): Sentence boundaries, as in spaCy.
+
+    All are None if the reference holds no trees.
+    """
+
+    ignore_punct: bool = False
+
+    def __call__(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        examples = list(examples)
+        counts = _Counts()
+        for example in examples:
+            self._count(example, counts)
+        if not counts.sentences:
+            scores: dict[str, Any] = dict.fromkeys(SCORES)
+        else:
+            n = counts.sentences
+            scores = {
+                "dep_uas": counts.heads.fscore,
+                "dep_las": counts.labelled.fscore,
+                "dep_uem": counts.heads_match / n,
+                "dep_lem": counts.labels_match / n,
+                "root_acc": counts.root_right / n,
+                "single_root": counts.single_root / n,
+                "dep_las_per_type": {label: score.to_dict() for label, score in sorted(counts.per_type.items())},
+            }
+        return scores | _sentence_scores(examples)
+
+    def _count(self, example: Example, counts: _Counts) -> None:
+        reference, predicted = example.reference, example.predicted
+        if not len(reference) or not reference.has_annotation("DEP"):
+            return
+        gold_heads, gold_deps = _read(reference)
+        own_heads, own_deps = _read(predicted)
+        to_reference, to_predicted = one_to_one(example)
+        strings = reference.vocab.strings
+
+        # By reference token: is it aligned, is its head right?
+        aligned = to_predicted != UNALIGNED
+        own_head_in_gold = np.full(len(reference), UNALIGNED)
+        own_head_in_gold[aligned] = to_reference[own_heads[to_predicted[aligned]]]
+        right = aligned & (own_head_in_gold == gold_heads)
+        own_dep_in_gold = np.zeros(len(reference), dtype=np.uint64)
+        own_dep_in_gold[aligned] = own_deps[to_predicted[aligned]]
+        names = _names(strings, gold_deps)
+        own_names = _names(predicted.vocab.strings, own_dep_in_gold)
+        labelled = right & (names == own_names)
+        counted = gold_deps != 0
+        if self.ignore_punct:
+            counted &= (names != "punct") & (names != "p")
+
+        # Predicted tokens that are aligned to none count against precision; those aligned to tokens left out do not.
+        surplus = int((to_reference == UNALIGNED).sum())
+        _add(counts.heads, right & counted, counted, int((counted & aligned).sum()) + surplus)
+        _add(counts.labelled, labelled & counted, counted, int((counted & aligned).sum()) + surplus)
+        for name in set(names[counted]) | set(own_names[counted & aligned]):
+            score = counts.per_type[name or "(none)"]
+            true = int((labelled & counted & (names == name)).sum())
+            score.tp += true
+            score.fn += int((counted & (names == name)).sum()) - true
+            score.fp += int((counted & aligned & (own_names == name)).sum()) - true
+
+        own_root = np.zeros(len(reference), dtype=bool)
+        own_root[aligned] = own_heads[to_predicted[aligned]] == to_predicted[aligned]
+        gold_root = (gold_heads == np.arange(len(reference))) & (gold_deps != 0)
+        for sentence in reference.sents:
+            tokens = slice(sentence.start, sentence.end)
+            if not counted[tokens].any():
+                continue
+            counts.sentences += 1
+            counts.heads_match += bool(right[tokens][counted[tokens]].all())
+            counts.labels_match += bool(labelled[tokens][counted[tokens]].all())
+            single = int(own_root[tokens].sum()) == 1
+            counts.single_root += single
+            counts.root_right += single and bool((own_root[tokens] & gold_root[tokens]).any())
+
+
+@dataclass
+class _Counts:
+    heads: PRFScore = field(default_factory=PRFScore)
+    labelled: PRFScore = field(default_factory=PRFScore)
+    per_type: dict[str, PRFScore] = field(default_factory=lambda: defaultdict(PRFScore))
+    sentences: int = 0
+    heads_match: int = 0
+    labels_match: int = 0
+    root_right: int = 0
+    single_root: int = 0
+
+
+def _read(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """The head (a token; its own if it is a root) and the dep of each token."""
+    offsets, deps = doc.to_array([HEAD, DEP]).T
+    return np.arange(len(doc)) + offsets.view(np.int64), deps
+
+
+def _names(strings: Any, deps: npt.NDArray[np.uint64]) -> npt.NDArray[np.str_]:
+    names = [strings[dep] if dep else "" for dep in deps.tolist()]
+    return np.array(["root" if name == "ROOT" else name for name in names], dtype=np.str_)
+
+
+def _add(score: PRFScore, right: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], predicted: int) -> None:
+    true = int(right.sum())
+    score.tp += true
+    score.fn += int(counted.sum()) - true
+    score.fp += predicted - true
+
+
+def _sentence_scores(examples: list[Example]) -> dict[str, Any]:
+    scores: dict[str, Any] = Scorer.score_spans(
+        examples,
+        "sents",
+        getter=lambda doc, attr: doc.sents,
+        has_annotation=lambda doc: doc.has_annotation("SENT_START"),
+    )
+    scores.pop("sents_per_type", None)
+    return scores

@@ -1,0 +1,333 @@
+"""arc_scorer in a pipeline: trains, predicts, stores, and says what is wrong."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.training.converters import conllu_to_docs
+from thinc.api import fix_random_seed
+
+from spacy_mindroot import count_roots, errors, is_tree
+from spacy_mindroot.arc_scorer.gold import UNKNOWN, read_gold
+from spacy_mindroot.docs import EXTENSIONS
+
+TREEBANK = Path(__file__).parents[2] / "assets" / "treebank"
+SMALL = {
+    "model": {
+        "@architectures": "spacy-mindroot.Biaffine.v1",
+        "arc_width": 24,
+        "label_width": 16,
+        "tag_width": 8,
+        "tok2vec": {
+            "@architectures": "spacy.HashEmbedCNN.v2",
+            "pretrained_vectors": None,
+            "width": 32,
+            "depth": 2,
+            "embed_size": 300,
+            "window_size": 1,
+            "maxout_pieces": 2,
+            "subword_features": True,
+        },
+    }
+}
+
+
+def gold_docs(count=8, per_doc=2, part="train"):
+    text = (TREEBANK / f"{part}.conllu").read_text("utf8")
+    return list(conllu_to_docs(text, n_sents=per_doc, no_print=True))[:count]
+
+
+def make_examples(nlp, docs):
+    """The predicted Docs have the tokens, and nothing else."""
+    return [
+        Example(Doc(nlp.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc]), doc)
+        for doc in docs
+    ]
+
+
+def make_nlp(docs, *, steps, seed=0, config=None):
+    fix_random_seed(seed)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("arc_scorer", config=SMALL | (config or {}))
+    nlp.add_pipe("mind_root")
+    optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
+    optimizer.learn_rate = 0.005
+    for _ in range(steps):
+        nlp.update(make_examples(nlp, docs), sgd=optimizer, drop=0.0)
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def docs():
+    return gold_docs()
+
+
+@pytest.fixture(scope="module")
+def trained(docs):
+    """A pipeline that has learnt eight documents by heart."""
+    return make_nlp(docs, steps=80)
+
+
+def with_sentences(nlp, doc):
+    starts = [t.is_sent_start for t in doc]
+    return Doc(nlp.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc], sent_starts=starts)
+
+
+def parse(nlp, docs, **kwargs):
+    return list(nlp.pipe([with_sentences(nlp, doc) for doc in docs], **kwargs))
+
+
+def trees(docs):
+    return [[(t.head.i, t.dep_) for t in doc] for doc in docs]
+
+
+def test_overfits_eight_documents(trained, docs):
+    parsed = parse(trained, docs)
+    assert trees(parsed) == trees(docs)
+    scores = trained.get_pipe("mind_root").score([Example(own, gold) for own, gold in zip(parsed, docs, strict=True)])
+    assert scores["dep_las"] == scores["dep_lem"] == scores["single_root"] == 1
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_one_root_whatever_the_state_of_training(docs, steps):
+    nlp = make_nlp(docs, steps=steps)
+    for own, gold in zip(parse(nlp, docs), docs, strict=True):
+        assert [(s.start, s.end) for s in own.sents] == [(s.start, s.end) for s in gold.sents]
+        for sentence in own.sents:
+            heads = [0 if t.head == t else t.head.i - sentence.start + 1 for t in sentence]
+            assert is_tree(heads) and count_roots(heads) == 1
+
+
+def test_what_is_left_on_the_doc(trained, docs):
+    doc = trained.get_pipe("arc_scorer")(with_sentences(trained, docs[0]))
+    lengths = [len(s) for s in doc.sents]
+    assert [s.shape for s in doc._.arc_scores] == [a.shape for a in doc._.arc_labels] == [(n, n + 1) for n in lengths]
+    assert doc._.arc_label_names[0] == "ROOT" and "nsubj" in doc._.arc_label_names
+    for scores, labels in zip(doc._.arc_scores, doc._.arc_labels, strict=True):
+        n = len(scores)
+        assert scores.dtype == np.float32 and labels.dtype == np.uint8
+        assert (scores[np.arange(n), np.arange(n) + 1] == -np.inf).all()
+        np.testing.assert_allclose(np.exp(scores).sum(axis=1), 1, rtol=1e-4)
+        assert (labels[:, 0] == 0).all() and (labels[:, 1:] > 0).all()
+    copy = Doc(trained.vocab).from_bytes(doc.to_bytes())
+    assert all(np.array_equal(a, b) for a, b in zip(copy._.arc_scores, doc._.arc_scores, strict=True))
+
+
+def test_raw_and_joint_scores(docs, trained):
+    def scores(**config):
+        nlp = make_nlp(docs, steps=15, config=config)
+        return nlp.get_pipe("arc_scorer")(with_sentences(nlp, docs[0]))._.arc_scores[0]
+
+    plain, raw, joint = scores(), scores(log_probabilities=False), scores(joint=True)
+    assert np.abs(np.exp(raw).sum(axis=1) - 1).max() > 1e-2
+    finite = np.isfinite(plain)
+    assert np.array_equal(np.isfinite(raw), finite)
+    shift = np.subtract(raw, plain, where=finite, out=np.zeros_like(raw))
+    np.testing.assert_allclose(
+        shift, np.where(finite, shift[:, :1], 0), atol=1e-4, err_msg="each row is shifted by a constant"
+    )
+    assert (joint[:, 0] == plain[:, 0]).all(), "ROOT's label is certain on arcs from ROOT"
+    assert (joint[:, 1:] <= plain[:, 1:]).all() and (joint[:, 1:] < plain[:, 1:] - 0.01).any()
+
+
+def test_a_doc_scores_the_same_alone_and_in_a_batch(trained, docs):
+    scorer = trained.get_pipe("arc_scorer")
+    alone = [scorer.predict([with_sentences(trained, doc)])[0] for doc in docs]
+    together = scorer.predict([with_sentences(trained, doc) for doc in docs])
+    for one, other in zip(alone, together, strict=True):
+        for a, b in zip(one.scores, other.scores, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-3)
+
+
+def test_bytes_and_disk_give_equal_scores(trained, docs, tmp_path):
+    trained.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    other = spacy.blank("en")
+    other.add_pipe("arc_scorer", config=SMALL)
+    other.add_pipe("mind_root")
+    other.from_bytes(trained.to_bytes())
+    expected = trained.get_pipe("arc_scorer").predict([with_sentences(trained, doc) for doc in docs])
+    for nlp in (loaded, other):
+        assert nlp.get_pipe("arc_scorer").labels == trained.get_pipe("arc_scorer").labels
+        for one, same in zip(
+            nlp.get_pipe("arc_scorer").predict([with_sentences(nlp, d) for d in docs]), expected, strict=True
+        ):
+            assert all(np.array_equal(a, b) for a, b in zip(one.scores, same.scores, strict=True))
+            assert all(np.array_equal(a, b) for a, b in zip(one.labels, same.labels, strict=True))
+
+
+def test_two_processes_give_equal_trees(trained, docs):
+    assert trees(parse(trained, docs, n_process=2, batch_size=2)) == trees(docs)
+
+
+def test_one_seed_gives_equal_weights(docs):
+    first, second = (make_nlp(docs, steps=5, seed=7).get_pipe("arc_scorer").model for _ in range(2))
+    for one, other in zip(first.walk(), second.walk(), strict=True):
+        for name in one.param_names:
+            assert np.array_equal(one.get_param(name), other.get_param(name)), (one.name, name)
+
+
+def test_sentences_are_needed_or_said_to_be_whole_docs(trained, docs):
+    doc = trained.make_doc("No boundaries here")
+    with pytest.raises(errors.MissingSentencesError, match="'No boundaries here'.*senter.*whole_doc"):
+        trained.get_pipe("arc_scorer")(doc)
+    nlp = make_nlp(docs, steps=1, config={"whole_doc": True})
+    assert [len(s) for s in nlp("No boundaries here").sents] == [3]
+    split = Doc(nlp.vocab, words=list("abcd"), sent_starts=[True, None, True, None])
+    assert [len(s) for s in nlp(split).sents] == [2, 2]
+
+
+def test_empty_docs(trained):
+    assert [len(doc) for doc in trained.pipe(["", ""])] == [0, 0]
+    mixed = [Doc(trained.vocab), Doc(trained.vocab, words=["Yes"])]
+    assert [t.dep_ for doc in trained.pipe(mixed) for t in doc] == ["ROOT"]
+    assert trained.update([Example(Doc(trained.vocab), Doc(trained.vocab))]) == {"arc_scorer": 0.0}
+
+
+def test_a_senter_before_the_scorer(docs):
+    """Trained together, with the sentences of the senter in training too; then on raw text."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("senter")
+    nlp.add_pipe("arc_scorer", config=SMALL)
+    nlp.add_pipe("mind_root")
+    optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
+    for _ in range(40):
+        nlp.update(make_examples(nlp, docs), sgd=optimizer, annotates=["senter"])
+    parsed = list(nlp.pipe([doc.text for doc in docs]))
+    assert all(doc.has_annotation("DEP") for doc in parsed)
+    assert [[len(s) for s in doc.sents] for doc in parsed] == [[len(s) for s in doc.sents] for doc in docs]
+
+
+def test_labels(docs):
+    nlp = spacy.blank("en")
+    scorer = nlp.add_pipe("arc_scorer", config=SMALL)
+    assert scorer.add_label("nsubj") == 1 and scorer.add_label("nsubj") == scorer.add_label("ROOT") == 0
+    scorer.initialize(lambda: make_examples(nlp, docs), nlp=nlp, labels=["ROOT", "nsubj", "obj"])
+    assert scorer.labels == scorer.label_data == ("ROOT", "nsubj", "obj")
+    with pytest.raises(errors.LabelsError, match="'iobj'.*initialized for 3 labels"):
+        scorer.add_label("iobj")
+
+
+def test_nothing_to_learn(docs):
+    nlp = spacy.blank("en")
+    scorer = nlp.add_pipe("arc_scorer", config=SMALL)
+    unparsed = [Doc(nlp.vocab, words=["a", "b"], sent_starts=[True, False])]
+    with pytest.raises(errors.TrainingError, match="no labels"):
+        scorer.initialize(lambda: make_examples(nlp, unparsed), nlp=nlp)
+
+
+def test_diverged_training_is_an_error(docs):
+    nlp = make_nlp(docs, steps=0)
+    scorer = nlp.get_pipe("arc_scorer")
+    scorer.model.get_ref("arc_biaffine").set_param("W", np.full((24, 24), np.nan, dtype="f"))
+    with np.errstate(all="ignore"), pytest.raises(errors.TrainingError, match="diverged"):
+        scorer.update(make_examples(nlp, docs))
+
+
+def test_resumed_frozen_and_sourced(trained, docs, tmp_path):
+    trained.to_disk(tmp_path)
+    source = spacy.load(tmp_path)
+    nlp = spacy.blank("en", vocab=source.vocab)
+    nlp.add_pipe("arc_scorer", source=source)
+    nlp.add_pipe("mind_root", source=source)
+    assert trees(parse(nlp, docs)) == trees(docs)
+
+    before = source.get_pipe("arc_scorer").model.get_ref("arc_biaffine").get_param("W").copy()
+    optimizer = source.resume_training()
+    source.update(make_examples(source, docs), sgd=optimizer, exclude=["arc_scorer"])
+    assert np.array_equal(before, source.get_pipe("arc_scorer").model.get_ref("arc_biaffine").get_param("W"))
+    losses = source.update(make_examples(source, docs), sgd=optimizer, drop=0.5)
+    assert losses["arc_scorer"] > 0
+    assert not np.array_equal(before, source.get_pipe("arc_scorer").model.get_ref("arc_biaffine").get_param("W"))
+
+
+def test_a_listener_and_its_replacement(docs):
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec")
+    nlp.add_pipe("arc_scorer", config={"model": SMALL["model"] | {"tok2vec": listener}})
+    nlp.add_pipe("mind_root")
+    optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
+    nlp.update(make_examples(nlp, docs), sgd=optimizer)
+    before = trees(parse(nlp, docs))
+    nlp.replace_listeners("tok2vec", "arc_scorer", ["model.tok2vec"])
+    nlp.remove_pipe("tok2vec")
+    assert trees(parse(nlp, docs)) == before
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What an example says
+
+
+def gold(words, reference, numbers=(), **kwargs):
+    example = Example(Doc(reference.vocab, words=words), reference)
+    labels = {reference.vocab.strings.add(name): number for number, name in enumerate(numbers)}
+    return read_gold(example, labels, {}, whole_doc=False, **kwargs)
+
+
+def reference(words, heads, deps, starts):
+    return Doc(spacy.blank("en").vocab, words=words, heads=heads, deps=deps, sent_starts=starts)
+
+
+def test_heads_count_from_the_start_of_their_sentence():
+    doc = reference(list("abcde"), [1, 1, 4, 4, 4], ["x", "ROOT", "y", "x", "ROOT"], None)
+    arcs = gold(list("abcde"), doc, ["x", "y"])
+    assert arcs.lengths == [2, 3]
+    assert arcs.heads.tolist() == [2, 0, 3, 3, 0]
+    assert arcs.labels.tolist() == [0, UNKNOWN, 1, 0, UNKNOWN]
+
+
+def test_missing_heads_are_not_roots():
+    """Partial annotation: a token without a label has no head, though spaCy says that it is its own."""
+    doc = reference(list("abcd"), [1, 1, 2, 1], ["x", "ROOT", "", "x"], [True, False, False, False])
+    assert gold(list("abcd"), doc, ["x"]).heads.tolist() == [2, 0, UNKNOWN, 2]
+
+
+def test_heads_in_other_sentences_and_unknown_labels_are_left_out():
+    doc = reference(list("abcd"), [2, 3, 2, 3], ["x", "x", "ROOT", "ROOT"], None)
+    arcs = gold(list("abcd"), doc, ["y"])
+    starts = np.repeat(np.cumsum(arcs.lengths) - arcs.lengths, arcs.lengths)
+    for i, head in enumerate(arcs.heads):
+        assert head == UNKNOWN or head == 0 or starts[i] + head - 1 == doc[i].head.i
+    assert UNKNOWN in arcs.heads and (arcs.labels == UNKNOWN).all()
+
+
+def test_tokens_that_are_split_or_merged_are_left_out():
+    doc = reference(
+        ["I", "can", "not", "go"], [3, 3, 3, 3], ["nsubj", "aux", "advmod", "ROOT"], [True, False, False, False]
+    )
+    arcs = gold(["I", "cannot", "g", "o"], doc, ["nsubj", "aux", "advmod"])
+    assert arcs.lengths == [4]
+    assert arcs.heads.tolist() == [UNKNOWN] * 4
+    arcs = gold(["I", "cannot", "go"], doc, ["nsubj", "aux", "advmod"])
+    assert arcs.heads.tolist() == [3, UNKNOWN, 0]
+
+
+def test_sentences_of_other_tokens_are_those_of_the_reference():
+    doc = reference(["Go", "home", ".", "No", "."], [0, 0, 0, 3, 3], ["ROOT", "x", "x", "ROOT", "x"], None)
+    arcs = gold(["Go", "home.", "No", "."], doc, ["x"])
+    assert arcs.lengths == [2, 2]
+    assert arcs.heads.tolist() == [0, UNKNOWN, 0, 1]
+
+
+def test_partially_annotated_trees_train(docs):
+    nlp = make_nlp(docs, steps=0)
+    partial = [Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in docs]
+    for doc in partial:
+        array = doc.to_array(["HEAD", "DEP"])
+        array[::2] = 0
+        starts = [t.is_sent_start for t in doc]
+        doc.from_array(["HEAD", "DEP"], array)
+        doc.from_array(["SENT_START"], np.array([1 if s else -1 for s in starts], dtype=np.int64).view(np.uint64))
+    losses = nlp.update(make_examples(nlp, partial))
+    assert 0 < losses["arc_scorer"] < nlp.update(make_examples(nlp, docs))["arc_scorer"]
+
+
+def test_scores_travel_in_a_doc_bin(trained, docs):
+    scored = [trained.get_pipe("arc_scorer")(with_sentences(trained, doc)) for doc in docs]
+    restored = DocBin().from_bytes(DocBin(docs=scored, store_user_data=True).to_bytes()).get_docs(trained.vocab)
+    assert trees([trained.get_pipe("mind_root")(doc) for doc in restored]) == trees(docs)
+    assert EXTENSIONS == ("arc_scores", "arc_labels", "arc_label_names")
