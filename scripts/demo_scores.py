@@ -8,6 +8,8 @@ import sys
 
 import numpy as np
 
+from spacy_mindroot.score_file import write_score_file
+
 # The arcs of figure 2 of Zmigrod, Vieira and Cotterell (2020): (head, dependent) -> weight, ROOT = 0.
 WORKED_EXAMPLE = {
     (0, 1): 90, (0, 2): 40, (1, 3): 10, (2, 4): 60, (2, 3): 30, (3, 2): 50, (4, 3): 70, (4, 1): 20,
@@ -69,7 +71,7 @@ def main(out: str) -> None:
     for (head, dependent), weight in WORKED_EXAMPLE.items():
         weights[dependent - 1, head] = weight
     words.append([f"node{node}" for node in (1, 2, 3, 4)])
-    gold.append([0, 3, 1, 2])
+    gold.append(np.array([0, 3, 1, 2]))
     scores.append(weights)
     best_labels.append(np.zeros(weights.shape, dtype=np.uint8))
 
@@ -86,22 +88,10 @@ def main(out: str) -> None:
         with np.errstate(divide="ignore"):
             scores.append(np.log(probabilities))
         words.append([word for word, _, _ in sentence])
-        gold.append([head for _, head, _ in sentence])
+        gold.append(np.array([head for _, head, _ in sentence]))
         best_labels.append(best)
 
-    np.savez_compressed(
-        out,
-        lens=np.array([len(sentence) for sentence in words], dtype=np.int32),
-        arc=np.concatenate([matrix.ravel() for matrix in scores]).astype(np.float32),
-        words=_bytes([word for sentence in words for word in sentence]),
-        labels=_bytes(labels),
-        label_best=np.concatenate([matrix.ravel() for matrix in best_labels]),
-        heads=np.concatenate(gold).astype(np.int16),
-    )
-
-
-def _bytes(lines: list[str]) -> np.ndarray:
-    return np.frombuffer("\n".join(lines).encode("utf8"), dtype=np.uint8)
+    write_score_file(out, scores=scores, words=words, labels=labels, best_labels=best_labels, gold_heads=gold)
 
 
 if __name__ == "__main__":

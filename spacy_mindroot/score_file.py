@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,39 @@ def read_score_file(path: str | Path) -> list[ScoredSentence]:
         return list(_sentences(arrays))
     except MindrootError as error:
         raise ScoreFileError(f"{path}: {error}") from error
+
+
+def write_score_file(
+    path: str | Path,
+    *,
+    scores: Sequence[FloatArray],
+    words: Sequence[Sequence[str]],
+    labels: Sequence[str],
+    best_labels: Sequence[Ints],
+    gold_heads: Sequence[Ints],
+) -> None:
+    """Writes a score file.
+
+    scores, words, best_labels, gold_heads: Of each sentence, as in ScoredSentence. Scores are stored as float32.
+    labels (Sequence[str]): What the numbers in `best_labels` mean.
+    """
+    np.savez_compressed(
+        path,
+        lens=np.array([len(matrix) for matrix in scores], dtype=np.int32),
+        arc=_flat(scores, np.float32),
+        words=_bytes([word for sentence in words for word in sentence]),
+        labels=_bytes(labels),
+        label_best=_flat(best_labels, np.min_scalar_type(max(len(labels) - 1, 0))),
+        heads=_flat(gold_heads, np.int32),
+    )
+
+
+def _flat(arrays: Sequence[npt.NDArray[Any]], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype), *(np.ravel(array) for array in arrays)]).astype(dtype)
+
+
+def _bytes(lines: Sequence[str]) -> npt.NDArray[np.uint8]:
+    return np.frombuffer("\n".join(lines).encode("utf8"), dtype=np.uint8)
 
 
 def _sentences(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[ScoredSentence]:

@@ -88,7 +88,12 @@ def test_every_entry_point_is_installed_and_loads(checkout):
 
 
 def test_the_registry_knows_every_name(checkout):
-    registries = {"spacy_factories": spacy.registry.factories, "spacy_misc": spacy.registry.misc}
+    registries = {
+        "spacy_factories": spacy.registry.factories,
+        "spacy_architectures": spacy.registry.architectures,
+        "spacy_scorers": spacy.registry.scorers,
+        "spacy_misc": spacy.registry.misc,
+    }
     for group, name in declared_entry_points(checkout):
         if group != "spacy_cli":
             assert name in registries[group], name

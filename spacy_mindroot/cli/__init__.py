@@ -50,3 +50,30 @@ def decode_cli(
     from .decode import run
 
     run(scores, out, show)
+
+
+@mindroot.command("init-config")
+def init_config_cli(
+    out: Path | None = typer.Argument(
+        None, help="File to write. Without it, or with -, the config is printed", dir_okay=False, allow_dash=True
+    ),
+    lang: str = typer.Option("xx", "--lang", "-l", help="Language of the pipeline, as in spaCy; xx for any"),
+    optimize: str = typer.Option("efficiency", "--optimize", "-o", help="efficiency, or accuracy (a wider model)"),
+    pipeline: str = typer.Option(
+        "", "--pipeline", "-p", help="Components to train with the parser, by commas: senter, tagger, morphologizer"
+    ),
+    transformer: str | None = typer.Option(
+        None,
+        "--transformer",
+        "-t",
+        help="Pretrained model, such as xlm-roberta-base, to use as encoder; needs the extra `transformers` and a GPU",
+    ),
+) -> None:
+    """Print a complete, commented config for training a parser.
+
+    The parser is a scorer of arcs (arc_scorer) and the decoder (mind_root), on an encoder (tok2vec). Without a senter in
+    the pipeline it is trained on single sentences, and takes every Doc that has no sentence boundaries for one sentence.
+    """
+    from .init_config import run
+
+    run(out, lang, optimize, pipeline, transformer)

@@ -1,0 +1,140 @@
+"""`spacy mindroot init-config` and the configs that it made."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+import spacy
+from spacy import util
+from spacy.cli import app
+from spacy.schemas import ConfigSchemaTraining
+from typer.testing import CliRunner
+
+runner = CliRunner()
+
+
+def init_config(*args):
+    return runner.invoke(app, ["mindroot", "init-config", *map(str, args)])
+
+
+def differences(ours, filled, path=""):
+    """Settings that spaCy would fill in, or would fill in differently."""
+    for name in set(ours) | set(filled):
+        if name not in ours or name not in filled:
+            yield f"{path}{name}"
+        elif isinstance(ours[name], dict) and isinstance(filled[name], dict):
+            yield from differences(ours[name], filled[name], f"{path}{name}.")
+        elif ours[name] != filled[name]:
+            yield f"{path}{name}: {ours[name]!r} {filled[name]!r}"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--lang", "de"],
+        ["-o", "accuracy"],
+        ["-p", "senter"],
+        ["-p", "morphologizer,tagger"],
+        ["-p", "tagger,senter", "-o", "accuracy"],
+    ],
+    ids=" ".join,
+)
+def test_every_setting_is_spelled_out(tmp_path, options):
+    result = init_config(*options)
+    assert result.exit_code == 0, result.output
+    (tmp_path / "config.cfg").write_text(result.stdout, encoding="utf8")
+    config = util.load_config(tmp_path / "config.cfg")
+    util.load_model_from_config(config, auto_fill=False)
+    filled = util.load_model_from_config(config, auto_fill=True).config
+    assert list(differences(config.interpolate(), filled.interpolate())) == []
+    spacy.registry.resolve(config.interpolate()["training"], schema=ConfigSchemaTraining)
+    assert sum(filter(None, config["training"]["score_weights"].values())) == pytest.approx(1)
+
+
+def test_the_configs_of_the_project_are_what_the_command_makes(checkout):
+    configs = sorted((checkout / "configs").glob("*.cfg"))
+    assert len(configs) == 5
+    for path in configs:
+        text = path.read_text("utf8")
+        command = re.search(r"^# Made by: spacy mindroot init-config (.*)$", text, flags=re.M).group(1)
+        assert init_config(*shlex.split(command)).stdout == text, path
+
+
+def test_order_does_not_matter_and_the_file_is_written(tmp_path):
+    assert init_config("-p", "tagger, senter").stdout == init_config("-p", "senter,tagger").stdout
+    result = init_config(tmp_path / "config.cfg", "--lang", "en")
+    assert "spacy train" in result.output
+    assert (tmp_path / "config.cfg").read_text("utf8") == init_config("--lang", "en").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["-p", "parser"], "parser: choose from senter, tagger, morphologizer"),
+        (["-o", "speed"], "efficiency or accuracy"),
+        (["-l", "qq"], "'qq'"),
+    ],
+)
+def test_options_that_do_not_exist(options, says):
+    result = init_config(*options)
+    assert result.exit_code == 2
+    assert says in re.sub(r"\s+", " ", result.output)
+
+
+def test_the_transformer_config_loads_where_spacy_transformers_is_installed(checkout):
+    pytest.importorskip("spacy_transformers")
+    config = util.load_config(checkout / "configs" / "transformer.cfg")
+    assert util.load_model_from_config(config, auto_fill=False).pipe_names == ["transformer", "arc_scorer", "mind_root"]
+
+
+def run(*args, cwd, check=True):
+    command = [sys.executable, "-m", "spacy", *map(str, args)]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0 or not check, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def corpus(checkout, tmp_path_factory):
+    """The small treebank in spaCy's format, ten sentences a Doc."""
+    folder = tmp_path_factory.mktemp("corpus")
+    run("convert", checkout / "assets" / "treebank", folder, "--converter", "conllu", "-n", 10, cwd=folder)
+    return folder
+
+
+QUICK = ["--training.max_steps", 12, "--training.eval_frequency", 6]
+
+
+@pytest.mark.parametrize("extras", ["", "senter,morphologizer"])
+def test_from_config_to_parsed_text(corpus, tmp_path, extras):
+    """debug, init labels, train, evaluate and use, as a person would."""
+    init_config(tmp_path / "config.cfg", "--lang", "en", "--pipeline", extras)
+    paths = ["--paths.train", corpus / "train.spacy", "--paths.dev", corpus / "dev.spacy"]
+    run("debug", "config", "config.cfg", *paths, cwd=tmp_path)
+    checked = run("debug", "data", "config.cfg", *paths, cwd=tmp_path, check=False)  # it finds the treebank too small
+    assert "Pipeline can be initialized with data" in checked and "Traceback" not in checked
+    run("init", "labels", "config.cfg", "labels", *paths, cwd=tmp_path)
+    assert '"nsubj"' in (tmp_path / "labels" / "arc_scorer.json").read_text("utf8")
+
+    config = (tmp_path / "config.cfg").read_text("utf8")
+    read_labels = '[initialize.components]\n\n[initialize.components.arc_scorer]\nlabels = {"@readers": "spacy.read_labels.v1", "path": "labels/arc_scorer.json"}'
+    (tmp_path / "config.cfg").write_text(config.replace("[initialize.components]", read_labels), encoding="utf8")
+    run("train", "config.cfg", "--output", "model", *paths, *QUICK, cwd=tmp_path)
+    evaluated = run(
+        "evaluate",
+        "model/model-last",
+        corpus / "test.spacy",
+        *([] if extras else ["--gold-preproc"]),
+        "-o",
+        "m.json",
+        cwd=tmp_path,
+    )
+    assert "LAS" in evaluated
+
+    nlp = spacy.load(tmp_path / "model" / "model-last")
+    doc = nlp("The gardener waters the roses. Anna baked bread.")
+    assert all(sum(t.head == t for t in s) == 1 for s in doc.sents)
+    assert not extras or all(t.pos_ for t in doc)
