@@ -74,6 +74,8 @@ def train(
         "system.seed": seed,
         "training.patience": 0,
         "training.max_steps": 0,
+        "corpora.train.gold_preproc": True,
+        "corpora.dev.gold_preproc": True,
     } | (overrides or {})
     loaded = util.load_config(config, overrides=settings, interpolate=False)
     fix_random_seed(seed)

@@ -39,7 +39,7 @@ def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
     wanted = np.cumsum([0, *lengths[:-1]])
     present = doc.to_array([SENT_START]) == 1
     present[0] = True
-    if doc.has_annotation("DEP"):
+    if doc.has_annotation("DEP", require_complete=True):
         agree = bool(present[wanted].all())
     else:
         agree = np.array_equal(np.flatnonzero(present), wanted)
@@ -72,6 +72,12 @@ def write_trees(
     trees = [to_heads(sentence) for sentence in heads]
     for k, tree in enumerate(trees):
         _check_tree(doc, k, tree)
+        if labels is not None and (len(labels) != len(trees) or len(labels[k]) != len(tree)):
+            raise LabelsError(
+                f"{describe(doc, k)}: there are labels for other numbers of sentences or tokens than heads."
+            )
+    if not fallback_label or not root_label:
+        raise LabelsError("root_label and fallback_label must not be empty: spaCy hides heads without a label.")
     lengths = [len(tree) for tree in trees]
     if sum(lengths) != len(doc):
         raise HeadsError(f"{describe(doc)} has {len(doc)} tokens, but there are heads for {sum(lengths)}.")
@@ -89,24 +95,35 @@ def write_trees(
 
     # Written with the heads, the sentence starts would be overwritten by what spaCy derives from them, which is wrong
     # for very tangled trees.
+    before = doc.to_array([HEAD, DEP, SENT_START])
     doc.from_array([HEAD, DEP], np.column_stack([offsets, deps]))
     derived = doc.to_array([SENT_START]).view(np.int64)
     doc.from_array([SENT_START], sent_starts.view(np.uint64))
     if not np.array_equal(derived, sent_starts):
-        warnings.warn(
-            f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this Doc "
-            "from bytes, a DocBin or a worker process. Heads and deps are not affected. Call "
-            "spacy_mindroot.restore_sentences(doc) on the restored Doc.",
-            TangledTreeWarning,
-            stacklevel=2,
-        )
+        try:
+            _warn_of_tangle(doc)
+        except TangledTreeWarning:  # warnings are errors here
+            doc.from_array([HEAD, DEP], before[:, :2])
+            doc.from_array([SENT_START], before[:, 2])
+            raise
+
+
+def _warn_of_tangle(doc: Doc) -> None:
+    warnings.warn(
+        f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this Doc from "
+        "bytes, a DocBin or a worker process. Heads and deps are not affected. Call spacy_mindroot.restore_sentences(doc) on "
+        "the restored Doc.",
+        TangledTreeWarning,
+        stacklevel=3,
+    )
 
 
 def restore_sentences(doc: Doc) -> None:
     """Sets the sentence starts of a parsed Doc from its trees: a sentence is what hangs together.
 
     For Docs that were restored from bytes, a DocBin or a worker process: spaCy derives their sentence starts from the left
-    edges of the roots, and gives up on very tangled trees.
+    edges of the roots, and gives up on very tangled trees. Each sentence must be one tree, as `mind_root` writes them: arcs
+    that cross from one to another would join them, and a token without a head stands alone.
     """
     if len(doc) == 0 or not doc.has_annotation("DEP"):
         return
@@ -121,14 +138,17 @@ def restore_sentences(doc: Doc) -> None:
     doc.from_array([SENT_START], sent_starts.view(np.uint64))
 
 
-def read_labels(doc: Doc, matrices: Sequence[FloatArray], heads: Sequence[Heads]) -> list[list[str]] | None:
-    """The label of each arc of a tree, from doc._.arc_labels and doc._.arc_label_names; None if the Doc has none.
+def name_labels(
+    doc: Doc, arc_labels: Sequence[npt.ArrayLike], matrices: Sequence[FloatArray], heads: Sequence[Heads]
+) -> list[list[str]]:
+    """The names of the labels of the arcs that are in the trees, from `doc._.arc_label_names`.
 
+    arc_labels (Sequence[ArrayLike]): For each sentence the number of the best label of each arc, (n, n+1) like the scores.
+    matrices (Sequence[np.ndarray]): The scores.
+    heads (Sequence[np.ndarray]): The heads, 0 = ROOT.
     RAISES (LabelsError): If they do not fit the arc scores or each other.
     """
-    arc_labels, names = doc._.arc_labels, doc._.arc_label_names
-    if arc_labels is None:
-        return None
+    names = doc._.arc_label_names
     if names is None:
         raise LabelsError(f"{describe(doc)} has doc._.arc_labels, but no doc._.arc_label_names to say what they mean.")
     if len(arc_labels) != len(matrices):
@@ -140,7 +160,7 @@ def read_labels(doc: Doc, matrices: Sequence[FloatArray], heads: Sequence[Heads]
         labels = np.asarray(labels)
         if labels.shape != matrix.shape or labels.dtype.kind not in "iu":
             raise LabelsError(
-                f"{describe(doc, k)}: arc labels are ints of shape {matrix.shape}, like the scores; found dtype {labels.dtype}, "
+                f"{describe(doc, k)}: arc labels are ints, of shape {matrix.shape} for these scores; found dtype {labels.dtype}, "
                 f"shape {labels.shape}."
             )
         indices = labels[np.arange(len(sentence)), sentence]
@@ -151,7 +171,7 @@ def read_labels(doc: Doc, matrices: Sequence[FloatArray], heads: Sequence[Heads]
                 f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is {indices[i]}, but "
                 f"doc._.arc_label_names has {len(names)} names, counted from 0."
             )
-        chosen.append([names[index] for index in indices.tolist()])
+        chosen.append([str(names[index]) for index in indices.tolist()])
     return chosen
 
 

@@ -10,10 +10,20 @@ import numpy.typing as npt
 
 from .core import _core
 from .core.fault import Fault
-from .errors import DecodingError, InvalidScoreError, NoHeadError, NoRootError, NoTreeError, ScoresShapeError
-from .scores import FloatArray, Layout, check_layout, to_floats, to_root_column
+from .errors import (
+    DecodingError,
+    InvalidScoreError,
+    NoHeadError,
+    NoRootError,
+    NotEnoughMemoryError,
+    NoTreeError,
+    ScoresShapeError,
+)
+from .scores import FloatArray, Layout, check_layout, to_floats, to_int_array, to_root_column
 
 Heads = npt.NDArray[np.int32]
+
+_MOST_TOKENS = 1 << 30  # so that the n * (n+1) cells of a sentence are a 64-bit number
 
 
 def decode(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout = "root_column") -> Heads:
@@ -173,6 +183,8 @@ def decoding_error(
             "are finite numbers, or -inf to forbid an arc; look for a division by zero or an overflow where they are made.",
             **details,
         )
+    if fault.kind == "no_memory":
+        return NotEnoughMemoryError(f"{where}: not enough memory to decode it, {12 * matrix.size:,} bytes.", **details)
     if fault.kind in ("no_head", "no_arborescence") and np.isneginf(matrix[:, 0]).all():
         return NoRootError(
             f"{where}: no token may be the root, since all arcs from ROOT are -inf. Allow one; if the root scores are "
@@ -204,9 +216,10 @@ def _decode_flat(flat: FloatArray, lengths: npt.NDArray[np.int64] | None, single
     if layout != "root_column":
         raise ScoresShapeError(f'a flat array of scores holds matrices in layout "root_column", not "{layout}".')
     sizes = lengths * (lengths + 1)
-    if sizes.sum() != len(flat):
+    wanted = sum(sizes.tolist())  # of Python ints, which do not overflow
+    if wanted != len(flat):
         raise ScoresShapeError(
-            f"the flat array has {len(flat)} scores, but {len(lengths)} sentences of these lengths have {sizes.sum()}: n * (n+1) each."
+            f"the flat array has {len(flat)} scores, but {len(lengths)} sentences of these lengths have {wanted}: n * (n+1) each."
         )
     heads = np.empty(lengths.sum(), dtype=np.int32)
     for fault in _core.decode_flat(flat, lengths, heads, single_root):
@@ -217,12 +230,10 @@ def _decode_flat(flat: FloatArray, lengths: npt.NDArray[np.int64] | None, single
 
 
 def _to_lengths(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    array = np.asarray(lengths)
-    if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or array.min() < 0)):
-        raise ScoresShapeError(
-            f"lengths are one number of tokens per sentence, not negative; found dtype {array.dtype}, shape {array.shape}."
-        )
-    return np.ascontiguousarray(array, dtype=np.int64)
+    array = to_int_array(lengths)
+    if array is None or (array.size and not 0 <= array.min() <= array.max() < _MOST_TOKENS):
+        raise ScoresShapeError("lengths are one number of tokens per sentence: a list of ints, none of them negative.")
+    return array
 
 
 def _cut_padding(batch: list[Any], lengths: npt.NDArray[np.int64], layout: Layout) -> list[FloatArray]:

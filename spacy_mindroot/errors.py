@@ -47,6 +47,10 @@ class NoTreeError(DecodingError):
     """Each token has an allowed head, but the allowed arcs form no tree, or none with a single root."""
 
 
+class NotEnoughMemoryError(DecodingError, MemoryError):
+    """There is no room for the working copy of the arc scores, 12 bytes for each."""
+
+
 class HeadsError(MindrootError):
     """An array of heads is not one: wrong shape, dtype or range."""
 

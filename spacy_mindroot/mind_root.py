@@ -1,6 +1,6 @@
 """The spaCy component: reads arc scores off the Doc, decodes the best tree with one root of each sentence, writes it."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from .annotate import check_sentences, read_labels, write_trees
+from .annotate import check_sentences, name_labels, write_trees
 from .core.fault import Fault
 from .decoding import Heads, decode_matrices, decoding_error
 from .docs import describe, drop_extension, install_extensions
@@ -53,7 +53,7 @@ def make_mind_root(
     root_label: str,
     fallback_label: str,
     scorer: Callable[..., dict[str, Any]] | None,
-) -> MindRoot:
+) -> "MindRoot":
     """Makes the component from its config. See `MindRoot` for the settings."""
     install_extensions()
     return MindRoot(
@@ -132,17 +132,18 @@ class MindRoot(Pipe):
         settings: bytes = srsly.msgpack_dumps({name: getattr(self, name) for name in self._SETTINGS})
         return settings
 
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> MindRoot:
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "MindRoot":
         """Takes over the settings. Where the scores come from is a function, and stays as it is."""
-        for name, value in srsly.msgpack_loads(bytes_data).items():
-            setattr(self, name, value)
+        settings = srsly.msgpack_loads(bytes_data)
+        for name in self._SETTINGS:
+            setattr(self, name, settings[name])
         self._check_settings()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Writes nothing: there is nothing to know but the settings, and those are in the config.cfg beside it."""
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> MindRoot:
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "MindRoot":
         """Reads nothing, so that settings given to `spacy.load(..., config=...)` hold."""
         return self
 
@@ -192,7 +193,12 @@ class MindRoot(Pipe):
         return matrices
 
     def _write(self, doc: Doc, matrices: list[FloatArray], heads: list[Heads]) -> None:
-        labels = read_labels(doc, matrices, heads)
+        labels = None
+        if doc._.arc_labels is not None:
+            arc_labels = doc._.arc_labels
+            if hasattr(self.scores, "rearrange"):
+                arc_labels = self.scores.rearrange(doc, arc_labels, "doc._.arc_labels")
+            labels = name_labels(doc, arc_labels, matrices, heads)
         write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
         if not self.keep_scores:
             if hasattr(self.scores, "drop"):

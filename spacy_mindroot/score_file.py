@@ -54,7 +54,8 @@ class ScoredSentence:
         else:
             names = [self.label_names[label] for label in self.best_labels[np.arange(len(heads)), heads].tolist()]
         return [
-            "root" if head == 0 else "dep" if name == "root" else name for head, name in zip(heads, names, strict=True)
+            "root" if head == 0 else "dep" if name.lower() in ("", "root") else name
+            for head, name in zip(heads, names, strict=True)
         ]
 
 
@@ -69,8 +70,11 @@ def read_score_file(path: str | Path) -> list[ScoredSentence]:
             pass
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in names if name in archive}
-    except (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
         raise ScoreFileError(f"{path} can't be read as an .npz file of arc scores: {error}") from error
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise ScoreFileError(f"{path}: `{name}` is not an array in numpy's format.")
     try:
         return list(_sentences(arrays))
     except MindrootError as error:
@@ -114,28 +118,22 @@ def _sentences(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[ScoredSentence]:
     for name in ("lens", "arc"):
         if name not in arrays:
             raise ScoreFileError(f"there is no array `{name}`. A score file has at least `lens` and `arc`.")
-    lens = arrays["lens"]
-    if lens.ndim != 1 or lens.dtype.kind not in "iu" or (lens.size and lens.min() < 0):
-        raise ScoreFileError("`lens` is to hold one number of tokens per sentence.")
-    lengths = lens.astype(np.int64)
-    tokens, cells = int(lengths.sum()), int((lengths * (lengths + 1)).sum())
+    lengths = _to_ints(arrays, "lens", below=1 << 30)
+    tokens, cells = sum(lengths.tolist()), sum((lengths * (lengths + 1)).tolist())
     arcs = to_floats(arrays["arc"], where="`arc`")
     words = _lines(arrays, "words") or ["_"] * tokens
     label_names = _lines(arrays, "labels")
-    best_labels, gold_heads = arrays.get("label_best"), arrays.get("heads")
-
     shapes = {"arc": (arcs.shape, cells), "words": ((len(words),), tokens)}
-    if best_labels is not None:
+    best_labels = gold_heads = None
+    if "label_best" in arrays:
+        best_labels = _to_ints(arrays, "label_best", below=len(label_names))
         shapes["label_best"] = (best_labels.shape, cells)
-    if gold_heads is not None:
+    if "heads" in arrays:
+        gold_heads = _to_ints(arrays, "heads", below=1 << 30)
         shapes["heads"] = (gold_heads.shape, tokens)
     for name, (found, wanted) in shapes.items():
         if found != (wanted,):
             raise ScoreFileError(f"`{name}` has shape {found}, but the lengths in `lens` ask for ({wanted},).")
-    if best_labels is not None and best_labels.size and best_labels.max() >= len(label_names):
-        raise ScoreFileError(
-            f"`label_best` has label {best_labels.max()}, but `labels` has {len(label_names)}, counted from 0."
-        )
 
     token = cell = 0
     for n in lengths.tolist():
@@ -150,10 +148,23 @@ def _sentences(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[ScoredSentence]:
         )
 
 
+def _to_ints(arrays: dict[str, npt.NDArray[Any]], name: str, *, below: int) -> Ints:
+    array = arrays[name]
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ScoreFileError(f"`{name}` is to be a 1-D array of ints; found dtype {array.dtype}, shape {array.shape}.")
+    if array.size and not 0 <= array.min() <= array.max() < below:
+        raise ScoreFileError(
+            f"`{name}` has numbers from {array.min()} to {array.max()}; they are to be from 0 to {below - 1}."
+        )
+    return array.astype(np.int64) if name == "lens" else array
+
+
 def _lines(arrays: dict[str, npt.NDArray[Any]], name: str) -> list[str]:
     if name not in arrays or arrays[name].size == 0:
         return []
+    if arrays[name].dtype != np.uint8:
+        raise ScoreFileError(f"`{name}` is to be the bytes of UTF-8 text, dtype uint8, not {arrays[name].dtype}.")
     try:
-        return arrays[name].astype(np.uint8).tobytes().decode("utf8").split("\n")
+        return arrays[name].tobytes().decode("utf8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise ScoreFileError(f"`{name}` is not UTF-8: {error}.") from error

@@ -42,8 +42,12 @@ def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, whe
     ------
     ScoresShapeError, ScoresTypeError
     """
+    return rearrange(to_floats(scores, where=where), layout, where=where)
+
+
+def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: str = "") -> npt.NDArray[Any]:
+    """`to_root_column` for an array of any dtype, such as the numbers of the best labels."""
     check_layout(layout)
-    array = to_floats(scores, where=where)
     if array.shape == (0,):  # decode([]): no tokens
         return np.empty((0, 1), dtype=array.dtype)
     if array.ndim != 2:
@@ -106,8 +110,21 @@ def to_floats(scores: npt.ArrayLike, *, where: str = "") -> FloatArray:
     return np.require(array, dtype=dtype, requirements="A")
 
 
+def to_int_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
+    """`numbers` as a contiguous 1-D array, or None if they are not a 1-D array of ints that fit."""
+    try:
+        array = np.asarray(numbers)
+    except (TypeError, ValueError):
+        return None
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        return None
+    if array.size and array.max() > np.iinfo(np.int64).max:
+        return None
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
 def check_layout(layout: str) -> None:
-    if layout not in LAYOUTS:
+    if not isinstance(layout, str) or layout not in LAYOUTS:
         names = "; ".join(f'"{name}": {text}' for name, text in LAYOUTS.items())
         raise ScoresShapeError(f"there is no layout {layout!r}. The layouts are {names}.")
 
@@ -147,8 +164,8 @@ def reduce_labels(
         )
     labels = array.shape[2]
     if root_label is not None:
-        if not 0 <= root_label < labels:
-            raise LabelsError(f"root_label is {root_label}, but there are {labels} labels, counted from 0.")
+        if not isinstance(root_label, int | np.integer) or not 0 <= root_label < labels:
+            raise LabelsError(f"root_label is {root_label!r}, but there are {labels} labels, counted from 0.")
         from_root = np.zeros(array.shape[:2], dtype=bool)
         if layout == "root_diagonal":
             np.fill_diagonal(from_root, True)

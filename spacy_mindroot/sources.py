@@ -1,14 +1,14 @@
-"""Where arc scores come from: registered getters, each a function of a Doc that returns one array per sentence.
+"""Where arc scores come from: registered sources, each a function of a Doc that returns one array per sentence.
 
-A getter may also have `drop(doc)`, which takes the scores off the Doc again: `mind_root` calls it once the tree is
-written, unless it is to keep them.
+A source may also have `drop(doc)`, which takes the scores off the Doc again: `mind_root` calls it once the tree is
+written, unless it is to keep them; and `rearrange(doc, arrays, place)`, which brings the labels into the form of the scores.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 
 from .docs import describe, drop_extension
 from .errors import MissingScoresError, ScoresShapeError
-from .scores import Layout, check_layout, to_root_column
+from .scores import Layout, check_layout, rearrange
 
 _REMEDY = (
     "Put a scorer before this component, or set them yourself. If the Doc came from a .spacy file, write that with "
@@ -24,6 +24,7 @@ _REMEDY = (
 )
 
 
+@runtime_checkable
 class ScoreSource(Protocol):
     """Arc scores of a Doc: one (n, n+1) array per sentence, in order. The shapes say where the sentences are."""
 
@@ -34,7 +35,7 @@ class ScoreSource(Protocol):
 class DocArcScores:
     """Reads `doc._.arc_scores`.
 
-    layout (str): How each array is laid out; see `spacy_mindroot.scores.LAYOUTS`.
+    layout (str): How each array is laid out, and each of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
     """
 
     layout: Layout = "root_column"
@@ -43,7 +44,10 @@ class DocArcScores:
         check_layout(self.layout)
 
     def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        return _per_sentence(doc, doc._.arc_scores, "doc._.arc_scores", self.layout)
+        return self.rearrange(doc, doc._.arc_scores, "doc._.arc_scores")
+
+    def rearrange(self, doc: Doc, arrays: Any, place: str) -> Sequence[npt.ArrayLike]:
+        return _per_sentence(doc, arrays, place, self.layout)
 
     def drop(self, doc: Doc) -> None:
         drop_extension(doc, "arc_scores")
@@ -54,7 +58,7 @@ class UserDataScores:
     """Reads `doc.user_data[key]`.
 
     key (str): Where another tool leaves its scores.
-    layout (str): How each array is laid out; see `spacy_mindroot.scores.LAYOUTS`.
+    layout (str): How each array is laid out, and each of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
     """
 
     key: str
@@ -64,7 +68,10 @@ class UserDataScores:
         check_layout(self.layout)
 
     def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        return _per_sentence(doc, doc.user_data.get(self.key), f"doc.user_data[{self.key!r}]", self.layout)
+        return self.rearrange(doc, doc.user_data.get(self.key), f"doc.user_data[{self.key!r}]")
+
+    def rearrange(self, doc: Doc, arrays: Any, place: str) -> Sequence[npt.ArrayLike]:
+        return _per_sentence(doc, arrays, place, self.layout)
 
     def drop(self, doc: Doc) -> None:
         doc.user_data.pop(self.key, None)
@@ -76,7 +83,7 @@ class WholeDocScores:
 
     Arcs from one sentence to another are left out. The sentences must be set before, by `senter` or `sentencizer`.
 
-    layout (str): How the matrix is laid out; see `spacy_mindroot.scores.LAYOUTS`.
+    layout (str): How the matrix is laid out, and `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
     """
 
     layout: Layout = "root_column"
@@ -85,10 +92,13 @@ class WholeDocScores:
         check_layout(self.layout)
 
     def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        where = f"doc._.arc_scores of {describe(doc)}"
-        if doc._.arc_scores is None:
-            raise MissingScoresError(f"{describe(doc)} has no doc._.arc_scores. {_REMEDY}")
-        matrix = to_root_column(doc._.arc_scores, self.layout, where=where)
+        return self.rearrange(doc, doc._.arc_scores, "doc._.arc_scores")
+
+    def rearrange(self, doc: Doc, array: Any, place: str) -> Sequence[npt.ArrayLike]:
+        where = f"{place} of {describe(doc)}"
+        if array is None:
+            raise MissingScoresError(f"{describe(doc)} has no {place}. {_REMEDY}")
+        matrix = rearrange(np.asarray(array), self.layout, where=where)
         if len(matrix) != len(doc):
             raise ScoresShapeError(f"{where} is over {len(matrix)} tokens, the Doc has {len(doc)}.")
         if not doc.has_annotation("SENT_START"):
@@ -105,15 +115,15 @@ class WholeDocScores:
         drop_extension(doc, "arc_scores")
 
 
-def _per_sentence(doc: Doc, scores: Any, place: str, layout: Layout) -> Sequence[npt.ArrayLike]:
-    if scores is None:
+def _per_sentence(doc: Doc, arrays: Any, place: str, layout: Layout) -> Sequence[npt.ArrayLike]:
+    if arrays is None:
         raise MissingScoresError(f"{describe(doc)} has no arc scores in {place}. {_REMEDY}")
-    if not isinstance(scores, (list, tuple)):
+    if not isinstance(arrays, (list, tuple)):
         raise ScoresShapeError(
-            f"{place} of {describe(doc)} is to be a list with one array per sentence; found {type(scores).__name__}"
-            f"{f' of shape {scores.shape}' if hasattr(scores, 'shape') else ''}. If the Doc is one sentence, write [scores]; "
+            f"{place} of {describe(doc)} is to be a list with one array per sentence; found {type(arrays).__name__}"
+            f"{f' of shape {arrays.shape}' if hasattr(arrays, 'shape') else ''}. If the Doc is one sentence, write [scores]; "
             "if it is one matrix for several sentences, use spacy-mindroot.whole_doc_scores.v1."
         )
     if layout == "root_column":
-        return scores
-    return [to_root_column(matrix, layout, where=describe(doc, k)) for k, matrix in enumerate(scores)]
+        return arrays
+    return [rearrange(np.asarray(array), layout, where=describe(doc, k)) for k, array in enumerate(arrays)]

@@ -1,6 +1,6 @@
 """The registered scorer spacy-mindroot.tree_scorer.v1: what `spacy train` and `spacy evaluate` report of trees."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from .alignment import UNALIGNED, one_to_one
 SCORES = ("dep_uas", "dep_las", "dep_uem", "dep_lem", "root_acc", "single_root", "dep_las_per_type")
 
 
-def make_tree_scorer(ignore_punct: bool = False) -> TreeScorer:
+def make_tree_scorer(ignore_punct: bool = False) -> "TreeScorer":
     """Scores trees against the reference, sentence by sentence of the reference.
 
     ignore_punct (bool): Leave out tokens whose gold label is `punct` (or `p`), whatever label is predicted for them.
@@ -66,7 +66,7 @@ class TreeScorer:
             }
         return scores | _sentence_scores(examples)
 
-    def _count(self, example: Example, counts: _Counts) -> None:
+    def _count(self, example: Example, counts: "_Counts") -> None:
         reference, predicted = example.reference, example.predicted
         if not len(reference) or not reference.has_annotation("DEP"):
             return

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .core import _core
 from .errors import HeadsError
-from .scores import Layout, to_root_column
+from .scores import Layout, to_int_array, to_root_column
 
 
 def tree_weight(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout = "root_column") -> float:
@@ -68,7 +68,7 @@ def is_tree(heads: npt.ArrayLike) -> bool:
 
 def to_heads(heads: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """`heads` as an array. Raises HeadsError unless they are a 1-D array of ints; their range is not looked at."""
-    array = np.asarray(heads)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise HeadsError(f"heads are a 1-D array of ints, found dtype {array.dtype}, shape {array.shape}.")
-    return array.astype(np.int64)
+    array = to_int_array(heads)
+    if array is None:
+        raise HeadsError(f"heads are a 1-D array of ints; found {str(heads)[:100]}.")
+    return array

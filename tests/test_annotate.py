@@ -156,6 +156,20 @@ def test_heads_that_are_no_tree_are_refused_and_the_doc_left_alone(heads, says):
     assert doc.to_bytes() == before
 
 
+def test_labels_that_do_not_match_the_heads():
+    for labels in ([["x"], ["y", "z"]], [["x", "y"]]):
+        with pytest.raises(errors.LabelsError, match="other numbers"):
+            write_trees(make_doc(3), [[0, 1], [0]], labels)
+    with pytest.raises(errors.LabelsError, match="must not be empty"):
+        write_trees(make_doc(1), [[0]], fallback_label="")
+
+
+def test_long_docs_and_heads_are_cut_short_in_messages():
+    says = r"Doc 'w0 w1 w2 w3 w4 w5 \.\.\.': the heads 2, 1(, 1){8}, \.\.\. \(20 in all\)"
+    with pytest.raises(errors.HeadsError, match=says):
+        write_trees(make_doc(20), [[2, 1, *[1] * 18]])
+
+
 def test_nothing_to_write():
     write_trees(make_doc(0), [])
     assert spacy.blank("en")("").to_json()["tokens"] == []

@@ -10,6 +10,8 @@ import pytest
 from spacy.cli import app
 from typer.testing import CliRunner
 
+from spacy_mindroot import decode as mindroot_decode
+
 runner = CliRunner()
 
 
@@ -99,6 +101,66 @@ def test_root_is_the_label_of_the_root_and_of_nothing_else(write, tmp_path):
     assert labels == [["0", "root"], ["1", "dep"], ["0", "root"]]
 
 
+def test_forms_and_labels_can_not_break_the_columns(write, tmp_path):
+    words = np.frombuffer(b"New\tYork  City\n \nc\n", dtype=np.uint8)
+    labels = np.frombuffer(b"ROOT\na b\tc", dtype=np.uint8)
+    decode(write(words=words, labels=labels, heads=None), tmp_path / "out.conllu")
+    rows = [line.split("\t") for line in (tmp_path / "out.conllu").read_text("utf8").splitlines() if "\t" in line]
+    assert [len(row) for row in rows] == [10, 10, 10]
+    assert [row[1] for row in rows] == ["New York City", "_", "c"]
+    assert [row[7] for row in rows] == ["root", "a_b_c", "root"]
+
+
+def test_more_sentences_than_are_decoded_in_one_call(write, tmp_path, rng):
+    """Order, both ways of decoding and the number of a faulty sentence, past the first thousand."""
+    n = 1500
+    arc = rng.normal(size=(n, 6)).astype(np.float32)
+    heads = np.concatenate([mindroot_decode(scores.reshape(2, 3)) for scores in arc])
+    path = write(lens=np.full(n, 2), arc=arc.ravel(), words=None, labels=None, label_best=None, heads=heads)
+    result = decode(path, tmp_path / "out.conllu")
+    assert table(result.output)["UAS, single root"] == "100.00"
+    free = np.concatenate([mindroot_decode(scores.reshape(2, 3), single_root=False) for scores in arc])
+    assert table(result.output)["UAS, unconstrained"] == f"{100 * (free == heads).mean():.2f}"
+    arc[1200, 0] = np.nan
+    result = decode(write(lens=np.full(n, 2), arc=arc.ravel(), words=None, labels=None, label_best=None, heads=None))
+    assert result.exit_code == 1 and "sentence 1201 of" in result.output
+
+
+def test_shown_trees_do_not_get_into_standard_output(demo, tmp_path):
+    command = [sys.executable, "-m", "spacy", "mindroot", "decode", demo, "-", "--show", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "unconstrained" not in done.stdout and "unconstrained: 2 roots" in done.stderr
+
+
+def test_a_terminal_without_box_characters(demo, tmp_path):
+    command = [sys.executable, "-m", "spacy", "mindroot", "decode", demo, "--show", "1"]
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=environment)
+    assert done.returncode == 0 and b"Sentence 1" in done.stdout, done.stderr
+
+
+def test_links_pipes_and_modes_stay_what_they_are(demo, tmp_path):
+    target = tmp_path / "target.conllu"
+    target.touch(mode=0o600)
+    (tmp_path / "link").symlink_to(target)
+    assert decode(demo, tmp_path / "link").exit_code == 0
+    assert (tmp_path / "link").is_symlink() and target.stat().st_size > 0 and target.stat().st_mode & 0o777 == 0o600
+
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    assert decode(demo, tmp_path / "pipe").exit_code == 0
+    assert reader.communicate(timeout=60)[0] == target.read_bytes()
+    assert not (tmp_path / "pipe").is_file()
+
+
+def test_the_score_file_is_not_written_over(write):
+    path = write()
+    before = path.read_bytes()
+    result = decode(path, path)
+    assert result.exit_code == 1 and "the score file itself" in result.output
+    assert path.read_bytes() == before
+
+
 def test_no_sentences_and_empty_sentences(write, tmp_path):
     nothing = dict.fromkeys(("words", "labels", "label_best", "heads"))
     assert decode(write(lens=np.zeros(0, int), arc=np.zeros(0, np.float32), **nothing), tmp_path / "out").exit_code == 0
@@ -118,7 +180,14 @@ def test_no_sentences_and_empty_sentences(write, tmp_path):
         ({"words": np.frombuffer(b"\xff\n\n", dtype=np.uint8)}, "`words` is not UTF-8"),
         ({"heads": np.array([0, 1])}, "`heads`"),
         ({"label_best": np.array([0, 0, 1])}, "`label_best`"),
-        ({"label_best": np.full(8, 2, dtype=np.uint8)}, "label 2, but `labels` has 2"),
+        ({"label_best": np.full(8, 2, dtype=np.uint8)}, "`label_best` has numbers from 2 to 2.* from 0 to 1"),
+        ({"label_best": np.full(8, 0.5)}, "`label_best` .*float64"),
+        ({"label_best": np.full(8, -1)}, "`label_best` has numbers from -1"),
+        ({"lens": np.array([-2, 1])}, "`lens` has numbers from -2"),
+        ({"lens": np.array([2**64 - 1, 2], dtype=np.uint64)}, "`lens` has numbers"),
+        ({"heads": np.array(["0", "1", "0"])}, "`heads` .*<U1"),
+        ({"heads": np.array([0, -1, 0])}, "`heads` has numbers from -1"),
+        ({"words": np.array(["a", "b", "c"])}, "`words` .*uint8"),
         ({"arc": np.array(["x"] * 8)}, "`arc`: .*<U1"),
         ({"arc": np.array([{}] * 8)}, "can't be read"),
         (

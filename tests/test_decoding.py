@@ -153,6 +153,11 @@ def test_an_iterator_and_mixed_dtypes():
         (np.zeros(12), None, ["lengths"]),
         (np.zeros(12), [3.0], ["lengths"]),
         (np.zeros(12), [-4], ["lengths"]),
+        (np.zeros(12), [[3]], ["lengths"]),
+        (np.zeros(12), [[3], [1, 2]], ["lengths"]),
+        (np.zeros(2), np.array([2**64 - 1, 1], dtype=np.uint64), ["lengths"]),
+        (np.zeros(12), [2**62, 2**62, 2**62, 2**62, 3], ["lengths"]),
+        (np.zeros(12), [2**29, 3], ["12 scores"]),
         (np.zeros((3, 4)), None, ["decode()"]),
         ([np.zeros((3, 4))], [3, 3], ["1 matrices", "2 lengths"]),
         ([np.zeros((3, 4)), np.zeros((3, 4))], [3, 4], ["sentence 2", "(4, 5)", "(3, 4)"]),
@@ -239,6 +244,20 @@ def test_unknown_layout():
 
 def test_two_roots_are_no_fault_where_they_are_allowed():
     assert decode([[1, 0, -INF], [1, -INF, 0]], single_root=False).tolist() == [0, 0]
+
+
+def test_strided_scores_are_checked_too():
+    for value, score in ((np.nan, "NaN"), (INF, r"\+inf")):
+        scores = np.zeros((20, 21), order="F")
+        scores[11, 17] = value
+        with pytest.raises(errors.InvalidScoreError, match=f"head 17 .*for dependent 12 is {score}"):
+            decode(scores)
+
+
+def test_no_root_names_no_token():
+    with pytest.raises(errors.NoRootError) as caught:
+        decode([[FORBID, 0, 1], [FORBID, 1, 0]])
+    assert (caught.value.dependent, caught.value.head) == (0, 0)
 
 
 @pytest.mark.parametrize("single_root", [True, False])

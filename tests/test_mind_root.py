@@ -5,10 +5,12 @@ import pickle
 import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.tokens import Doc, DocBin
 
 from generators import random_scores, random_tree, scores_of_tree
-from spacy_mindroot import count_roots, decode, errors
+from spacy_mindroot import TangledTreeWarning, count_roots, decode, decode_batch, errors
+from spacy_mindroot.core.fault import Fault
 from spacy_mindroot.mind_root import MindRoot
 from spacy_mindroot.sources import DocArcScores
 
@@ -135,6 +137,36 @@ def test_scores_in_user_data_in_another_layout(rng):
     assert doc.user_data == {}
 
 
+def test_labels_are_laid_out_like_the_scores(rng):
+    heads = random_tree(5, rng)
+    square = np.vstack([np.zeros(6), scores_of_tree(heads, rng)])
+    labels = np.full((6, 6), 2, dtype=np.uint8)
+    labels[1:, 0] = 0
+    for layout, turn in (("square", np.asarray), ("square_transposed", np.transpose)):
+        nlp = spacy.blank("en")
+        nlp.add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.doc_arc_scores.v1", "layout": layout}})
+        doc = Doc(nlp.vocab, words=list("abcde"))
+        doc._.arc_scores, doc._.arc_labels, doc._.arc_label_names = [turn(square)], [turn(labels)], ["root", "x", "y"]
+        nlp.get_pipe("mind_root")(doc)
+        assert read_heads(doc) == [heads.tolist()]
+        assert {t.dep_ for t in doc} == {"ROOT", "y"}
+
+
+def test_one_matrix_over_the_whole_doc_in_another_layout_with_labels(rng):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.whole_doc_scores.v1", "layout": "square"}})
+    heads = [random_tree(2, rng), random_tree(3, rng)]
+    square = np.full((6, 6), 999.0)
+    square[1:3, :3] = scores_of_tree(heads[0], rng)
+    square[3:, [0, 3, 4, 5]] = scores_of_tree(heads[1], rng)
+    doc = Doc(nlp.vocab, words=list("abcde"), sent_starts=[True, False, True, False, False])
+    doc._.arc_scores, doc._.arc_labels, doc._.arc_label_names = square, np.ones((6, 6), dtype=int), ["root", "x"]
+    nlp.get_pipe("mind_root")(doc)
+    assert read_heads(doc) == as_lists(heads)
+    assert {t.dep_ for t in doc} == {"ROOT", "x"}
+    assert doc.user_data == {}
+
+
 def test_one_matrix_over_the_whole_doc(rng):
     nlp = spacy.blank("en")
     nlp.add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.whole_doc_scores.v1"}})
@@ -251,6 +283,20 @@ def test_boundaries_that_disagree_are_an_error_naming_both(nlp, rng, starts):
     assert state(doc) == before
 
 
+def test_boundaries_beside_a_tree_that_is_not_complete_count(nlp, rng):
+    doc = Doc(
+        nlp.vocab,
+        words=list("abcd"),
+        heads=[0, 0, 2, 2],
+        deps=["ROOT", "x", "", ""],
+        sent_starts=[True, False, True, False],
+    )
+    doc._.arc_scores = [scores_of_tree(np.array([2, 0, 2, 3]), rng)]
+    doc.from_array(["SENT_START"], np.array([1, -1, 1, -1], dtype=np.int64).view(np.uint64))
+    with pytest.raises(errors.SentenceMismatchError):
+        nlp.get_pipe("mind_root")(doc)
+
+
 def test_boundaries_that_a_second_root_made_are_mended(nlp, rng):
     """A parse with two roots has split the sentence; that is no boundary that anyone has set."""
     doc = Doc(
@@ -324,6 +370,40 @@ def test_pipe_gives_the_same_as_one_by_one(nlp, rng, batch_size):
     assert [read_heads(doc) for doc in nlp.pipe(docs, batch_size=batch_size)] == heads
 
 
+def test_a_fault_is_named_by_its_own_sentence(nlp, rng):
+    docs = [make_doc(nlp, [2, 3], rng)[0] for _ in range(3)]
+    docs[2]._.arc_scores[1][1, 0] = np.nan
+    with pytest.raises(errors.InvalidScoreError, match=r"sentence 2 of Doc .*for dependent 2 \('w3'\)") as caught:
+        list(nlp.pipe(docs))
+    assert (caught.value.sentence, caught.value.dependent, caught.value.head) == (1, 2, 0)
+
+
+def test_a_doc_too_large_for_memory_does_not_lose_the_others(nlp, rng, monkeypatch):
+    fault = Fault("no_memory", 1, 0, 0)
+    monkeypatch.setattr("spacy_mindroot.mind_root.decode_matrices", lambda matrices: (decode_batch(matrices), [fault]))
+    docs = [make_doc(nlp, [2], rng)[0], make_doc(nlp, [2], rng)[0]]
+    caught = []
+    nlp.set_error_handler(lambda name, proc, failed, error: caught.append(error))
+    assert len(list(nlp.pipe(docs))) == 1
+    assert isinstance(caught[0], MemoryError) and isinstance(caught[0], ValueError)
+
+
+def test_a_warning_that_is_an_error_leaves_the_doc_as_it_was(nlp, rng):
+    n = 100
+    path = [token for pair in zip(range(n // 2, 0, -1), range(n // 2 + 1, n + 1), strict=True) for token in pair]
+    heads = np.zeros(n, dtype=np.int32)
+    heads[np.array(path[1:]) - 1] = path[:-1]
+    doc = Doc(nlp.vocab, words=["w"] * n, heads=[0] * n, deps=["ROOT"] + ["x"] * (n - 1))
+    doc._.arc_scores = [scores_of_tree(heads, rng)]
+    before = state(doc)
+    with pytest.raises(TangledTreeWarning):
+        nlp.get_pipe("mind_root")(doc)
+    assert state(doc) == before
+    with pytest.warns(TangledTreeWarning):
+        nlp.get_pipe("mind_root")(doc)
+    assert read_heads(doc) == [heads.tolist()]
+
+
 def test_a_faulty_doc_raises_in_a_stream(nlp, rng):
     docs, _ = stream(nlp, rng, 3)
     docs[1]._.arc_scores = None
@@ -390,6 +470,16 @@ def test_settings_survive_disk_and_bytes(rng, tmp_path):
         copy.get_pipe("mind_root")(doc)
         assert {t.dep_ for t in doc} == {"root", "x"}
         assert doc._.arc_scores is not None
+
+
+def test_bytes_that_hold_other_settings(nlp):
+    component = nlp.get_pipe("mind_root")
+    with pytest.raises(errors.LabelsError):
+        component.from_bytes(srsly.msgpack_dumps({"keep_scores": False, "root_label": "", "fallback_label": "dep"}))
+    component.from_bytes(
+        srsly.msgpack_dumps({"keep_scores": True, "root_label": "r", "fallback_label": "d", "pipe": 3})
+    )
+    assert callable(component.pipe) and component.keep_scores
 
 
 def test_settings_given_when_loading_hold(rng, tmp_path):

@@ -24,6 +24,11 @@ def test_is_tree_of_long_chains_and_cycles():
     assert not is_tree(chain)
 
 
+def test_heads_far_out_of_range_make_no_tree():
+    assert not is_tree([2**32])
+    assert not is_tree([0, -(2**40)])
+
+
 def test_count_roots():
     assert [count_roots(heads) for heads in ([], [0], [2, 0], [0, 0, 1], [2, 1])] == [0, 1, 1, 2, 0]
 

@@ -1,6 +1,6 @@
 """The component `arc_scorer`: leaves the scores of all arcs, and the best label of each, on the Doc."""
 
-# No `from __future__ import annotations` here: spaCy validates the arguments of `initialize` by their annotations.
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple

@@ -1,6 +1,6 @@
 """The encoder spacy-mindroot.CNNBiLSTM.v1: a convolution for what stands around a token, a BiLSTM for the whole sentence."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder
 from thinc.api import LSTM, Dropout, Model, chain, with_array, with_padded

@@ -1,6 +1,6 @@
 """The architecture spacy-mindroot.Biaffine.v1: token vectors -> projections -> scores of arcs and of their labels."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from wasabi import table
 
 from ..conllu import format_sentence
 from ..decoding import Heads, decode_matrices, decoding_error
-from ..errors import MindrootError
+from ..errors import MindrootError, ScoreFileError
 from ..evaluation import unlabelled_attachment_score
 from ..render import side_by_side, tree_lines
 from ..score_file import ScoredSentence, read_score_file
@@ -41,7 +42,12 @@ class Decoded(NamedTuple):
 def run(scores: Path, out: Path | None, show: int) -> None:
     """The command, with its errors as messages. See `spacy mindroot decode --help`."""
     to_stdout = str(out) == "-"
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without box characters is no reason to stop
     try:
+        if out is not None and out.exists() and out.samefile(scores):
+            raise ScoreFileError(f"{out} is the score file itself. Write the trees to another.")
         sentences = read_score_file(scores)
         decoded = decode_sentences(sentences, source=str(scores))
         if out is not None:
@@ -133,11 +139,17 @@ def _opened(path: Path) -> Iterator[TextIO]:
     if str(path) == "-":
         yield typer.get_text_stream("stdout", encoding="utf8")
         return
+    path = path.resolve()  # a link is followed, not replaced
+    if path.exists() and not path.is_file():  # a device or a pipe
+        with open(path, "w", encoding="utf8", newline="\n") as file:
+            yield file
+        return
+    mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf8", newline="\n") as file:
             yield file
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
 """Typed memoryviews in, heads out, without the GIL. The algorithm is in the headers; validation is the caller's."""
 from libc.stddef cimport ptrdiff_t
@@ -42,10 +42,7 @@ _KINDS = ("", "not_finite", "no_head", "no_arborescence", "no_single_root", "no_
 
 
 cdef object _fault(CFault fault, Py_ssize_t sentence):
-    kind = _KINDS[<int>fault.kind]
-    if kind == "no_memory":
-        raise MemoryError("not enough memory for the working copy of the arc scores")
-    return Fault(kind, sentence, fault.dependent, fault.head)
+    return Fault(_KINDS[<int>fault.kind], sentence, fault.dependent, fault.head)
 
 
 cdef Scores[real] _scores(const real[:, :] matrix) noexcept nogil:

@@ -208,8 +208,8 @@ private:
     void copy(const Scores<T>& from);
 };
 
-// Self arcs become FORBIDDEN. Scores so large that sums of them could overflow are scaled by a power of two, which
-// changes no comparison.
+// Self arcs become FORBIDDEN. Scores so large that sums of them could overflow are all scaled by a power of two: exact, but
+// for scores so small beside these that they vanish in any sum with them.
 template <class T>
 void Graph::copy(const Scores<T>& from) {
     double largest = 0;
@@ -250,7 +250,7 @@ inline int Graph::contract(int size) {
 
     // Arcs within the cycle are dead.
     for (int token = 0; token < n_; ++token)
-        if (node_of_[token] == node || contracted(node_of_[token])) {
+        if (contracted(node_of_[token])) {
             node_of_[token] = node;
             melded[token + 1] = FORBIDDEN;
         }

@@ -9,8 +9,16 @@
 #include <type_traits>
 
 // GCC and Clang on x86-64 with glibc compile a function once per instruction set and pick one when the
-// library is loaded. Elsewhere there is one version, for the compiler's default target.
-#if defined(__x86_64__) && defined(__GLIBC__) && (defined(__clang__) ? __clang_major__ >= 14 : defined(__GNUC__))
+// library is loaded. Elsewhere, and with older ones that do not know these names, there is one version, for the compiler's
+// default target.
+#if defined(__clang__)
+#define MINDROOT_CAN_DISPATCH (__clang_major__ >= 18)
+#elif defined(__GNUC__)
+#define MINDROOT_CAN_DISPATCH (__GNUC__ >= 12)
+#else
+#define MINDROOT_CAN_DISPATCH 0
+#endif
+#if defined(__x86_64__) && defined(__GLIBC__) && MINDROOT_CAN_DISPATCH
 #define MINDROOT_DISPATCH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define MINDROOT_DISPATCH
