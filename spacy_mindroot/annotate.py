@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from spacy.attrs import DEP, HEAD, SENT_START
+from spacy.strings import StringStore
 from spacy.tokens import Doc
 
+from .core import _core
 from .decoding import Heads
 from .docs import describe
 from .errors import HeadsError, LabelsError, SentenceMismatchError
 from .scores import FloatArray
 from .trees import count_roots, is_tree, to_heads
+
+_TREE, _STARTS = (HEAD, DEP), (SENT_START,)
+
+
+Hashes = npt.NDArray[np.uint64]
 
 
 class TangledTreeWarning(UserWarning):
@@ -34,15 +43,14 @@ def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
         )
     if 0 in lengths:
         raise SentenceMismatchError(f"{describe(doc)} has arc scores for a sentence of 0 tokens. Leave it out.")
-    if not doc.has_annotation("SENT_START"):
+    starts = doc.to_array(_STARTS)
+    if not starts[1:].any():  # no boundaries are set
         return
-    wanted = np.cumsum([0, *lengths[:-1]])
-    present = doc.to_array([SENT_START]) == 1
-    present[0] = True
-    if doc.has_annotation("DEP", require_complete=True):
-        agree = bool(present[wanted].all())
-    else:
-        agree = np.array_equal(np.flatnonzero(present), wanted)
+    present, wanted = starts == 1, np.zeros(len(doc), dtype=bool)
+    wanted[list(accumulate(lengths[:-1], initial=0))] = present[0] = True
+    agree = np.array_equal(present, wanted) or (
+        doc.has_annotation("DEP", require_complete=True) and bool(present[wanted].all())
+    )
     if not agree:
         found = np.diff(np.flatnonzero(np.append(present, True)))
         raise SentenceMismatchError(
@@ -53,8 +61,8 @@ def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
 
 def write_trees(
     doc: Doc,
-    heads: Sequence[npt.ArrayLike],
-    labels: Sequence[Sequence[str | None]] | None = None,
+    heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]],
+    labels: Hashes | None = None,
     *,
     root_label: str = "ROOT",
     fallback_label: str = "dep",
@@ -63,48 +71,42 @@ def write_trees(
 
     doc (Doc): Any tree that it has is replaced.
     heads (Sequence[ArrayLike]): For each sentence, in order, heads as in CoNLL-U: 0 = ROOT, j = token j of the sentence.
-    labels (Sequence[Sequence[Optional[str]]]): For each sentence the labels of the arcs, None where there is none. A
+    labels (Optional[np.ndarray]): For each token of the Doc the hash of its label, 0 where there is none (`hash_labels`). A
         token without one keeps the dep that it has if its head stays the same, and else gets `fallback_label`.
-    root_label (str): The label of the root. On any other arc it (or "root", in upper or lower case) counts as no label.
+    root_label (str): The label of the root, whatever `labels` says. No arc keeps it, or "root", from a tree before.
     fallback_label (str): See `labels`.
     RAISES (HeadsError): If the heads of a sentence are not a tree with one root: spaCy would take them without a word.
     """
-    trees = [to_heads(sentence) for sentence in heads]
-    for k, tree in enumerate(trees):
-        _check_tree(doc, k, tree)
-        if labels is not None and (len(labels) != len(trees) or len(labels[k]) != len(tree)):
-            raise LabelsError(
-                f"{describe(doc, k)}: there are labels for other numbers of sentences or tokens than heads."
-            )
+    lengths = np.array([len(sentence) for sentence in heads], dtype=np.int64)
+    flat = _join(heads)
+    tree, sent_starts = np.empty((2, len(flat)), dtype=np.int64), np.empty(len(flat), dtype=np.int64)
+    malformed = _core.relative_heads(flat, lengths, tree[0], sent_starts)
+    if malformed >= 0:
+        raise _malformed(doc, malformed, to_heads(heads[malformed]))
+    if labels is not None and len(labels) != len(doc):
+        raise LabelsError(f"{describe(doc)} has {len(doc)} tokens, but there are labels for {len(labels)}.")
     if not fallback_label or not root_label:
         raise LabelsError("root_label and fallback_label must not be empty: spaCy hides heads without a label.")
-    lengths = [len(tree) for tree in trees]
-    if sum(lengths) != len(doc):
-        raise HeadsError(f"{describe(doc)} has {len(doc)} tokens, but there are heads for {sum(lengths)}.")
+    if len(flat) != len(doc):
+        raise HeadsError(f"{describe(doc)} has {len(doc)} tokens, but there are heads for {len(flat)}.")
     if len(doc) == 0:
         return
 
-    starts = np.cumsum([0, *lengths[:-1]])
-    flat = np.concatenate(trees)
-    tokens = np.arange(len(doc))
-    is_root = flat == 0
-    offsets = np.where(is_root, 0, flat - 1 + np.repeat(starts, lengths) - tokens).view(np.uint64)
-    deps = _choose_deps(doc, offsets, is_root, labels, root_label, fallback_label)
-    sent_starts = np.full(len(doc), -1, dtype=np.int64)
-    sent_starts[starts] = 1
+    before = doc.to_array(_TREE + _STARTS)
+    columns = tree.view(np.uint64)
+    columns[1] = _choose_deps(doc, before, columns[0], flat == 0, labels, root_label, fallback_label)
 
     # Written with the heads, the sentence starts would be overwritten by what spaCy derives from them, which is wrong
     # for very tangled trees.
-    before = doc.to_array([HEAD, DEP, SENT_START])
-    doc.from_array([HEAD, DEP], np.column_stack([offsets, deps]))
-    derived = doc.to_array([SENT_START]).view(np.int64)
-    doc.from_array([SENT_START], sent_starts.view(np.uint64))
-    if not np.array_equal(derived, sent_starts):
+    doc.from_array(_TREE, columns.T)
+    derived = doc.to_array(_STARTS).view(np.int64)
+    doc.from_array(_STARTS, sent_starts.view(np.uint64))
+    if (derived != sent_starts).any():
         try:
             _warn_of_tangle(doc)
         except TangledTreeWarning:  # warnings are errors here
-            doc.from_array([HEAD, DEP], before[:, :2])
-            doc.from_array([SENT_START], before[:, 2])
+            doc.from_array(_TREE, before[:, :2])
+            doc.from_array(_STARTS, before[:, 2])
             raise
 
 
@@ -138,24 +140,34 @@ def restore_sentences(doc: Doc) -> None:
     doc.from_array([SENT_START], sent_starts.view(np.uint64))
 
 
-def name_labels(
-    doc: Doc, arc_labels: Sequence[npt.ArrayLike], matrices: Sequence[FloatArray], heads: Sequence[Heads]
-) -> list[list[str]]:
-    """The names of the labels of the arcs that are in the trees, from `doc._.arc_label_names`.
+def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: str = "ROOT") -> Hashes:
+    """The hash of each label, to write as dep; 0 for one that only the root may have ("root" in upper or lower case, too)."""
+    only_root = ("root", root_label.lower())
+    return np.array(
+        [strings.add(name) if name and name.lower() not in only_root else 0 for name in names], dtype=np.uint64
+    )
+
+
+def labels_of_trees(
+    doc: Doc,
+    arc_labels: Sequence[npt.ArrayLike],
+    label_hashes: Hashes,
+    matrices: Sequence[FloatArray],
+    heads: Sequence[Heads],
+) -> Hashes:
+    """The labels of the arcs that are in the trees: the hash for each token of the Doc.
 
     arc_labels (Sequence[ArrayLike]): For each sentence the number of the best label of each arc, (n, n+1) like the scores.
+    label_hashes (np.ndarray): The hash of each label.
     matrices (Sequence[np.ndarray]): The scores.
     heads (Sequence[np.ndarray]): The heads, 0 = ROOT.
-    RAISES (LabelsError): If they do not fit the arc scores or each other.
+    RAISES (LabelsError): If the labels do not fit the arc scores or each other.
     """
-    names = doc._.arc_label_names
-    if names is None:
-        raise LabelsError(f"{describe(doc)} has doc._.arc_labels, but no doc._.arc_label_names to say what they mean.")
     if len(arc_labels) != len(matrices):
         raise LabelsError(
             f"{describe(doc)} has doc._.arc_labels for {len(arc_labels)} sentences, but arc scores for {len(matrices)}."
         )
-    chosen = []
+    numbers = []
     for k, (labels, matrix, sentence) in enumerate(zip(arc_labels, matrices, heads, strict=True)):
         labels = np.asarray(labels)
         if labels.shape != matrix.shape or labels.dtype.kind not in "iu":
@@ -163,59 +175,65 @@ def name_labels(
                 f"{describe(doc, k)}: arc labels are ints, of shape {matrix.shape} for these scores; found dtype {labels.dtype}, "
                 f"shape {labels.shape}."
             )
-        indices = labels[np.arange(len(sentence)), sentence]
-        wrong = (indices < 0) | (indices >= len(names))
-        if wrong.any():
-            i = int(wrong.argmax())
+        chosen = labels[np.arange(len(sentence)), sentence]
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(label_hashes):
+            i = int(((chosen < 0) | (chosen >= len(label_hashes))).argmax())
             raise LabelsError(
-                f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is {indices[i]}, but "
-                f"doc._.arc_label_names has {len(names)} names, counted from 0."
+                f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is {chosen[i]}, but "
+                f"doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
             )
-        chosen.append([str(names[index]) for index in indices.tolist()])
-    return chosen
+        numbers.append(chosen)
+    hashes: Hashes = label_hashes[np.concatenate(numbers)]
+    return hashes
 
 
-def _check_tree(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> None:
+def _join(heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]]) -> Heads:
+    """All heads end to end. Those beyond 32 bits stay out of range when they are cut off."""
+    if heads and all(type(sentence) is np.ndarray and sentence.dtype == np.int32 for sentence in heads):
+        return np.concatenate(heads)
+    trees = [to_heads(sentence) for sentence in heads]
+    return np.concatenate([np.empty(0, np.int64), *trees]).clip(-1, np.iinfo(np.int32).max).astype(np.int32)
+
+
+def _malformed(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> HeadsError:
+    """Says what is wrong with the heads of sentence k."""
     where, n = describe(doc, k), len(heads)
-    if n and (heads.min() < 0 or heads.max() > n):
-        dependent = int(((heads < 0) | (heads > n)).argmax()) + 1
-        raise HeadsError(
+    wrong = (heads < 0) | (heads > n)
+    if wrong.any():
+        dependent = int(wrong.argmax()) + 1
+        return HeadsError(
             f"{where}: the head of token {dependent} is {heads[dependent - 1]}, but heads count from the start of their "
             f"sentence, from 0 (ROOT) to {n}."
         )
     if not is_tree(heads):
-        raise HeadsError(
+        return HeadsError(
             f"{where}: the heads {_listed(heads.tolist())} are not a tree, since some tokens hang on each other in a cycle."
         )
-    roots = count_roots(heads)
-    if roots != 1:
-        raise HeadsError(
-            f"{where}: the tree has {roots} roots. spaCy would split the sentence at each; decode with single_root=True."
-        )
+    return HeadsError(
+        f"{where}: the tree has {count_roots(heads)} roots. spaCy would split the sentence at each; decode with single_root=True."
+    )
 
 
 def _choose_deps(
     doc: Doc,
-    offsets: npt.NDArray[np.uint64],
+    before: Hashes,
+    offsets: Hashes,
     is_root: npt.NDArray[np.bool_],
-    labels: Sequence[Sequence[str | None]] | None,
+    labels: Hashes | None,
     root_label: str,
-    fallback_label: str,
-) -> npt.NDArray[np.uint64]:
-    """The hash of each token's dep; see `write_trees`."""
+    fallback: str,
+) -> Hashes:
+    """The hash of each token's dep; see `write_trees`. `before` holds heads and deps as they are."""
     strings = doc.vocab.strings
-    root_labels = ("root", root_label.lower())
-    old_offsets, deps = doc.to_array([HEAD, DEP]).T
-    deps = np.where(old_offsets == offsets, deps, np.uint64(0))
-    for dep in set(deps.tolist()):
-        if dep and strings[dep].lower() in root_labels:
-            deps[deps == dep] = 0
+    deps = before[:, 1].copy()
+    if deps.any():
+        deps = np.where(before[:, 0] == offsets, deps, np.uint64(0))
+        for dep in set(deps.tolist()) - {0}:
+            if not hash_labels(strings, [strings[dep]], root_label)[0]:
+                deps[deps == dep] = 0
     if labels is not None:
-        given = [
-            strings.add(name) if name and name.lower() not in root_labels else 0 for names in labels for name in names
-        ]
-        deps = np.where(given, np.array(given, dtype=np.uint64), deps)
-    deps[deps == 0] = strings.add(fallback_label)
+        deps = np.where(labels, labels, deps)
+    deps[deps == 0] = strings.add(fallback)
     deps[is_root] = strings.add(root_label)
     return deps
 

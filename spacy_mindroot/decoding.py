@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -144,10 +145,10 @@ def decode_matrices(matrices: list[FloatArray], *, single_root: bool = True) -> 
 
     Returns the heads of each sentence (undefined where there is a fault) and the faults.
     """
-    ends = np.cumsum([len(matrix) for matrix in matrices], dtype=np.int64)
-    heads = np.empty(ends[-1] if matrices else 0, dtype=np.int32)
+    ends = list(accumulate((len(matrix) for matrix in matrices), initial=0))
+    heads = np.empty(ends[-1], dtype=np.int32)
     faults = _core.decode_batch(matrices, heads, single_root)
-    return np.split(heads, ends[:-1]) if matrices else [], faults
+    return [heads[start:end] for start, end in pairwise(ends)], faults
 
 
 def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> Heads:

@@ -3,6 +3,7 @@
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from .annotate import check_sentences, name_labels, write_trees
+from .annotate import Hashes, check_sentences, hash_labels, labels_of_trees, write_trees
 from .core.fault import Fault
 from .decoding import Heads, decode_matrices, decoding_error
-from .docs import describe, drop_extension, install_extensions
+from .docs import describe, drop_extension, install_extensions, read_extension
 from .errors import DecodingError, LabelsError
 from .scores import FloatArray, to_root_column
 from .sources import ScoreSource
@@ -96,6 +97,7 @@ class MindRoot(Pipe):
         self.root_label = root_label
         self.fallback_label = fallback_label
         self.scorer = scorer
+        self._hashed: tuple[Any, Hashes] | None = None
         self._check_settings()
 
     def __call__(self, doc: Doc) -> Doc:
@@ -188,23 +190,37 @@ class MindRoot(Pipe):
     def _read(self, doc: Doc) -> list[FloatArray]:
         if len(doc) == 0:
             return []
-        matrices = [to_root_column(scores, where=describe(doc, k)) for k, scores in enumerate(self.scores(doc))]
+        matrices = [
+            to_root_column(scores, where=partial(describe, doc, k)) for k, scores in enumerate(self.scores(doc))
+        ]
         check_sentences(doc, [len(matrix) for matrix in matrices])
         return matrices
 
     def _write(self, doc: Doc, matrices: list[FloatArray], heads: list[Heads]) -> None:
         labels = None
-        if doc._.arc_labels is not None:
-            arc_labels = doc._.arc_labels
+        arc_labels = read_extension(doc, "arc_labels")
+        if arc_labels is not None:
             if hasattr(self.scores, "rearrange"):
                 arc_labels = self.scores.rearrange(doc, arc_labels, "doc._.arc_labels")
-            labels = name_labels(doc, arc_labels, matrices, heads)
+            labels = labels_of_trees(doc, arc_labels, self._hash_labels(doc), matrices, heads)
         write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
         if not self.keep_scores:
             if hasattr(self.scores, "drop"):
                 self.scores.drop(doc)
             drop_extension(doc, "arc_labels")
             drop_extension(doc, "arc_label_names")
+
+    def _hash_labels(self, doc: Doc) -> Hashes:
+        """The hashes of the label names of a Doc. The next Doc most likely has the same."""
+        names = read_extension(doc, "arc_label_names")
+        if names is None:
+            raise LabelsError(
+                f"{describe(doc)} has doc._.arc_labels, but no doc._.arc_label_names to say what they mean."
+            )
+        key = (doc.vocab, self.root_label, tuple(names))
+        if self._hashed is None or self._hashed[0] != key:
+            self._hashed = (key, hash_labels(doc.vocab.strings, names, self.root_label))
+        return self._hashed[1]
 
     def _error(self, doc: Doc, matrices: list[FloatArray], fault: Fault) -> DecodingError:
         k = fault.sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from .errors import LabelsError, ScoresShapeError, ScoresTypeError
 
 FloatArray = npt.NDArray[np.floating[Any]]
+Where = str | Callable[[], str]  # a function where the name costs more than the work
 Layout = Literal["root_column", "square", "square_transposed", "root_diagonal"]
 
 LAYOUTS: dict[Layout, str] = {
@@ -20,7 +22,7 @@ LAYOUTS: dict[Layout, str] = {
 }
 
 
-def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, where: str = "") -> FloatArray:
+def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, where: Where = "") -> FloatArray:
     """Arc scores of one sentence as the core reads them: (n, n+1), `[dependent, head]`, column 0 = ROOT, float32 or float64.
 
     Parameters
@@ -31,7 +33,7 @@ def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, whe
     layout : str
         "root_column", "square", "square_transposed" or "root_diagonal". It is never guessed. In the square layouts the
         scores of arcs into ROOT are not read.
-    where : str
+    where : str, or a function that returns one
         Which sentence this is, for error messages.
 
     Returns
@@ -45,7 +47,7 @@ def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, whe
     return rearrange(to_floats(scores, where=where), layout, where=where)
 
 
-def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: str = "") -> npt.NDArray[Any]:
+def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: Where = "") -> npt.NDArray[Any]:
     """`to_root_column` for an array of any dtype, such as the numbers of the best labels."""
     check_layout(layout)
     if array.shape == (0,):  # decode([]): no tokens
@@ -82,11 +84,13 @@ def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: str = "") -> np
     )
 
 
-def to_floats(scores: npt.ArrayLike, *, where: str = "") -> FloatArray:
+def to_floats(scores: npt.ArrayLike, *, where: Where = "") -> FloatArray:
     """`scores` as a native, aligned float32 or float64 array of any shape; itself if it is one already.
 
     Raises ScoresTypeError where that is impossible or would lose something unseen (a mask, an imaginary part).
     """
+    if type(scores) is np.ndarray and scores.dtype.char in "fd" and scores.dtype.isnative and scores.flags.aligned:
+        return scores
     try:
         array = np.asarray(scores)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -112,6 +116,8 @@ def to_floats(scores: npt.ArrayLike, *, where: str = "") -> FloatArray:
 
 def to_int_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
     """`numbers` as a contiguous 1-D array, or None if they are not a 1-D array of ints that fit."""
+    if type(numbers) is np.ndarray and numbers.dtype == np.int64 and numbers.ndim == 1:
+        return np.ascontiguousarray(numbers)
     try:
         array = np.asarray(numbers)
     except (TypeError, ValueError):
@@ -180,5 +186,6 @@ def reduce_labels(
     return best, best_label.astype(np.min_scalar_type(labels - 1))
 
 
-def _prefix(where: str) -> str:
+def _prefix(where: Where) -> str:
+    where = where if isinstance(where, str) else where()
     return f"{where}: " if where else ""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
 
-from .docs import describe, drop_extension
+from .docs import describe, drop_extension, read_extension
 from .errors import MissingScoresError, ScoresShapeError
 from .scores import Layout, check_layout, rearrange
 
@@ -44,7 +44,7 @@ class DocArcScores:
         check_layout(self.layout)
 
     def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        return self.rearrange(doc, doc._.arc_scores, "doc._.arc_scores")
+        return self.rearrange(doc, read_extension(doc, "arc_scores"), "doc._.arc_scores")
 
     def rearrange(self, doc: Doc, arrays: Any, place: str) -> Sequence[npt.ArrayLike]:
         return _per_sentence(doc, arrays, place, self.layout)
@@ -92,7 +92,7 @@ class WholeDocScores:
         check_layout(self.layout)
 
     def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        return self.rearrange(doc, doc._.arc_scores, "doc._.arc_scores")
+        return self.rearrange(doc, read_extension(doc, "arc_scores"), "doc._.arc_scores")
 
     def rearrange(self, doc: Doc, array: Any, place: str) -> Sequence[npt.ArrayLike]:
         where = f"{place} of {describe(doc)}"

@@ -13,4 +13,10 @@ def decode_batch(matrices: list[_Floats], heads: npt.NDArray[np.int32], single_r
 def decode_flat(
     flat: _Floats, lengths: npt.NDArray[np.int64], heads: npt.NDArray[np.int32], single_root: bool = True
 ) -> list[Fault]: ...
+def relative_heads(
+    heads: npt.NDArray[np.int32],
+    lengths: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+) -> int: ...
 def is_tree(heads: npt.NDArray[np.int32]) -> bool: ...

@@ -32,6 +32,7 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
     CFault _greedy_graph "mindroot::greedy_graph"[T](const Scores[T]&, int32_t*)
     size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, int32_t*, cbool, CFault*)
     cbool _is_tree "mindroot::is_tree"(const int32_t*, int, int*)
+    int _count_roots "mindroot::count_roots"(const int32_t*, int)
 
 ctypedef fused real:
     float
@@ -132,6 +133,31 @@ def decode_flat(const real[:] flat, const int64_t[::1] lengths, int32_t[::1] hea
         sentences.push_back(sentence)
         at += lengths[k] * (lengths[k] + 1)
     return _decode_sentences(sentences, heads, single_root)
+
+
+def relative_heads(
+    const int32_t[::1] heads, const int64_t[::1] lengths, int64_t[::1] offsets, int64_t[::1] starts
+):
+    """Heads of several sentences, end to end, as distances from the token to its head, 0 for a root.
+
+    Writes these to `offsets`, and to `starts` 1 for the first token of a sentence and -1 for the others. Returns the first
+    sentence whose heads are not a tree with a single root, and stops there; -1 if there is none.
+    """
+    cdef vector[int] seen
+    cdef Py_ssize_t k, at = 0
+    cdef int n, i
+    seen.resize(heads.shape[0])
+    for k in range(lengths.shape[0]):
+        n = <int>lengths[k]
+        if n == 0:
+            continue
+        if not _is_tree(&heads[at], n, seen.data()) or _count_roots(&heads[at], n) != 1:
+            return k
+        for i in range(n):
+            offsets[at + i] = heads[at + i] - 1 - i if heads[at + i] else 0
+            starts[at + i] = -1 if i else 1
+        at += n
+    return -1
 
 
 def is_tree(const int32_t[::1] heads):
