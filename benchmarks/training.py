@@ -6,19 +6,26 @@ checkpoint that is best on the development set (the last one where there is none
 
 from __future__ import annotations
 
+import json
+import sys
+import tempfile
 import time
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import spacy
 from spacy import util
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.schemas import ConfigSchemaTraining
+from spacy.tokens import Doc, DocBin, Token
+from spacy.training.converters import conllu_to_docs
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
-from thinc.api import NumpyOps, fix_random_seed, set_current_ops
+from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
+
+from .pipelines import ROOT, spacy_parser_config
 
 
 @dataclass(frozen=True)
@@ -49,45 +56,24 @@ class Run:
     dev: Counts | None
     test: Counts
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
-
-def train(
-    config: Path,
-    treebank: Path,
-    *,
-    name: str,
-    seconds: float,
-    seed: int,
-    use_blis: bool = False,
-    overrides: dict[str, Any] | None = None,
-    test: bool = True,
-) -> Run:
-    """Trains `config` on `treebank`/train.spacy for `seconds` of CPU time, evaluation on the development set included."""
-    set_current_ops(NumpyOps(use_blis=use_blis))
-    train_path, dev_path = treebank / "train.spacy", treebank / "dev.spacy"
+def train(config: Config, treebank: Path, *, parser: str, seed: int, seconds: float) -> Run:
+    """Trains a pipeline on `treebank`/train.spacy for `seconds` of CPU time, evaluation on dev.spacy included."""
+    set_current_ops(NumpyOps(use_blis=False))
+    dev_path = treebank / "dev.spacy"
     has_dev = dev_path.exists()
-    settings = {
-        "paths.train": str(train_path),
-        "paths.dev": str(dev_path if has_dev else train_path),
-        "system.seed": seed,
-        "training.patience": 0,
-        "training.max_steps": 0,
-        "corpora.train.gold_preproc": True,
-        "corpora.dev.gold_preproc": True,
-    } | (overrides or {})
-    loaded = util.load_config(config, overrides=settings, interpolate=False)
     fix_random_seed(seed)
-    nlp = init_nlp(loaded)
-    training = util.registry.resolve(loaded.interpolate()["training"], schema=spacy.schemas.ConfigSchemaTraining)
-    interpolated = nlp.config.interpolate()
-    train_corpus, dev_corpus = util.resolve_dot_names(interpolated, [training["train_corpus"], training["dev_corpus"]])
+    nlp = init_nlp(config)
+    training = util.registry.resolve(config.interpolate()["training"], schema=ConfigSchemaTraining)
+    corpora = [training["train_corpus"], training["dev_corpus"]]
+    train_corpus, dev_corpus = util.resolve_dot_names(nlp.config.interpolate(), corpora)
     optimizer = training["optimizer"]
 
+    def averaged() -> Any:
+        return nlp.use_params(optimizer.averages) if optimizer.averages else nullcontext()
+
     began = time.process_time()
-    best: tuple[int, bytes] = (0, b"")
-    step = words = 0
+    best, best_step, step, words = b"", 0, 0, 0
     for _, info, is_best in train_while_improving(
         nlp,
         optimizer,
@@ -104,26 +90,51 @@ def train(
     ):
         step, words = info["step"], info["words"]
         if is_best and has_dev:
-            with nlp.use_params(optimizer.averages) if optimizer.averages else _unchanged():
-                best = (step, nlp.to_bytes())
+            with averaged():
+                best, best_step = nlp.to_bytes(), step
         if time.process_time() - began >= seconds:
             break
     cpu_seconds = time.process_time() - began
     if not has_dev:
-        with nlp.use_params(optimizer.averages) if optimizer.averages else _unchanged():
-            best = (step, nlp.to_bytes())
-    nlp.from_bytes(best[1])
+        with averaged():
+            best, best_step = nlp.to_bytes(), step
+    nlp.from_bytes(best)
     return Run(
         treebank=treebank.name,
-        parser=name,
+        parser=parser,
         seed=seed,
         cpu_seconds=cpu_seconds,
         steps=step,
-        best_step=best[0],
+        best_step=best_step,
         words_per_second=words / cpu_seconds,
         dev=count(nlp, dev_path) if has_dev else None,
-        test=count(nlp, treebank / "test.spacy") if test else None,
+        test=count(nlp, treebank / "test.spacy"),
     )
+
+
+def make_config(parser: str, treebank: Path, seed: int) -> Config:
+    """The config of a parser, "spacy" or "mindroot", for a treebank in spaCy's format."""
+    config = spacy_parser_config() if parser == "spacy" else util.load_config(ROOT / "configs" / "cpu-small.cfg")
+    train_path, dev_path = treebank / "train.spacy", treebank / "dev.spacy"
+    overrides = {
+        "paths.train": str(train_path),
+        "paths.dev": str(dev_path if dev_path.exists() else train_path),
+        "system.seed": seed,
+        "corpora.train.gold_preproc": True,  # gold tokens, one sentence a Doc
+        "corpora.dev.gold_preproc": True,
+    }
+    if parser == "spacy" and not dev_path.exists():
+        overrides["components.parser.min_action_freq"] = 1  # 20 sentences have few arcs of each label
+    return util.load_config_from_str(config.to_str(), overrides=overrides, interpolate=False)
+
+
+def convert(source: Path, target: Path) -> None:
+    """A UD treebank to spaCy's format, one sentence a Doc."""
+    target.mkdir(parents=True, exist_ok=True)
+    for part in ("train", "dev", "test"):
+        for path in source.glob(f"*-ud-{part}.conllu"):
+            docs = conllu_to_docs(path.read_text("utf8"), n_sents=1, no_print=True)
+            DocBin(docs=docs, store_user_data=True).to_disk(target / f"{part}.spacy")
 
 
 def count(nlp: Language, path: Path) -> Counts:
@@ -133,7 +144,7 @@ def count(nlp: Language, path: Path) -> Counts:
     fresh = [
         Doc(nlp.vocab, words=[t.text for t in doc], sent_starts=[i == 0 for i in range(len(doc))]) for doc in sentences
     ]
-    list(nlp.pipe(fresh[:100]))
+    list(nlp.pipe(fresh[:100]))  # warm up
     fresh = [
         Doc(nlp.vocab, words=[t.text for t in doc], sent_starts=[i == 0 for i in range(len(doc))]) for doc in sentences
     ]
@@ -186,11 +197,27 @@ def _hangs_on(token: int, head: int, heads: list[int]) -> bool:
     return token == head
 
 
-def _label(token: Any) -> str:
-    return token.dep_.lower()
+def _label(token: Token) -> str:
+    label: str = token.dep_
+    return label.lower()
 
 
-def _unchanged() -> Any:
-    from contextlib import nullcontext
+def main(source: str, parser: str, seed: str, seconds: str, results: str) -> None:
+    """One run, in a process of its own; its result is added to a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        treebank = Path(folder) / Path(source).name.removeprefix("UD_")
+        convert(Path(source), treebank)
+        run = train(
+            make_config(parser, treebank, int(seed)), treebank, parser=parser, seed=int(seed), seconds=float(seconds)
+        )
+    Path(results).parent.mkdir(parents=True, exist_ok=True)
+    with open(results, "a", encoding="utf8") as file:
+        file.write(json.dumps(asdict(run)) + "\n")
+    print(
+        f"{run.treebank}, {parser}, seed {seed}: UAS {run.test.uas:.2f}, LAS {run.test.las:.2f}, UEM {run.test.uem:.2f}",
+        flush=True,
+    )
 
-    return nullcontext()
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
