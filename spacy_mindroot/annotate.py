@@ -183,7 +183,7 @@ def labels_of_trees(
                 f"doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
             )
         numbers.append(chosen)
-    hashes: Hashes = label_hashes[np.concatenate(numbers)]
+    hashes: Hashes = label_hashes[np.concatenate(numbers)] if numbers else label_hashes[:0]
     return hashes
 
 

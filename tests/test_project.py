@@ -42,7 +42,7 @@ def test_the_demo_runs_from_treebank_to_table(project):
     table = dict(re.findall(r"^(\S.*?) {2,}(\S.*)$", output, flags=re.M))
     assert (table["Sentences"], table["Tokens"]) == ("18", "226")
     assert float(table["UAS, single root"]) > 20
-    assert "unconstrained: " in output and "single root: 1 root" in output
+    assert "Unconstrained optimum has more than one root" in table
     trees = (folder / "output" / "test.conllu").read_text("utf8")
     assert trees.count("\t0\troot\t") == 18
 

@@ -264,9 +264,8 @@ class ArcScorer(TrainablePipe):
         return loss, ArcGradient(d_arcs, d_labels, d_tags)
 
     def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, npt.NDArray[np.unsignedinteger[Any]]]]:
-        """Scores and best labels of each sentence, in order; one transfer for the scores and one for the labels."""
+        """Scores and best labels of each sentence, in order; a single transfer for the whole batch."""
         ops, xp = self.model.ops, self.model.ops.xp
-        dtype = np.min_scalar_type(len(self.cfg["labels"]))
         blocks = []
         for arcs, of_labels in zip(output.arcs, output.labels, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
@@ -276,19 +275,18 @@ class ArcScorer(TrainablePipe):
                 log_probability = of_labels.max(axis=3) - _log_sum_exp(xp, of_labels)
                 log_probability[:, :, 0] = 0
                 scores = scores + log_probability
-            blocks.append((scores, labels.astype(dtype)))
-        all_scores = ops.to_numpy(xp.concatenate([scores.ravel() for scores, _ in blocks]))
-        all_labels = ops.to_numpy(xp.concatenate([labels.ravel() for _, labels in blocks]))
+            blocks.append(xp.stack([scores, labels.astype(scores.dtype)]))
+        host = ops.to_numpy(xp.concatenate([block.ravel() for block in blocks]))
 
+        dtype = np.min_scalar_type(len(self.cfg["labels"]))
         sentences: list[Any] = [None] * len(output.batch.lengths)
         at = 0
-        for group, (block, _) in zip(output.batch.groups, blocks, strict=True):
-            cells = slice(at, at + block.size)
-            at = cells.stop
-            scores, labels = all_scores[cells].reshape(block.shape), all_labels[cells].reshape(block.shape)
+        for group, block in zip(output.batch.groups, blocks, strict=True):
+            scores, labels = host[at : at + block.size].reshape(block.shape)
+            at += block.size
             for row, k in enumerate(group.sentences.tolist()):
                 n = output.batch.lengths[k]
-                sentences[k] = (scores[row, :n, : n + 1].copy(), labels[row, :n, : n + 1].copy())
+                sentences[k] = (scores[row, :n, : n + 1].copy(), labels[row, :n, : n + 1].astype(dtype))
         return sentences
 
 
