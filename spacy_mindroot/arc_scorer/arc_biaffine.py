@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from thinc.api import Model, uniform_init
-from thinc.types import Floats1d, Floats2d, Floats3d
+from thinc.types import Floats2d, Floats3d
 
 from .batching import SentenceBatch
 
@@ -39,13 +38,13 @@ def forward(
     queries = ops.gemm(dependents, W) + b
     scores = []
     for group in batch.groups:
-        scores.append(xp.matmul(group.pad(queries), _with_root(xp, group.pad(heads), root).transpose(0, 2, 1)))
+        scores.append(xp.matmul(group.pad(queries), group.pad_with_root(heads, root).transpose(0, 2, 1)))
 
     def backprop(d_scores: OutT) -> tuple[Floats2d, Floats2d]:
         d_queries, d_heads = ops.alloc2f(*queries.shape), ops.alloc2f(*heads.shape)
         d_root = ops.alloc1f(len(root))
         for group, d_group in zip(batch.groups, d_scores, strict=True):
-            padded = _with_root(xp, group.pad(heads), root)
+            padded = group.pad_with_root(heads, root)
             group.unpad(xp.matmul(d_group, padded), into=d_queries)
             d_padded = xp.matmul(d_group.transpose(0, 2, 1), group.pad(queries))
             d_root += d_padded[:, 0].sum(axis=0)
@@ -66,9 +65,3 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     model.set_param("W", model.ops.alloc2f(width, width))
     model.set_param("b", model.ops.alloc1f(width))
     model.set_param("root", uniform_init(model.ops, (width,), lo=-0.1, hi=0.1))
-
-
-def _with_root(xp: Any, heads: Floats3d, root: Floats1d) -> Floats3d:
-    """(B, T, width) to (B, T+1, width), ROOT first."""
-    roots = xp.broadcast_to(root, (heads.shape[0], 1, len(root)))
-    return xp.concatenate([roots, heads], axis=1)

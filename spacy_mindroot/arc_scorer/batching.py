@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from thinc.api import Ops
-from thinc.types import Floats2d, Floats3d
+from thinc.types import Floats1d, Floats2d, Floats3d
 
 _LARGEST_BLOCK = 1 << 18  # cells of a block: bounds the memory that the scores of all labels take
 
@@ -55,6 +55,12 @@ class Group:
     def pad(self, flat: Floats2d) -> Floats3d:
         """(N, width) to (B, T, width). What stands in the padding is arbitrary."""
         return flat[self.tokens]
+
+    def pad_with_root(self, flat: Floats2d, root: Floats1d) -> Floats3d:
+        """(N, width) to (B, T+1, width), the vector of ROOT first."""
+        xp = self.ops.xp
+        roots = xp.broadcast_to(root, (len(self.sentences), 1, len(root)))
+        return xp.concatenate([roots, self.pad(flat)], axis=1)
 
     def unpad(self, padded: Floats3d, into: Floats2d) -> None:
         """Writes (B, T, width) back to the rows of `into`, (N, width)."""

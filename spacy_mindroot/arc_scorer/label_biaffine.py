@@ -70,8 +70,7 @@ def _all_arcs(model, dependents, heads, batch):
     of_dependent = ops.gemm(_with_one(xp, dependents), W)
     for group in batch.groups:
         size, longest = group.real.shape
-        H = group.pad(heads)
-        H = xp.concatenate([xp.broadcast_to(root, (size, 1, H.shape[2])), H], axis=1)
+        H = group.pad_with_root(heads, root)
         H = xp.concatenate([H, xp.ones((size, longest + 1, 1), dtype="f")], axis=2)
         queries = group.pad(of_dependent).reshape(size, longest, n_labels, -1)
         scores = xp.matmul(H[:, None], queries.transpose(0, 1, 3, 2))
