@@ -15,24 +15,30 @@ from spacy.training.converters import conllu_to_docs
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
 ROOT = Path(__file__).parent.parent
+OUR_CONFIG = ROOT / "configs" / "cpu-accurate.cfg"
 
 
-def time_pipelines(length: int, sentences: int, repeats: int, *, use_blis: bool) -> dict[str, float]:
-    """Median seconds for a sentence: of our pipeline, of spaCy's parser, and of each component of ours.
+def time_pipelines(config: Path, length: int, sentences: int, repeats: int, *, use_blis: bool) -> dict[str, float]:
+    """Median seconds for a sentence: of our pipeline, of the same one with spaCy's parser in place of `arc_scorer` and
+    `mind_root`, of spaCy's own pipeline, and of each component of ours.
 
     The pipelines have seen the small English treebank a few times; the sentences are its words in random order.
     """
     set_current_ops(NumpyOps(use_blis=use_blis))
     gold = list(conllu_to_docs((ROOT / "assets/treebank/train.conllu").read_text("utf8"), n_sents=1, no_print=True))
-    ours = _train(util.load_config(ROOT / "configs/cpu-small.cfg"), gold)
-    parser = _train(spacy_parser_config(), gold)
+    ours = _train(util.load_config(config), gold)
+    pipelines = {
+        "ours": ours,
+        "spaCy's parser on our tok2vec": _train(with_spacy_parser(util.load_config(config)), gold),
+        "spaCy's parser and tok2vec": _train(spacy_parser_config(), gold),
+    }
     vocabulary = [token.text for doc in gold for token in doc]
     rng = np.random.default_rng(0)
     texts = [rng.choice(vocabulary, length).tolist() for _ in range(sentences)]
 
-    times: dict[str, list[float]] = {"ours": [], "spaCy's parser": [], **{name: [] for name in ours.pipe_names}}
+    times: dict[str, list[float]] = {name: [] for name in [*pipelines, *ours.pipe_names]}
     for _ in range(repeats + 1):
-        for name, nlp in (("ours", ours), ("spaCy's parser", parser)):
+        for name, nlp in pipelines.items():
             docs = _docs(nlp, texts)
             began = time.thread_time()
             list(nlp.pipe(docs, batch_size=64))
@@ -48,6 +54,16 @@ def time_pipelines(length: int, sentences: int, repeats: int, *, use_blis: bool)
 def spacy_parser_config() -> Config:
     """What `spacy init config -p parser -o efficiency` gives."""
     return init_config(lang="xx", pipeline=["parser"], optimize="efficiency", gpu=False, silent=True)
+
+
+def with_spacy_parser(config: Config) -> Config:
+    """Our config with spaCy's parser in place of `arc_scorer` and `mind_root`."""
+    config["components"] = {
+        "tok2vec": config["components"]["tok2vec"],
+        "parser": spacy_parser_config()["components"]["parser"],
+    }
+    config["nlp"]["pipeline"] = ["tok2vec", "parser"]
+    return config
 
 
 def _train(config: Config, gold: list[Doc]) -> Language:

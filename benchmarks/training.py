@@ -25,7 +25,7 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
-from .pipelines import ROOT, spacy_parser_config
+from .pipelines import OUR_CONFIG, spacy_parser_config
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def train(config: Config, treebank: Path, *, parser: str, seed: int, seconds: fl
 
 def make_config(parser: str, treebank: Path, seed: int) -> Config:
     """The config of a parser, "spacy" or "mindroot", for a treebank in spaCy's format."""
-    config = spacy_parser_config() if parser == "spacy" else util.load_config(ROOT / "configs" / "cpu-small.cfg")
+    config = spacy_parser_config() if parser == "spacy" else util.load_config(OUR_CONFIG)
     train_path, dev_path = treebank / "train.spacy", treebank / "dev.spacy"
     overrides = {
         "paths.train": str(train_path),

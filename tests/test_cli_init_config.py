@@ -48,7 +48,9 @@ def test_every_setting_is_spelled_out(tmp_path, options):
     (tmp_path / "config.cfg").write_text(result.stdout, encoding="utf8")
     config = util.load_config(tmp_path / "config.cfg")
     util.load_model_from_config(config, auto_fill=False)
-    filled = util.load_model_from_config(config, auto_fill=True).config
+    nlp = util.load_model_from_config(config, auto_fill=True)
+    assert nlp.create_optimizer() is not None  # from its part of the config alone
+    filled = nlp.config
     assert list(differences(config.interpolate(), filled.interpolate())) == []
     spacy.registry.resolve(config.interpolate()["training"], schema=ConfigSchemaTraining)
     assert sum(filter(None, config["training"]["score_weights"].values())) == pytest.approx(1)

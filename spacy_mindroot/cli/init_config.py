@@ -57,7 +57,7 @@ def make_config(lang: str, optimize: str, extras: list[str], transformer: str | 
     options = [f"--lang {lang}"]
     if transformer:
         options.append(f"--transformer {transformer}")
-    elif optimize != "efficiency":
+    elif optimize != "accuracy":
         options.append(f"--optimize {optimize}")
     if extras:
         options.append(f"--pipeline {','.join(extras)}")
