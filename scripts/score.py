@@ -17,6 +17,8 @@ from spacy_mindroot.score_file import write_score_file
 def main(model: str, corpus: str, out: str) -> None:
     nlp = spacy.load(model, exclude=["mind_root"])
     gold = [sentence for doc in DocBin().from_disk(corpus).get_docs(nlp.vocab) for sentence in doc.sents]
+    if not gold:
+        sys.exit(f"There are no sentences in {corpus}.")
     docs = [Doc(nlp.vocab, words=[t.text for t in s], sent_starts=[i == 0 for i in range(len(s))]) for s in gold]
     scored = list(tqdm(nlp.pipe(docs), total=len(docs), unit=" sentences", disable=None))
     write_score_file(

@@ -92,14 +92,15 @@ def write_score_file(
 ) -> None:
     """Writes a score file.
 
-    scores, words, best_labels, gold_heads: Of each sentence, as in ScoredSentence. Scores are stored as float32.
+    scores, words, best_labels, gold_heads: Of each sentence, as in ScoredSentence. Scores are stored as float32; white
+        space in words becomes a single space, and a word of nothing else an underscore, since a file has one word a line.
     labels (Sequence[str]): What the numbers in `best_labels` mean.
     """
     np.savez_compressed(
         path,
         lens=np.array([len(matrix) for matrix in scores], dtype=np.int32),
         arc=_flat(scores, np.float32),
-        words=_bytes([word for sentence in words for word in sentence]),
+        words=_bytes([" ".join(word.split()) or "_" for sentence in words for word in sentence]),
         labels=_bytes(labels),
         label_best=_flat(best_labels, np.min_scalar_type(max(len(labels) - 1, 0))),
         heads=_flat(gold_heads, np.int32),

@@ -32,12 +32,14 @@ class TreeScorer:
     """See `make_tree_scorer`.
 
     A token counts if the reference has a head for it. It is right if it is aligned one to one and its head is aligned to
-    the gold head. With other tokens than the gold ones, `dep_uas` and `dep_las` are F-scores, as in spaCy's own scorer.
+    the gold head. With other tokens than the gold ones, `dep_uas` and `dep_las` are F-scores, for which white space does
+    not count, as in spaCy's own scorer.
 
     dep_uas, dep_las (float): Tokens whose head, or head and label, is right. ROOT's label is right in upper or lower case.
     dep_uem, dep_lem (float): Sentences all of whose heads, or heads and labels, are right.
     root_acc (float): Sentences whose root is the gold root and the only one.
-    single_root (float): Sentences that have exactly one root.
+    single_root (float): Sentences of the reference with exactly one root among their tokens. Where sentences are predicted, too,
+        one that is split has two.
     dep_las_per_type (dict): Precision, recall and F-score for each label.
     sents_p, sents_r, sents_f (float): Sentence boundaries, as in spaCy.
 
@@ -79,7 +81,9 @@ class TreeScorer:
         aligned = to_predicted != UNALIGNED
         own_head_in_gold = np.full(len(reference), UNALIGNED)
         own_head_in_gold[aligned] = to_reference[own_heads[to_predicted[aligned]]]
-        right = aligned & (own_head_in_gold == gold_heads)
+        has_head = np.zeros(len(reference), dtype=bool)
+        has_head[aligned] = own_deps[to_predicted[aligned]] != 0
+        right = has_head & (own_head_in_gold == gold_heads)
         own_dep_in_gold = np.zeros(len(reference), dtype=np.uint64)
         own_dep_in_gold[aligned] = own_deps[to_predicted[aligned]]
         names = _names(strings, gold_deps)
@@ -90,19 +94,21 @@ class TreeScorer:
             counted &= (names != "punct") & (names != "p")
 
         # Predicted tokens that are aligned to none count against precision; those aligned to tokens left out do not.
-        surplus = int((to_reference == UNALIGNED).sum())
+        is_space = np.array([token.is_space for token in predicted], dtype=bool)
+        surplus = int(((to_reference == UNALIGNED) & ~is_space).sum())
         _add(counts.heads, right & counted, counted, int((counted & aligned).sum()) + surplus)
         _add(counts.labelled, labelled & counted, counted, int((counted & aligned).sum()) + surplus)
         for name in set(names[counted]) | set(own_names[counted & aligned]):
-            score = counts.per_type[name or "(none)"]
+            score = counts.per_type[str(name) or "(none)"]
             true = int((labelled & counted & (names == name)).sum())
             score.tp += true
             score.fn += int((counted & (names == name)).sum()) - true
             score.fp += int((counted & aligned & (own_names == name)).sum()) - true
 
+        gold_root = (gold_heads == np.arange(len(reference))) & (gold_deps != 0)
         own_root = np.zeros(len(reference), dtype=bool)
         own_root[aligned] = own_heads[to_predicted[aligned]] == to_predicted[aligned]
-        gold_root = (gold_heads == np.arange(len(reference))) & (gold_deps != 0)
+        roots = _roots_by_reference_token(example, own_heads)
         for sentence in reference.sents:
             tokens = slice(sentence.start, sentence.end)
             if not counted[tokens].any():
@@ -110,9 +116,19 @@ class TreeScorer:
             counts.sentences += 1
             counts.heads_match += bool(right[tokens][counted[tokens]].all())
             counts.labels_match += bool(labelled[tokens][counted[tokens]].all())
-            single = int(own_root[tokens].sum()) == 1
+            single = int(roots[tokens].sum()) == 1
             counts.single_root += single
             counts.root_right += single and bool((own_root[tokens] & gold_root[tokens]).any())
+
+
+def _roots_by_reference_token(example: Example, own_heads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """How many predicted roots there are in each reference token; one that spans several is in the first."""
+    alignment = example.alignment.x2y
+    counts, targets = np.asarray(alignment.lengths), np.asarray(alignment.data)
+    is_root = (own_heads == np.arange(len(own_heads))) & (counts > 0)
+    first = targets[(np.cumsum(counts) - counts)[is_root]]
+    roots: npt.NDArray[np.int64] = np.bincount(first, minlength=len(example.reference))
+    return roots
 
 
 @dataclass

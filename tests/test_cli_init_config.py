@@ -35,10 +35,10 @@ def differences(ours, filled, path=""):
     [
         [],
         ["--lang", "de"],
-        ["-o", "accuracy"],
+        ["-o", "efficiency"],
         ["-p", "senter"],
         ["-p", "morphologizer,tagger"],
-        ["-p", "tagger,senter", "-o", "accuracy"],
+        ["-p", "tagger,senter", "-o", "efficiency"],
     ],
     ids=" ".join,
 )
@@ -84,6 +84,11 @@ def test_options_that_do_not_exist(options, says):
     result = init_config(*options)
     assert result.exit_code == 2
     assert says in re.sub(r"\s+", " ", result.output)
+
+
+def test_a_file_that_can_not_be_written(tmp_path):
+    result = init_config(tmp_path / "nowhere" / "config.cfg")
+    assert result.exit_code == 2 and "can't be written" in re.sub(r"\s+", " ", result.output)
 
 
 def test_the_transformer_config_loads_where_spacy_transformers_is_installed(checkout):

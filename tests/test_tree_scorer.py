@@ -4,11 +4,10 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
 
 from spacy_mindroot.tree_scorer import SCORES
 
-VOCAB = Vocab()
+VOCAB = spacy.blank("xx").vocab
 
 
 def doc(words, heads=None, deps=None, **kwargs):
@@ -78,6 +77,17 @@ def test_tokens_without_gold_heads_are_left_out():
     assert scores["dep_uas"] == scores["dep_las"] == scores["dep_uem"] == scores["root_acc"] == 1
 
 
+def test_white_space_that_the_reference_has_not():
+    own = doc(["a", " ", "b", "c"], [2, 0, 2, 2], ["x", "dep", "ROOT", "x"])
+    assert score(own, doc("abc", [1, 1, 1], ["x", "ROOT", "x"]))["dep_uas"] == 1
+
+
+def test_a_root_of_other_tokens_is_a_root():
+    gold = doc(["gi", "ve", "it"], [0, 0, 0], ["ROOT", "x", "obj"])
+    scores = score(doc(["give", "it"], [0, 0], ["ROOT", "obj"]), gold)
+    assert (scores["single_root"], scores["root_acc"]) == (1, 0)
+
+
 def test_no_trees_to_compare_with():
     scores = score(GOLD.copy(), doc("abcde"))
     assert all(scores[name] is None for name in SCORES)
@@ -85,7 +95,7 @@ def test_no_trees_to_compare_with():
 
 def test_a_prediction_without_a_tree_scores_nothing():
     scores = score(doc("abcde"), GOLD)
-    assert scores["dep_las"] == scores["dep_lem"] == 0
+    assert scores["dep_uas"] == scores["dep_las"] == scores["dep_lem"] == 0
 
 
 def test_a_malformed_tree_hides_behind_uas():

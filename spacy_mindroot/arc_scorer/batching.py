@@ -16,7 +16,7 @@ import numpy.typing as npt
 from thinc.api import Ops
 from thinc.types import Floats1d, Floats2d, Floats3d
 
-_LARGEST_BLOCK = 1 << 18  # cells of a block: bounds the memory that the scores of all labels take
+_LARGEST_BLOCK = 1 << 18  # cells of a block of more than one sentence
 
 # Signed distances from dependent to head fall into these buckets: 1, 2, 3, 4-5, 6-8, 9-13, 14-23, 24 and more, and the
 # same to the left. Nivre-style features, learned.

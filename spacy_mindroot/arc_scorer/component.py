@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import srsly
 from spacy.language import Language
 from spacy.parts_of_speech import IDS as POS_IDS
 from spacy.pipeline import TrainablePipe
@@ -138,7 +139,7 @@ class ArcScorer(TrainablePipe):
         """
         if label in self.labels:
             return 0
-        if self.model.has_dim("nO"):
+        if self._initialized:
             raise LabelsError(
                 f"{self.name}: can't add the label {label!r}, since the model is initialized for {len(self.labels)} labels. Give all "
                 "labels when initializing, or train anew."
@@ -160,24 +161,58 @@ class ArcScorer(TrainablePipe):
         labels (Optional[Sequence[str]]): The labels, as `spacy init labels` writes them.
         """
         validate_get_examples(get_examples, "ArcScorer.initialize")
+        if self._initialized:
+            raise TrainingError(
+                f"{self.name} has been initialized before. To train it on, use nlp.resume_training(); to train it on other data, make the "
+                "pipeline anew from its config."
+            )
         if labels is None:
             labels = sorted({token.dep_ for example in get_examples() for token in example.reference if token.dep})
         for label in labels:
-            self.add_label(label)
+            if label.lower() != ROOT_LABEL.lower():
+                self.add_label(label)
         if not self.cfg["labels"]:
             raise TrainingError(
-                f"{self.name}: there are no labels to learn, since no token of the training data has a head and a label. Is it parsed?"
+                f"{self.name}: there is nothing to learn, since no token of the training data has a label but ROOT's. Is the data parsed?"
             )
-        self.model.set_dim("nO", len(self.cfg["labels"]))
+        self._set_size(self.model, "nO", len(self.cfg["labels"]))
         tag_features = self.model.maybe_get_ref("tag_features")
         if tag_features is not None:
             tags = {token.pos_ for example in get_examples() for token in example.reference if token.pos}
             self.cfg["tags"] = sorted(tags) or ["X"]
-            tag_features.set_dim("nT", len(self.cfg["tags"]))
-        sample = list(islice(get_examples(), 10))
+            self._set_size(tag_features, "nT", len(self.cfg["tags"]))
+        sample = list(islice((e for e in get_examples() if len(e.predicted) and len(e.reference)), 10))
         self.model.initialize(
             X=self._training_input([example.predicted for example in sample], self._read_gold(sample))
         )
+
+    def _set_size(self, model: Model[Any, Any], dim: str, size: int) -> None:
+        if model.has_dim(dim) and model.get_dim(dim) != size:
+            raise LabelsError(
+                f"{self.name}: the config sets {dim} = {model.get_dim(dim)}, but the training data has {size}. Leave it null."
+            )
+        model.set_dim(dim, size)
+
+    @property
+    def _initialized(self) -> bool:
+        has_weights: bool | None = self.model.get_ref("label_biaffine").has_param("W")
+        return bool(has_weights)
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Model, labels and settings. (Not so on disk, where the config beside it holds the settings.)"""
+        settings = {name: getattr(self, name) for name in self._SETTINGS}
+        contents: bytes = srsly.msgpack_dumps({"settings": settings, "pipe": super().to_bytes(exclude=exclude)})
+        return contents
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ArcScorer":
+        """Takes over model, labels and settings, which `Language.from_bytes` would not take from the config."""
+        contents = srsly.msgpack_loads(bytes_data)
+        for name in self._SETTINGS:
+            setattr(self, name, contents["settings"][name])
+        super().from_bytes(contents["pipe"], exclude=exclude)
+        return self
+
+    _SETTINGS = ("whole_doc", "log_probabilities", "joint", "tag_loss")
 
     def predict(self, docs: Iterable[Doc]) -> list[DocArcs]:
         """The arc scores and labels of a batch of Docs, as numpy arrays.
@@ -269,13 +304,18 @@ class ArcScorer(TrainablePipe):
         blocks = []
         for arcs, of_labels in zip(output.arcs, output.labels, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
-            labels = of_labels.argmax(axis=3) + 1
-            labels[:, :, 0] = 0
+            labels, log_probabilities = [], []
+            for part in of_labels:  # some of the dependents
+                labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
+                if self.joint:
+                    log_probabilities.append(part.max(axis=3) - _log_sum_exp(xp, part))
+            best = xp.concatenate(labels, axis=1)
+            best[:, :, 0] = 0
             if self.joint:
-                log_probability = of_labels.max(axis=3) - _log_sum_exp(xp, of_labels)
+                log_probability = xp.concatenate(log_probabilities, axis=1)
                 log_probability[:, :, 0] = 0
                 scores = scores + log_probability
-            blocks.append(xp.stack([scores, labels.astype(scores.dtype)]))
+            blocks.append(xp.stack([scores, best]))
         host = ops.to_numpy(xp.concatenate([block.ravel() for block in blocks]))
 
         dtype = np.min_scalar_type(len(self.cfg["labels"]))

@@ -43,14 +43,16 @@ def sentence_lengths(doc: Doc, *, whole_doc: bool) -> list[int]:
     """
     if len(doc) == 0:
         return []
-    if not doc.has_annotation("SENT_START"):
+    starts = doc.to_array([SENT_START]) == 1
+    # A parse whose roots have no labels leaves a Doc without starts: not even the first token is one.
+    if not doc.has_annotation("SENT_START") or (doc.has_annotation("DEP") and not starts.any()):
         if whole_doc:
             return [len(doc)]
         raise MissingSentencesError(
             f"{describe(doc)} has no sentence boundaries, and arcs are scored sentence by sentence. Add a `senter` (trained) or "
             "`sentencizer` (by rules) before this component; or set whole_doc = true for it if every Doc is one sentence."
         )
-    return _lengths(doc.to_array([SENT_START]) == 1)
+    return _lengths(starts)
 
 
 def read_gold(
@@ -71,10 +73,7 @@ def read_gold(
     reference_heads = tokens + offsets.view(np.int64)
     to_reference, to_predicted = one_to_one(example)
 
-    # Sentences: a token of the predicted Doc begins one if its first character is in the reference token that does.
-    starts = np.zeros(len(reference), dtype=bool)
-    starts[np.cumsum([0, *reference_lengths[:-1]])] = True
-    lengths = _lengths(_aligned_starts(example, starts, to_reference))
+    lengths = _lengths(_aligned_starts(example, reference_lengths))
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     first = np.cumsum(lengths) - lengths
 
@@ -96,12 +95,19 @@ def read_gold(
     return GoldArcs(lengths, heads, labels, tags)
 
 
-def _aligned_starts(
-    example: Example, starts: npt.NDArray[np.bool_], to_reference: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
-    if (to_reference != UNALIGNED).all():
-        return starts[to_reference]
-    return np.array([start == 1 for start in example.get_aligned_sent_starts()], dtype=bool)
+def _aligned_starts(example: Example, reference_lengths: list[int]) -> npt.NDArray[np.bool_]:
+    """A sentence begins at the first predicted token that is aligned to any of its tokens."""
+    starts = np.zeros(len(example.predicted), dtype=bool)
+    aligned = example.alignment.y2x
+    counts, targets = np.asarray(aligned.lengths), np.asarray(aligned.data)
+    ends = np.cumsum(counts)
+    first = 0
+    for length in reference_lengths:
+        own = targets[ends[first] - counts[first] : ends[first + length - 1]]
+        if len(own):
+            starts[own.min()] = True
+        first += length
+    return starts
 
 
 def _lengths(starts: npt.NDArray[np.bool_]) -> list[int]:

@@ -10,6 +10,8 @@ from thinc.types import Floats2d, Ints1d
 
 from .batching import BUCKETS, SentenceBatch
 
+_LARGEST_PART = 1 << 24  # numbers that are made at a time
+
 InT = tuple[Floats2d, Floats2d, SentenceBatch, "Ints1d | None", "Ints1d | None"]
 
 
@@ -20,8 +22,9 @@ def LabelBiaffine(width: int | None = None, nO: int | None = None) -> Model[InT,
     Input: vectors of the tokens as dependents, (N, width), and as heads, (N, width); how they divide into sentences; and
         either None, None, or the head of each token as a row of the vectors (-1 = ROOT) and the bucket of its distance
         (0 for ROOT), both (N,).
-    Output: with heads, scores (N, nO) of the labels of these arcs. Without, for each group of sentences, scores
-        (B, T, T+1, nO) of the labels of all arcs, one group after the other as they are asked for; no backprop.
+    Output: with heads, scores (N, nO) of the labels of these arcs. Without, for each group of sentences an iterator over
+        scores (B, t, T+1, nO) of the labels of all arcs, for t dependents after the other, made as they are asked for so that
+        they never take much memory; no backprop.
     """
     return Model(
         "label_biaffine",
@@ -71,12 +74,19 @@ def _all_arcs(model, dependents, heads, batch):
     for group in batch.groups:
         size, longest = group.real.shape
         H = group.pad_with_root(heads, root)
-        H = xp.concatenate([H, xp.ones((size, longest + 1, 1), dtype="f")], axis=2)
-        queries = group.pad(of_dependent).reshape(size, longest, n_labels, -1)
-        scores = xp.matmul(H[:, None], queries.transpose(0, 1, 3, 2))
-        scores[:, :, 1:] += distance[group.distances]
-        scores[:, :, 0] += distance[0]
-        yield scores
+        H = xp.concatenate([H, xp.ones((size, longest + 1, 1), dtype="f")], axis=2)[:, None]
+        queries = group.pad(of_dependent).reshape(size, longest, n_labels, -1).transpose(0, 1, 3, 2)
+        step = max(1, _LARGEST_PART // (size * (longest + 1) * n_labels))
+        yield (
+            _labels_of(xp, H, queries, distance, group.distances, slice(i, i + step)) for i in range(0, longest, step)
+        )
+
+
+def _labels_of(xp, H, queries, distance, distances, dependents):
+    scores = xp.matmul(H, queries[:, dependents])
+    scores[:, :, 1:] += distance[distances[dependents]]
+    scores[:, :, 0] += distance[0]
+    return scores
 
 
 def init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:

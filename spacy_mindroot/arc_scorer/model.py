@@ -41,13 +41,13 @@ class ArcOutput(NamedTuple):
     arcs (list[Floats3d]): For each group, scores (B, T, T+1) of the arcs, `[sentence, dependent, head]`, column 0 = ROOT.
         Self arcs and arcs from padding are -inf.
     labels: With heads given, the scores (N, nO) of the labels of these arcs. Without, an iterator that gives, for each
-        group, the scores (B, T, T+1, nO) of the labels of all arcs.
+        group, the scores (B, t, T+1, nO) of the labels of all arcs, t dependents after the other.
     tags (Optional[Floats2d]): The scores (N, nT) of the tags of the tokens; None if the model has no tags.
     """
 
     batch: SentenceBatch
     arcs: list[Floats3d]
-    labels: Floats2d | Iterator[Floats4d]
+    labels: Floats2d | Iterator[Iterator[Floats4d]]
     tags: Floats2d | None
 
 
@@ -74,7 +74,7 @@ def build_biaffine(
     label_width (int): Width of the vectors from which labels are scored. The time for labels grows with its square.
     maxout_pieces (int): Maxout pieces of the four projections.
     tag_width (int): Width of the part-of-speech features that are predicted on the way; 0 for none.
-    nO (Optional[int]): Number of labels, ROOT's not counted.
+    nO (Optional[int]): Number of labels, ROOT's not counted. Left null, it is told by the training data.
     """
     projections = {
         name: Maxout(nO=label_width if "label" in name else arc_width, nP=maxout_pieces, dropout=0.0, normalize=True)

@@ -39,7 +39,10 @@ def run(out: Path | None, lang: str, optimize: str, pipeline: str, transformer: 
     if out is None or str(out) == "-":
         typer.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf8")
+        try:
+            out.write_text(text, encoding="utf8")
+        except OSError as error:
+            raise typer.BadParameter(f"can't be written: {error}", param_hint="OUT") from error
         typer.echo(
             f"Wrote {out}. Train it with: spacy train {out} --paths.train train.spacy --paths.dev dev.spacy --output model"
         )
@@ -57,7 +60,7 @@ def make_config(lang: str, optimize: str, extras: list[str], transformer: str | 
     options = [f"--lang {lang}"]
     if transformer:
         options.append(f"--transformer {transformer}")
-    elif optimize != "accuracy":
+    if optimize != "accuracy":
         options.append(f"--optimize {optimize}")
     if extras:
         options.append(f"--pipeline {','.join(extras)}")

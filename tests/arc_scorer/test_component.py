@@ -8,9 +8,10 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.training.converters import conllu_to_docs
-from thinc.api import fix_random_seed
+from thinc.api import Ops, fix_random_seed
 
 from spacy_mindroot import count_roots, errors, is_tree
+from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.arc_scorer.gold import UNKNOWN, read_gold
 from spacy_mindroot.docs import EXTENSIONS
 
@@ -215,8 +216,52 @@ def test_nothing_to_learn(docs):
     nlp = spacy.blank("en")
     scorer = nlp.add_pipe("arc_scorer", config=SMALL)
     unparsed = [Doc(nlp.vocab, words=["a", "b"], sent_starts=[True, False])]
-    with pytest.raises(errors.TrainingError, match="no labels"):
+    with pytest.raises(errors.TrainingError, match="no token of the training data has a label but ROOT's"):
         scorer.initialize(lambda: make_examples(nlp, unparsed), nlp=nlp)
+
+
+def test_initialized_once(docs):
+    nlp = make_nlp(docs, steps=0)
+    with pytest.raises(errors.TrainingError, match="resume_training"):
+        nlp.initialize(lambda: make_examples(nlp, docs))
+
+
+def test_sizes_in_the_config_that_the_data_does_not_have(docs):
+    nlp = spacy.blank("en")
+    scorer = nlp.add_pipe("arc_scorer", config={"model": SMALL["model"] | {"nO": 3}})
+    with pytest.raises(errors.LabelsError, match="nO = 3, but the training data has"):
+        scorer.initialize(lambda: make_examples(nlp, docs), nlp=nlp)
+
+
+def test_the_label_of_root_in_lower_case_is_no_other_label():
+    nlp = spacy.blank("en")
+    scorer = nlp.add_pipe("arc_scorer", config=SMALL)
+    doc = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["root", "x"])
+    scorer.initialize(lambda: make_examples(nlp, [Doc(nlp.vocab), doc]), nlp=nlp)
+    assert scorer.labels == ("ROOT", "x")
+
+
+def test_settings_survive_bytes(docs):
+    nlp = make_nlp(
+        docs, steps=0, config={"whole_doc": True, "joint": True, "log_probabilities": False, "tag_loss": 0.1}
+    )
+    other = spacy.blank("en").add_pipe("arc_scorer", config=SMALL)
+    other.from_bytes(nlp.get_pipe("arc_scorer").to_bytes())
+    assert (other.whole_doc, other.joint, other.log_probabilities, other.tag_loss) == (True, True, False, 0.1)
+
+
+def test_the_encoder_of_the_cpu_configs(docs):
+    """A batch without any token, and no wrong numbers where thinc's LSTM is not right."""
+    encoder = build_cnn_bilstm(8, depth=1)
+    encoder.initialize()
+    vectors = [np.ones((n, 8), dtype="f") for n in (4, 0, 2)]
+    assert [v.shape for v in encoder.predict(vectors)] == [(4, 8), (0, 8), (2, 8)]
+    assert [v.shape for v in encoder.predict([np.zeros((0, 8), dtype="f")] * 2)] == [(0, 8)] * 2
+    encoder.ops = Ops()
+    with pytest.raises(errors.TrainingError, match="CPU only.*MaxoutWindowEncoder"):
+        encoder.predict(vectors)
+    with pytest.raises(ValueError, match="even"):
+        build_cnn_bilstm(7)
 
 
 def test_diverged_training_is_an_error(docs):
@@ -311,6 +356,22 @@ def test_sentences_of_other_tokens_are_those_of_the_reference():
     arcs = gold(["Go", "home.", "No", "."], doc, ["x"])
     assert arcs.lengths == [2, 2]
     assert arcs.heads.tolist() == [0, UNKNOWN, 0, 1]
+
+
+@pytest.mark.parametrize(("words", "lengths"), [(["A", "b", "C", "d"], [2, 2]), (["Ab", "C", "d"], [1, 2])])
+def test_a_sentence_that_begins_with_a_token_that_is_not_predicted(words, lengths):
+    doc = reference(["A", "b", " ", "C", "d"], [0, 0, 3, 3, 3], ["ROOT", "x", "x", "ROOT", "x"], None)
+    assert [len(s) for s in doc.sents] == [2, 3]
+    assert gold(words, doc, ["x"]).lengths == lengths
+
+
+def test_boundaries_that_roots_without_labels_have_lost():
+    """spaCy drops them, and still says that there are some."""
+    doc = reference(
+        list("abcdef"), [1, 1, 1, 4, 4, 4], ["nsubj", "", "obj", "nsubj", "", "obj"], [i in (0, 3) for i in range(6)]
+    )
+    with pytest.raises(errors.MissingSentencesError):
+        gold(list("abcdef"), doc)
 
 
 def test_partially_annotated_trees_train(docs):

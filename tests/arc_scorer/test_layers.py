@@ -144,8 +144,10 @@ def test_unknown_heads_cost_nothing():
     assert loss == 0 and not gradient.any()
 
 
-def test_labels_of_given_arcs_are_those_of_all_arcs(rng):
-    """The two ways to score labels agree."""
+@pytest.mark.parametrize("part", [1, 1 << 24])
+def test_labels_of_given_arcs_are_those_of_all_arcs(rng, part, monkeypatch):
+    """The two ways to score labels agree, in one part or many."""
+    monkeypatch.setattr("spacy_mindroot.arc_scorer.label_biaffine._LARGEST_PART", part)
     batch = batch_sentences(OPS, LENGTHS)
     dependents, heads = vectors(rng), vectors(rng)
     model = LabelBiaffine(WIDTH, nO=4)
@@ -155,7 +157,8 @@ def test_labels_of_given_arcs_are_those_of_all_arcs(rng):
     for n in LENGTHS:
         starts.append(start)
         start += n
-    for group, block in zip(batch.groups, model.predict((dependents, heads, batch, None, None)), strict=True):
+    for group, parts in zip(batch.groups, model.predict((dependents, heads, batch, None, None)), strict=True):
+        block = np.concatenate(list(parts), axis=1)
         for row, k in enumerate(group.sentences.tolist()):
             n, first = LENGTHS[k], starts[k]
             buckets = distance_buckets(n)
