@@ -1,9 +1,13 @@
 """The algorithm: arc scores in, heads out. Knows nothing of spaCy or of the rest of this package."""
 
+from importlib import import_module
+from pathlib import Path
+
 try:
-    from . import _core  # noqa: F401
+    import_module("._core", __name__)  # `from . import` would tell of a circular import where there is none
 except ImportError as error:
     raise ImportError(
-        f"The compiled core of spacy-mindroot can't be imported ({error}). Build it from the checkout with "
-        "`pip install -e .`, which needs a C++17 compiler, or install a wheel. There is no slower substitute."
+        f"The compiled core of spacy-mindroot can't be imported from {Path(__file__).parent} ({error}). If this is a checkout, build it "
+        "there with `pip install -e .`, which needs a C++17 compiler, or leave the folder to use an installed package. There is no "
+        "slower substitute."
     ) from error
