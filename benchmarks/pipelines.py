@@ -39,11 +39,11 @@ def time_pipelines(config: Path, length: int, sentences: int, repeats: int, *, u
     times: dict[str, list[float]] = {name: [] for name in [*pipelines, *ours.pipe_names]}
     for _ in range(repeats + 1):
         for name, nlp in pipelines.items():
-            docs = _docs(nlp, texts)
+            docs = make_docs(nlp, texts)
             began = time.thread_time()
             list(nlp.pipe(docs, batch_size=64))
             times[name].append(time.thread_time() - began)
-        docs = _docs(ours, texts)
+        docs = make_docs(ours, texts)
         for name, component in ours.pipeline:
             began = time.thread_time()
             docs = list(component.pipe(docs, batch_size=64))
@@ -78,9 +78,10 @@ def _train(config: Config, gold: list[Doc]) -> Language:
 def _examples(nlp: Language, gold: list[Doc]) -> list[Example]:
     return [
         Example(doc, reference)
-        for doc, reference in zip(_docs(nlp, [[t.text for t in d] for d in gold]), gold, strict=True)
+        for doc, reference in zip(make_docs(nlp, [[t.text for t in d] for d in gold]), gold, strict=True)
     ]
 
 
-def _docs(nlp: Language, texts: list[list[str]]) -> list[Doc]:
+def make_docs(nlp: Language, texts: list[list[str]]) -> list[Doc]:
+    """Docs of one sentence each, boundaries set."""
     return [Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))]) for words in texts]

@@ -19,13 +19,13 @@ import numpy as np
 from spacy import util
 from spacy.language import Language
 from spacy.schemas import ConfigSchemaTraining
-from spacy.tokens import Doc, DocBin, Token
+from spacy.tokens import DocBin, Token
 from spacy.training.converters import conllu_to_docs
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
-from .pipelines import OUR_CONFIG, spacy_parser_config
+from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,9 @@ def count(nlp: Language, path: Path) -> Counts:
     """Parses the sentences of a .spacy file, each a Doc whose boundaries are set, and counts."""
     gold = list(DocBin().from_disk(path).get_docs(nlp.vocab))
     sentences = [sentence.as_doc() for doc in gold for sentence in doc.sents]
-    fresh = [
-        Doc(nlp.vocab, words=[t.text for t in doc], sent_starts=[i == 0 for i in range(len(doc))]) for doc in sentences
-    ]
-    list(nlp.pipe(fresh[:100]))  # warm up
-    fresh = [
-        Doc(nlp.vocab, words=[t.text for t in doc], sent_starts=[i == 0 for i in range(len(doc))]) for doc in sentences
-    ]
+    texts = [[token.text for token in doc] for doc in sentences]
+    list(nlp.pipe(make_docs(nlp, texts[:100])))  # warm up
+    fresh = make_docs(nlp, texts)
     began = time.process_time()
     parsed = list(nlp.pipe(fresh, batch_size=64))
     seconds = time.process_time() - began

@@ -20,10 +20,9 @@ from .errors import HeadsError, LabelsError, SentenceMismatchError
 from .scores import FloatArray
 from .trees import count_roots, is_tree, to_heads
 
-_TREE, _STARTS = (HEAD, DEP), (SENT_START,)
-
-
 Hashes = npt.NDArray[np.uint64]
+
+_TREE, _STARTS = (HEAD, DEP), (SENT_START,)
 
 
 class TangledTreeWarning(UserWarning):

@@ -100,3 +100,11 @@ def scores_of_tree(heads, rng, dtype=np.float32):
     scores = rng.normal(0, 1, (n, n + 1))
     scores[np.arange(n), heads] = 100
     return scores.astype(dtype)
+
+
+def zigzag(n):
+    """Heads of a path that leaps from end to end: the tree that spaCy has most trouble with."""
+    path = [token for pair in zip(range(n // 2, 0, -1), range(n // 2 + 1, n + 1), strict=True) for token in pair]
+    heads = np.zeros(n, dtype=np.int32)
+    heads[np.array(path[1:]) - 1] = path[:-1]
+    return heads

@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from generators import random_tree
+from generators import random_tree, zigzag
 from spacy_mindroot import TangledTreeWarning, errors, restore_sentences
 from spacy_mindroot.annotate import hash_labels, write_trees
 
@@ -73,14 +73,6 @@ def no_warning():
     import warnings
 
     return warnings.catch_warnings(action="error")
-
-
-def zigzag(n):
-    """Heads of a path that leaps from end to end: the tree that spaCy has most trouble with."""
-    path = [token for pair in zip(range(n // 2, 0, -1), range(n // 2 + 1, n + 1), strict=True) for token in pair]
-    heads = np.zeros(n, dtype=np.int32)
-    heads[np.array(path[1:]) - 1] = path[:-1]
-    return heads
 
 
 def test_a_very_tangled_tree_is_right_in_memory_and_said_to_be_lost_on_disk():

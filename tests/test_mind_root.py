@@ -8,7 +8,7 @@ import spacy
 import srsly
 from spacy.tokens import Doc, DocBin
 
-from generators import random_scores, random_tree, scores_of_tree
+from generators import random_scores, random_tree, scores_of_tree, zigzag
 from spacy_mindroot import TangledTreeWarning, count_roots, decode, decode_batch, errors
 from spacy_mindroot.core.fault import Fault
 from spacy_mindroot.mind_root import MindRoot
@@ -390,9 +390,7 @@ def test_a_doc_too_large_for_memory_does_not_lose_the_others(nlp, rng, monkeypat
 
 def test_a_warning_that_is_an_error_leaves_the_doc_as_it_was(nlp, rng):
     n = 100
-    path = [token for pair in zip(range(n // 2, 0, -1), range(n // 2 + 1, n + 1), strict=True) for token in pair]
-    heads = np.zeros(n, dtype=np.int32)
-    heads[np.array(path[1:]) - 1] = path[:-1]
+    heads = zigzag(n)
     doc = Doc(nlp.vocab, words=["w"] * n, heads=[0] * n, deps=["ROOT"] + ["x"] * (n - 1))
     doc._.arc_scores = [scores_of_tree(heads, rng)]
     before = state(doc)

@@ -24,7 +24,7 @@ def ArcBiaffine(width: int | None = None) -> Model[InT, OutT]:
         "arc_biaffine",
         forward,
         init=init,
-        dims={"nO": None, "nI": width},
+        dims={"nI": width},
         params={"W": None, "b": None, "root": None},
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from thinc.api import Model
 from thinc.types import Floats2d, Floats3d
 
-from .batching import BUCKETS, Group, SentenceBatch
+from .batching import BUCKETS, SentenceBatch, one_hot_buckets
 
 InT = tuple[Floats2d, Floats2d, SentenceBatch]
 OutT = list[Floats3d]
@@ -23,7 +23,7 @@ def ArcDistance(width: int | None = None) -> Model[InT, OutT]:
         "arc_distance",
         forward,
         init=init,
-        dims={"nO": None, "nI": width},
+        dims={"nI": width},
         params={"W_dependent": None, "W_head": None, "b": None},
     )
 
@@ -48,7 +48,7 @@ def forward(
     def backprop(d_scores: OutT) -> tuple[Floats2d, Floats2d]:
         d_of_dependent, d_of_head = ops.alloc2f(*of_dependent.shape), ops.alloc2f(*of_head.shape)
         for group, d_group in zip(batch.groups, d_scores, strict=True):
-            in_bucket = _one_hot(model, group)
+            in_bucket = one_hot_buckets(xp, group.distances)  # (T, T, BUCKETS)
             d_arcs = d_group[:, :, 1:]
             # For each dependent (each head), the sum over heads (dependents) of each bucket.
             by_dependent = xp.matmul(d_arcs.transpose(1, 0, 2), in_bucket)
@@ -70,9 +70,3 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     model.set_param("W_dependent", model.ops.alloc2f(width, BUCKETS))
     model.set_param("W_head", model.ops.alloc2f(width, BUCKETS))
     model.set_param("b", model.ops.alloc1f(BUCKETS))
-
-
-def _one_hot(model: Model[InT, OutT], group: Group) -> Floats3d:
-    """(T, T, BUCKETS): 1 where the arc from `head` to `dependent` is in the bucket."""
-    xp = model.ops.xp
-    return (group.distances[:, :, None] == xp.arange(BUCKETS)).astype("f")

@@ -19,7 +19,7 @@ from thinc.types import Floats1d, Floats2d, Floats3d
 _LARGEST_BLOCK = 1 << 18  # cells of a block of more than one sentence
 
 # Signed distances from dependent to head fall into these buckets: 1, 2, 3, 4-5, 6-8, 9-13, 14-23, 24 and more, and the
-# same to the left. Nivre-style features, learned.
+# same to the left.
 _EDGES = np.array([1, 2, 3, 4, 6, 9, 14, 24])
 BUCKETS = 2 * len(_EDGES) + 1  # 0 is the token itself
 
@@ -106,6 +106,11 @@ def distance_buckets(longest: int) -> npt.NDArray[np.int64]:
     """The bucket of the distance from each token to each other, (T, T): `[dependent, head]`."""
     positions = np.arange(longest)
     return bucket_of(positions[np.newaxis, :] - positions[:, np.newaxis])
+
+
+def one_hot_buckets(xp: Any, buckets: Any) -> Any:
+    """Buckets of any shape (...) to (..., BUCKETS): 1 at the bucket, 0 elsewhere."""
+    return (buckets[..., None] == xp.arange(BUCKETS)).astype("f")
 
 
 def bucket_of(offset: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -308,7 +308,7 @@ class ArcScorer(TrainablePipe):
             for part in of_labels:  # some of the dependents
                 labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
                 if self.joint:
-                    log_probabilities.append(part.max(axis=3) - _log_sum_exp(xp, part))
+                    log_probabilities.append(log_softmax(xp, part).max(axis=3))
             best = xp.concatenate(labels, axis=1)
             best[:, :, 0] = 0
             if self.joint:
@@ -328,8 +328,3 @@ class ArcScorer(TrainablePipe):
                 n = output.batch.lengths[k]
                 sentences[k] = (scores[row, :n, : n + 1].copy(), labels[row, :n, : n + 1].astype(dtype))
         return sentences
-
-
-def _log_sum_exp(xp: Any, scores: Any) -> Any:
-    highest = scores.max(axis=-1, keepdims=True)
-    return (highest + xp.log(xp.exp(scores - highest).sum(axis=-1, keepdims=True)))[..., 0]

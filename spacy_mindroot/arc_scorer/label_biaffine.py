@@ -8,7 +8,7 @@ from typing import Any
 from thinc.api import Model, uniform_init
 from thinc.types import Floats2d, Ints1d
 
-from .batching import BUCKETS, SentenceBatch
+from .batching import BUCKETS, SentenceBatch, one_hot_buckets
 
 _LARGEST_PART = 1 << 24  # numbers that are made at a time
 
@@ -53,7 +53,7 @@ def _given_arcs(model, dependents, heads, head_rows, distances):
     scores = xp.matmul(of_dependent, H[:, :, None])[:, :, 0] + distance[distances]
 
     def backprop(d_scores):
-        in_bucket = (distances[:, None] == xp.arange(BUCKETS)).astype("f")
+        in_bucket = one_hot_buckets(xp, distances)
         model.inc_grad("distance", ops.gemm(in_bucket, d_scores, trans1=True))
         d_H = xp.matmul(d_scores[:, None, :], of_dependent)[:, 0, :width]
         d_of_dependent = (d_scores[:, :, None] * H[:, None, :]).reshape(len(D), -1)
