@@ -77,3 +77,11 @@ class MissingSentencesError(MindrootError):
 
 class TrainingError(MindrootError):
     """The scorer can't be trained on what it is given."""
+
+
+class ConlluError(MindrootError):
+    """A CoNLL-U file is not one, or its trees are not what is needed. Each line of the message names the file and the line."""
+
+
+class VoteError(MindrootError):
+    """The parses to vote over do not fit together."""
