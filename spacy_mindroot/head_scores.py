@@ -78,6 +78,8 @@ class HeadScores:
         return hashes, report
 
     def _repaired(self, doc: Doc) -> Iterator[tuple["_ParsedSentence", Repair]]:
+        if len(doc) == 0:
+            return
         offsets, deps = doc.to_array([HEAD, DEP]).T
         if not offsets.any() and not deps.any():
             raise MissingScoresError(f"{describe(doc)} has no heads to repair. Put a parser before this component.")

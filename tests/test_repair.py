@@ -222,4 +222,6 @@ def test_labels(labels, before, heads, options, repaired):
 
 def test_punctuation():
     assert looks_like_punctuation("...") and looks_like_punctuation("»", "_") and looks_like_punctuation("x", "PUNCT")
-    assert not looks_like_punctuation("") and not looks_like_punctuation("'s") and not looks_like_punctuation("-", "NOUN")
+    assert (
+        not looks_like_punctuation("") and not looks_like_punctuation("'s") and not looks_like_punctuation("-", "NOUN")
+    )
