@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -150,6 +151,12 @@ def find_cycles(heads: Sequence[int]) -> list[list[int]]:
     return cycles
 
 
+def shown_cycle(cycle: Sequence[int]) -> str:
+    """A cycle for a message: its tokens, back to the first; not all of a very long one."""
+    tokens = [*map(str, cycle[:10]), *(["..."] if len(cycle) > 10 else []), str(cycle[0])]
+    return " -> ".join(tokens)
+
+
 def looks_zero_based(heads: Sequence[int]) -> bool:
     """Are these no CoNLL-U heads, but heads counted from 0, with the root as its own head?
 
@@ -204,6 +211,7 @@ def repair_labels(
     return repaired
 
 
+@lru_cache(maxsize=1024)
 def is_root_label(label: str | None) -> bool:
     """Is this ROOT's label, in upper or lower case, with or without a subtype?"""
     return label is not None and label.partition(":")[0].lower() == "root"
@@ -328,7 +336,7 @@ def _check_required(locked: npt.NDArray[np.int64], is_locked: npt.NDArray[np.boo
     if len(roots) > 1:
         raise HeadsError(f"the required heads have {len(roots)} roots: {', '.join(map(str, roots))}. A tree has one.")
     for cycle in find_cycles(locked.tolist()):
-        raise HeadsError(f"the required heads have a cycle: {' -> '.join(map(str, [*cycle, cycle[0]]))}.")
+        raise HeadsError(f"the required heads have a cycle: {shown_cycle(cycle)}.")
     if n and is_locked.all() and not roots:
         raise HeadsError("the required heads have no root.")
 

@@ -12,7 +12,7 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from generators import reaches_root
-from spacy_mindroot import count_roots, repair_heads
+from spacy_mindroot import count_roots, is_tree, repair_heads
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.repair import find_cycles
 
@@ -210,6 +210,15 @@ def test_what_can_not_be_done(args, code, says, write, tmp_path, monkeypatch):
 def test_many_changes_are_not_all_printed(write, tmp_path):
     result = repair(write(TWO_ROOTS * 20), tmp_path / "out.conllu")
     assert result.output.count("sentence two") == 10 and "30 more changes" in result.output
+
+
+def test_a_very_long_sentence_of_nothing_but_cycles(write, tmp_path):
+    n = 40_000
+    rows = "".join(f"{i}\tw\tw\tX\t_\t_\t{i - 1 if i % 2 == 0 else i + 1}\tdep\t_\t_\n" for i in range(1, n + 1))
+    result = repair(write(rows + "\n"), tmp_path / "out.conllu")
+    assert result.exit_code == 0 and table(result.output)["Heads that change"] == f"{n // 2:,}"
+    (sentence,) = read_conllu(tmp_path / "out.conllu")
+    assert is_tree(sentence.heads) and count_roots(sentence.heads) == 1
 
 
 def test_a_reader_that_goes_away(write, tmp_path):
