@@ -76,6 +76,13 @@ def test_the_label_of_roots_on_other_tokens_goes():
     assert tree(doc)[1] == ["ROOT", "dep"] and doc._.mind_root_report == []
 
 
+def test_the_fallback_label_of_the_component_is_dep_elsewhere():
+    source = {"@misc": "spacy-mindroot.head_scores.v1", "sentences": "doc"}
+    mind_root = spacy.blank("xx").add_pipe("mind_root", config={"scores": source, "fallback_label": "unknown"})
+    doc = mind_root(parsed("a b c d", [0, 0, 2, 1], ["ROOT", "ROOT", "ROOT", "dep"]))
+    assert tree(doc) == ([0, 0, 0, 1], ["ROOT", "unknown", "unknown", "dep"], [(0, 4)])
+
+
 def test_label_scores_go_before_the_rule():
     doc = parsed("a b", [0, 1], ["ROOT", "ROOT"], ["VERB", "VERB"])
     doc._.arc_labels, doc._.arc_label_names = [np.array([[0, 0, 0], [0, 1, 0]], dtype=np.uint8)], ["root", "ccomp"]
