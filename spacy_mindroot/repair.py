@@ -248,7 +248,7 @@ def _nearest(
         root = min(roots, key=lambda token: (-ranks[token - 1], -sizes[token - 1], token))
     else:
         root = first(locked_roots or roots or [*free, *(token for cycle in cycles for token in cycle)])
-    changed = free | set(roots) | {root if root in cycle else first(cycle) for cycle in cycles}
+    changed = free | set(roots) | {first(cycle) for cycle in cycles}
     repaired = heads.copy()
     repaired[[token - 1 for token in changed]] = root
     repaired[root - 1] = 0

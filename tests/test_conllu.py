@@ -14,9 +14,11 @@ from spacy_mindroot.conllu import (
     format_sentence,
     read_conllu,
     read_pieces,
+    repair_sentence,
     sentence_to_doc,
     sentences_to_doc,
 )
+from spacy_mindroot.conllu.repair import is_well_formed
 from spacy_mindroot.conllu.sentence import DEPREL, HEAD, UPOS
 from spacy_mindroot.errors import ConlluError
 
@@ -167,6 +169,33 @@ def test_heads_beyond_the_sentence(head, tmp_path):
     path.write_text(PLAIN + row(1) + row(2, head) + "\n")
     with pytest.raises(ConlluError, match=f"x.conllu:5: line 5 has HEAD '{head}', but the sentence has 2 words"):
         list(read_conllu(path))
+
+
+@pytest.mark.parametrize(
+    ("arcs", "well_formed"),
+    [
+        (["0 root", "1 obj"], True),
+        (["0 ROOT", "1 obj"], True),
+        (["0 root:x", "1 obj"], True),
+        (["0 root", "1 root"], False),
+        (["0 root", "1 Root"], False),
+        (["0 root", "1 root:x"], False),
+        (["0 root", "1 rootless"], True),
+        (["0 rootless", "1 obj"], False),
+        (["0 obj", "1 obj"], False),
+        (["0 root", "0 root"], False),
+        (["0 root", "2 obj"], False),
+        (["0 root", "3 obj"], False),
+        (["0 root", "_ obj"], False),
+        (["2 obj", "1 obj"], False),
+        (["2 obj", "0 root"], True),
+    ],
+)
+def test_what_is_well_formed(arcs, well_formed):
+    rows = [f"{i}\ta\ta\tX\t_\t_\t{arc.replace(' ', chr(9))}\t_\t_\n" for i, arc in enumerate(arcs, 1)]
+    found = sentence("".join(rows) + "\n")
+    assert is_well_formed(found) == well_formed
+    assert bool(repair_sentence(found)) != well_formed and is_well_formed(found)
 
 
 def test_long_sentences():
