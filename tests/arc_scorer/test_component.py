@@ -391,4 +391,4 @@ def test_scores_travel_in_a_doc_bin(trained, docs):
     scored = [trained.get_pipe("arc_scorer")(with_sentences(trained, doc)) for doc in docs]
     restored = DocBin().from_bytes(DocBin(docs=scored, store_user_data=True).to_bytes()).get_docs(trained.vocab)
     assert trees([trained.get_pipe("mind_root")(doc) for doc in restored]) == trees(docs)
-    assert EXTENSIONS == ("arc_scores", "arc_labels", "arc_label_names")
+    assert {"arc_scores", "arc_labels", "arc_label_names"} <= set(EXTENSIONS)
