@@ -108,7 +108,7 @@ def write_score_file(
     for label in chain.from_iterable(gold_labels or []):
         numbers.setdefault(label, len(numbers))
     small = np.min_scalar_type(max(len(numbers) - 1, 0))
-    optional = {}
+    optional: dict[str, Any] = {}
     if gold_labels is not None:
         optional["deprels"] = np.array([numbers[label] for label in chain.from_iterable(gold_labels)], dtype=small)
     np.savez_compressed(
