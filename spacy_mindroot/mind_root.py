@@ -16,7 +16,7 @@ from spacy.util import minibatch
 from .annotate import Hashes, check_sentences, hash_labels, labels_of_trees, write_trees
 from .core.fault import Fault
 from .decoding import Heads, decode_matrices, decoding_error
-from .docs import describe, drop_extension, install_extensions, read_extension
+from .docs import describe, drop_extension, install_extensions, read_extension, write_extension
 from .errors import DecodingError, LabelsError
 from .scores import FloatArray, to_root_column
 from .sources import ScoreSource
@@ -193,17 +193,20 @@ class MindRoot(Pipe):
         matrices = [
             to_root_column(scores, where=partial(describe, doc, k)) for k, scores in enumerate(self.scores(doc))
         ]
-        check_sentences(doc, [len(matrix) for matrix in matrices])
+        if not hasattr(self.scores, "relabel"):  # which repairs the sentences of a Doc along with its trees
+            check_sentences(doc, [len(matrix) for matrix in matrices])
         return matrices
 
     def _write(self, doc: Doc, matrices: list[FloatArray], heads: list[Heads]) -> None:
-        labels = None
+        labels, report = self.scores.relabel(doc) if hasattr(self.scores, "relabel") else (None, None)
         arc_labels = read_extension(doc, "arc_labels")
         if arc_labels is not None:
             if hasattr(self.scores, "rearrange"):
                 arc_labels = self.scores.rearrange(doc, arc_labels, "doc._.arc_labels")
             labels = labels_of_trees(doc, arc_labels, self._hash_labels(doc), matrices, heads)
         write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
+        if report is not None:
+            write_extension(doc, "mind_root_report", report)
         if not self.keep_scores:
             if hasattr(self.scores, "drop"):
                 self.scores.drop(doc)
