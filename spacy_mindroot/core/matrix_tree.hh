@@ -134,8 +134,8 @@ private:
     std::vector<double> arcs_, factors_, scratch_;
 };
 
-// The tokens that can be the root of a tree with a single root, if others can be reached only through them: from each
-// of them there are paths of allowed arcs to all tokens. Empty if there is no such token.
+// The tokens from which paths of allowed arcs lead to all others: only these can be the single root, and their heads are
+// among themselves. Empty if there are none.
 template <class T>
 std::vector<int> possible_roots(const Scores<T>& scores) {
     const int n = scores.n;
