@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 # doc._.arc_labels: one array of unsigned ints per sentence, same shapes: the best label of each arc, as an index into
 # doc._.arc_label_names: a list of strings.
 # doc._.conllu: a list of strings: the sentences in CoNLL-U that the Doc was made from (see conllu/docs.py).
-# doc._.mind_root_report: a list of dicts: the arcs that `mind_root` has changed on a Doc that was parsed before (see sources.py).
+# doc._.mind_root_report: a list of dicts: the arcs that `mind_root` has changed on a Doc that was parsed before (see head_scores.py).
 EXTENSIONS = ("arc_scores", "arc_labels", "arc_label_names", "conllu", "mind_root_report")
 
 
