@@ -79,6 +79,10 @@ class TrainingError(MindrootError):
     """The scorer can't be trained on what it is given."""
 
 
+class CorpusError(MindrootError):
+    """An annotated corpus can't be read, or there is nothing in it."""
+
+
 class ConlluError(MindrootError):
     """A CoNLL-U file is not one, or its trees are not what is needed. Each line of the message names the file and the line."""
 

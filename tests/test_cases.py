@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from spacy_mindroot import count_roots, decode, decode_batch, is_tree, reduce_labels, repair_heads, tree_weight
 from spacy_mindroot.annotate import write_trees
 from spacy_mindroot.conllu import doc_to_conllu, read_conllu, repair_sentence, sentence_to_doc
+from spacy_mindroot.inference import marginals
 from spacy_mindroot.repair import looks_like_punctuation, repair_labels
 from spacy_mindroot.tree_scorer import TreeScorer
 from spacy_mindroot.voting import arc_votes
@@ -91,6 +92,13 @@ def test_generator(case):
     scores[0, 0] = 0
     heads = decode(scores)
     assert is_tree(heads) and count_roots(heads) == 1
+
+
+@pytest.mark.cases("marginals")
+def test_marginals(case):
+    scores, expect = np.array(case["scores"], dtype=float), case["expect"]
+    for constant in (0, 1e6):
+        np.testing.assert_allclose(marginals(scores + constant), expect["marginals"], atol=1e-9)
 
 
 def case_doc(case):
