@@ -13,7 +13,8 @@ setup(
             ["spacy_mindroot/core/_core.pyx"],
             include_dirs=["spacy_mindroot/core"],
             depends=[
-                f"spacy_mindroot/core/{name}.hh" for name in ("rows", "arborescence", "root_constraint", "decode")
+                f"spacy_mindroot/core/{name}.hh"
+                for name in ("rows", "arborescence", "root_constraint", "decode", "kbest", "projective")
             ],
             language="c++",
             extra_compile_args=CPP17,

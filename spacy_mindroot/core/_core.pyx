@@ -34,12 +34,19 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
     cbool _is_tree "mindroot::is_tree"(const int32_t*, int, int*)
     int _count_roots "mindroot::count_roots"(const int32_t*, int)
 
+cdef extern from "kbest.hh" namespace "mindroot" nogil:
+    CFault _k_best "mindroot::k_best"[T](const Scores[T]&, size_t, cbool, vector[int32_t]&)
+
+cdef extern from "projective.hh" namespace "mindroot" nogil:
+    CFault _decode_projective "mindroot::decode_projective"[T](const Scores[T]&, int32_t*, cbool)
+    cbool _is_projective "mindroot::is_projective"(const int32_t*, int) except +
+
 ctypedef fused real:
     float
     double
 
 # In the order of FaultKind in arborescence.hh.
-_KINDS = ("", "not_finite", "no_head", "no_arborescence", "no_single_root", "no_memory")
+_KINDS = ("", "not_finite", "no_head", "no_arborescence", "no_single_root", "no_memory", "no_projective")
 
 
 cdef object _fault(CFault fault, Py_ssize_t sentence):
@@ -88,6 +95,30 @@ def greedy_heads(const real[:, :] scores, int32_t[::1] heads):
     with nogil:
         fault = _greedy_graph(_scores(scores), &heads[0])
     return _fault(fault, 0) if <int>fault.kind else None
+
+
+def decode_projective(const real[:, :] scores, int32_t[::1] heads, bint single_root=True):
+    """Heads of the best projective tree of one sentence, written to `heads`. Returns None or a `Fault`."""
+    cdef CFault fault
+    if scores.shape[0] == 0:
+        return None
+    with nogil:
+        fault = _decode_projective(_scores(scores), &heads[0], single_root)
+    return _fault(fault, 0) if <int>fault.kind else None
+
+
+def k_best(const real[:, :] scores, size_t k, bint single_root=True):
+    """Heads of the k best trees of one sentence of at least one token, or of as many as there are, best first.
+
+    Returns their bytes, int32 (trees, n), or the `Fault` that says why there is none.
+    """
+    cdef CFault fault
+    cdef vector[int32_t] trees
+    with nogil:
+        fault = _k_best(_scores(scores), k, single_root, trees)
+    if <int>fault.kind:
+        return _fault(fault, 0)
+    return bytearray((<char*>trees.data())[:trees.size() * sizeof(int32_t)])
 
 
 cdef list _decode_sentences(vector[Sentence]& sentences, int32_t[::1] heads, bint single_root):
@@ -167,3 +198,8 @@ def is_tree(const int32_t[::1] heads):
         return True
     seen.resize(heads.shape[0])
     return _is_tree(&heads[0], <int>heads.shape[0], seen.data())
+
+
+def is_projective(const int32_t[::1] heads):
+    """Do the heads (0 = ROOT) of a tree cross no arc?"""
+    return heads.shape[0] == 0 or _is_projective(&heads[0], <int>heads.shape[0])

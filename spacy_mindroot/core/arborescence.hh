@@ -32,6 +32,7 @@ enum class FaultKind : int {
     no_arborescence, // no path of allowed arcs leads from ROOT to `dependent`
     no_single_root,  // `dependent` and the token `head` can each be reached only by a root arc of their own
     no_memory,
+    no_projective,   // there are trees, but none of them is projective
 };
 
 struct Fault {
