@@ -66,6 +66,17 @@ def is_tree(heads: npt.ArrayLike) -> bool:
     return bool(_core.is_tree(array.astype(np.int32)))
 
 
+def is_projective(heads: npt.ArrayLike) -> bool:
+    """Is the tree projective: does every token, with all its descendants, cover a stretch of the sentence without a gap?
+
+    Then no arcs cross, those from ROOT included. Raises HeadsError if `heads` (0 = ROOT) are not a tree.
+    """
+    array = to_heads(heads)
+    if not is_tree(array):
+        raise HeadsError(f"only a tree is projective or not, and these heads are none: {str(array)[:100]}.")
+    return bool(_core.is_projective(array.astype(np.int32)))
+
+
 def to_heads(heads: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """`heads` as an array. Raises HeadsError unless they are a 1-D array of ints; their range is not looked at."""
     array = to_int_array(heads)
