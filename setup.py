@@ -1,25 +1,24 @@
-"""The extension module; everything else is in setup.cfg."""
+"""The extension modules; everything else is in setup.cfg."""
 
 import sys
 
 from setuptools import Extension, setup
 
 CPP17 = ["/std:c++17", "/O2"] if sys.platform == "win32" else ["-std=c++17", "-O3"]
+HEADERS = ("rows", "arborescence", "root_constraint", "decode", "kbest", "projective", "numbers", "matrix_tree")
 
 setup(
     ext_modules=[
         Extension(
-            "spacy_mindroot.core._core",
-            ["spacy_mindroot/core/_core.pyx"],
+            f"spacy_mindroot.core.{name}",
+            [f"spacy_mindroot/core/{name}.pyx"],
             include_dirs=["spacy_mindroot/core"],
-            depends=[
-                f"spacy_mindroot/core/{name}.hh"
-                for name in ("rows", "arborescence", "root_constraint", "decode", "kbest", "projective")
-            ],
+            depends=[f"spacy_mindroot/core/{header}.hh" for header in HEADERS],
             language="c++",
             extra_compile_args=CPP17,
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
         )
+        for name in ("_core", "_inference")
     ],
 )

@@ -191,10 +191,10 @@ def decode_batch(
     batch = list(scores)
     if sizes is not None:
         batch = _cut_padding(batch, sizes, layout)
-    matrices = [to_root_column(matrix, layout, where=_in_batch(k)) for k, matrix in enumerate(batch)]
+    matrices = [to_root_column(matrix, layout, where=in_batch(k)) for k, matrix in enumerate(batch)]
     heads, faults = decode_matrices(matrices, single_root=single_root, projective=projective)
     for fault in faults:
-        raise decoding_error(fault, matrices[fault.sentence], where=_in_batch(fault.sentence))
+        raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence))
     return heads
 
 
@@ -346,7 +346,7 @@ def _decode_flat(
     else:
         faults = _core.decode_flat(flat, lengths, heads, single_root)
     for fault in faults:
-        raise decoding_error(fault, matrix(fault.sentence), where=_in_batch(fault.sentence))
+        raise decoding_error(fault, matrix(fault.sentence), where=in_batch(fault.sentence))
     return heads
 
 
@@ -362,17 +362,18 @@ def _cut_padding(batch: list[Any], lengths: npt.NDArray[np.int64], layout: Layou
         raise ScoresShapeError(f"{len(batch)} matrices, but {len(lengths)} lengths.")
     cut = []
     for k, (matrix, n) in enumerate(zip(batch, lengths.tolist(), strict=True)):
-        array = to_floats(matrix, where=_in_batch(k))
+        array = to_floats(matrix, where=in_batch(k))
         rows = n if layout in ("root_column", "root_diagonal") else n + 1
         columns = n if layout == "root_diagonal" else n + 1
         if array.ndim != 2 or array.shape[0] < rows or array.shape[1] < columns:
             raise ScoresShapeError(
-                f'{_in_batch(k)}: {n} tokens need a matrix of at least ({rows}, {columns}) in layout "{layout}"; '
+                f'{in_batch(k)}: {n} tokens need a matrix of at least ({rows}, {columns}) in layout "{layout}"; '
                 f"the shape found is {array.shape}."
             )
         cut.append(array[:rows, :columns])
     return cut
 
 
-def _in_batch(k: int) -> str:
+def in_batch(k: int) -> str:
+    """How messages name a sentence of a batch."""
     return f"sentence {k + 1} of the batch (index {k})"

@@ -11,6 +11,7 @@ from spacy.vocab import Vocab
 
 from spacy_mindroot import count_roots, decode, decode_batch, is_tree, reduce_labels, tree_weight
 from spacy_mindroot.annotate import write_trees
+from spacy_mindroot.inference import marginals
 from spacy_mindroot.tree_scorer import TreeScorer
 
 LAYOUTS = {"dep_head": "square", "head_dep": "square_transposed"}
@@ -86,6 +87,13 @@ def test_generator(case):
     scores[0, 0] = 0
     heads = decode(scores)
     assert is_tree(heads) and count_roots(heads) == 1
+
+
+@pytest.mark.cases("marginals")
+def test_marginals(case):
+    scores, expect = np.array(case["scores"], dtype=float), case["expect"]
+    for constant in (0, 1e6):
+        np.testing.assert_allclose(marginals(scores + constant), expect["marginals"], atol=1e-9)
 
 
 def case_doc(case):

@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,10 @@ from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
+from .tree_loss import tree_loss
 
 ROOT_LABEL = "ROOT"
+ARC_LOSSES = {"head": head_loss, "tree": tree_loss}
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -68,6 +70,7 @@ class DocArcs(NamedTuple):
         "whole_doc": False,
         "log_probabilities": True,
         "joint": False,
+        "loss": "head",
         "tag_loss": 0.5,
     },
 )
@@ -78,12 +81,20 @@ def make_arc_scorer(
     whole_doc: bool,
     log_probabilities: bool,
     joint: bool,
+    loss: Literal["head", "tree"],
     tag_loss: float,
 ) -> "ArcScorer":
     """Makes the component from its config. See `ArcScorer` for the settings."""
     install_extensions()
     return ArcScorer(
-        nlp.vocab, model, name, whole_doc=whole_doc, log_probabilities=log_probabilities, joint=joint, tag_loss=tag_loss
+        nlp.vocab,
+        model,
+        name,
+        whole_doc=whole_doc,
+        log_probabilities=log_probabilities,
+        joint=joint,
+        loss=loss,
+        tag_loss=tag_loss,
     )
 
 
@@ -98,6 +109,8 @@ class ArcScorer(TrainablePipe):
     whole_doc (bool): A Doc without any sentence boundaries is one sentence. If False, that is an error.
     log_probabilities (bool): Scores are log-probabilities of the heads of each dependent; if False, raw scores.
     joint (bool): The score of an arc includes the log-probability of its best label.
+    loss (str): How arcs are learnt: "head", each head by itself, or "tree", by the probability of the tree among all those
+        with a single root (see `head_loss` and `tree_loss`).
     tag_loss (float): What the loss of the parts of speech counts, if the model has them (see TagFeatures). Tokens without
         one in the training data are left out.
     """
@@ -111,6 +124,7 @@ class ArcScorer(TrainablePipe):
         whole_doc: bool = False,
         log_probabilities: bool = True,
         joint: bool = False,
+        loss: Literal["head", "tree"] = "head",
         tag_loss: float = 0.5,
     ) -> None:
         self.vocab = vocab
@@ -119,6 +133,7 @@ class ArcScorer(TrainablePipe):
         self.whole_doc = whole_doc
         self.log_probabilities = log_probabilities
         self.joint = joint
+        self.loss = loss
         self.tag_loss = tag_loss
         self.cfg: dict[str, list[str]] = {"labels": [], "tags": []}
 
@@ -212,7 +227,7 @@ class ArcScorer(TrainablePipe):
         super().from_bytes(contents["pipe"], exclude=exclude)
         return self
 
-    _SETTINGS = ("whole_doc", "log_probabilities", "joint", "tag_loss")
+    _SETTINGS = ("whole_doc", "log_probabilities", "joint", "loss", "tag_loss")
 
     def predict(self, docs: Iterable[Doc]) -> list[DocArcs]:
         """The arc scores and labels of a batch of Docs, as numpy arrays.
@@ -284,7 +299,8 @@ class ArcScorer(TrainablePipe):
 
     def _loss(self, gold: list[GoldArcs], output: ArcOutput) -> tuple[float, ArcGradient]:
         ops = self.model.ops
-        loss, d_arcs = head_loss(ops, output.batch, output.arcs, np.concatenate([arcs.heads for arcs in gold]))
+        arc_loss = ARC_LOSSES[self.loss]
+        loss, d_arcs = arc_loss(ops, output.batch, output.arcs, np.concatenate([arcs.heads for arcs in gold]))
         of_labels, d_labels = class_loss(ops, output.labels, np.concatenate([arcs.labels for arcs in gold]))
         loss += of_labels
         d_tags = None

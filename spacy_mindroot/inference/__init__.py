@@ -1,8 +1,15 @@
-"""What the arc scores say beyond the best tree: the next best ones."""
+"""What the arc scores say beyond the best tree: probabilities, samples, and the next best trees."""
 
 from .kbest import kbest, tree_margin
+from .matrix_tree import entropy, entropy_batch, log_partition, log_partition_batch, marginals, marginals_batch
 
 __all__ = [
+    "entropy",
+    "entropy_batch",
     "kbest",
+    "log_partition",
+    "log_partition_batch",
+    "marginals",
+    "marginals_batch",
     "tree_margin",
 ]

@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.training.converters import conllu_to_docs
-from thinc.api import Ops, fix_random_seed
+from thinc.api import ConfigValidationError, Ops, fix_random_seed
 
 from spacy_mindroot import count_roots, errors, is_tree
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
@@ -90,6 +90,16 @@ def test_overfits_eight_documents(trained, docs):
     assert trees(parsed) == trees(docs)
     scores = trained.get_pipe("mind_root").score([Example(own, gold) for own, gold in zip(parsed, docs, strict=True)])
     assert scores["dep_las"] == scores["dep_lem"] == scores["single_root"] == 1
+
+
+def test_overfits_with_the_likelihood_of_trees(docs):
+    nlp = make_nlp(docs, steps=80, config={"loss": "tree"})
+    assert trees(parse(nlp, docs)) == trees(docs)
+
+
+def test_a_loss_that_does_not_exist():
+    with pytest.raises(ConfigValidationError, match="loss"):
+        spacy.blank("en").add_pipe("arc_scorer", config={"loss": "trees"})
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3])
@@ -243,11 +253,14 @@ def test_the_label_of_root_in_lower_case_is_no_other_label():
 
 def test_settings_survive_bytes(docs):
     nlp = make_nlp(
-        docs, steps=0, config={"whole_doc": True, "joint": True, "log_probabilities": False, "tag_loss": 0.1}
+        docs,
+        steps=0,
+        config={"whole_doc": True, "joint": True, "log_probabilities": False, "loss": "tree", "tag_loss": 0.1},
     )
     other = spacy.blank("en").add_pipe("arc_scorer", config=SMALL)
     other.from_bytes(nlp.get_pipe("arc_scorer").to_bytes())
-    assert (other.whole_doc, other.joint, other.log_probabilities, other.tag_loss) == (True, True, False, 0.1)
+    assert (other.whole_doc, other.joint, other.log_probabilities) == (True, True, False)
+    assert (other.loss, other.tag_loss) == ("tree", 0.1)
 
 
 def test_the_encoder_of_the_cpu_configs(docs):

@@ -1,0 +1,59 @@
+"""The likelihood of whole trees: what the head loss leaves out is that heads must form a tree with a single root."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from thinc.api import Ops
+from thinc.types import Floats3d
+
+from ..decoding import decode_matrices
+from ..inference.matrix_tree import infer
+from .batching import SentenceBatch
+from .gold import UNKNOWN
+from .loss import head_loss
+
+
+def tree_loss(
+    ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64]
+) -> tuple[float, list[Floats3d]]:
+    """Minus the log-probability of what is known of each tree, summed over sentences, and its gradient.
+
+    It is among the trees with a single root: that of the gold tree, or, where some heads are UNKNOWN, of all trees that have
+    the known arcs. No such tree has the arcs of a sentence whose annotation has several roots or a cycle: for these it is the
+    head loss. Computed on the host, in double precision, O(n^3) for each sentence.
+
+    arcs, heads: As for `head_loss`.
+    """
+    lengths = batch.lengths
+    starts = np.cumsum(lengths) - lengths
+    left_over = heads.copy()
+    loss, gradients = 0.0, []
+    for group, block in zip(batch.groups, arcs, strict=True):
+        host = ops.to_numpy(block)
+        gradient = np.zeros_like(host)
+        in_sentence = [slice(starts[k], starts[k] + lengths[k]) for k in group.sentences]
+        matrices = [host[row, : lengths[k], : lengths[k] + 1] for row, k in enumerate(group.sentences)]
+        constrained = [_keep_known(m, heads[tokens]) for m, tokens in zip(matrices, in_sentence, strict=True)]
+        impossible = {fault.sentence for fault in decode_matrices(constrained)[1]}
+        for row, (matrix, known) in enumerate(zip(matrices, constrained, strict=True)):
+            if row in impossible:
+                continue
+            left_over[in_sentence[row]] = UNKNOWN
+            log_all, of_all = infer(matrix)
+            log_known, of_known = infer(known)
+            loss += log_all - log_known
+            gradient[row, : len(matrix), : len(matrix) + 1] = of_all - of_known
+        gradients.append(ops.asarray(gradient))
+    if (left_over != UNKNOWN).any():
+        of_heads, more = head_loss(ops, batch, arcs, left_over)
+        loss += of_heads
+        for gradient, other in zip(gradients, more, strict=True):
+            gradient += other
+    return loss, gradients
+
+
+def _keep_known(matrix: npt.NDArray[np.floating], heads: npt.NDArray[np.int64]) -> npt.NDArray[np.floating]:
+    """The scores (n, n+1) without the arcs that the known heads rule out."""
+    ruled_out = (heads[:, np.newaxis] != UNKNOWN) & (heads[:, np.newaxis] != np.arange(matrix.shape[1]))
+    return np.where(ruled_out, matrix.dtype.type(-np.inf), matrix)

@@ -1,0 +1,8 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_Floats = npt.NDArray[np.floating[Any]]  # float32 or float64
+
+def matrix_tree(scores: _Floats, marginals: npt.NDArray[np.float64] | None, single_root: bool = True) -> float: ...

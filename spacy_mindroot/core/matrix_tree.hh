@@ -1,0 +1,224 @@
+// The distribution over trees in which the probability of a tree is in proportion to exp(weight), with one arc from ROOT or
+// any number: partition function and marginals (the Matrix-Tree theorem: Koo et al. 2007, Smith and Smith 2007,
+// McDonald and Satta 2007).
+//
+// Not by determinant and inverse of the Laplacian, which lose all digits where tokens strongly prefer each other, but by
+// elimination without subtraction (Grassmann, Taksar and Heyman 1985). Read the arcs as a random walk from dependent to
+// head. To eliminate token k is to join each arc into k with each arc out of it:
+//     arc(i, j) += arc(i, k) * arc(k, j) / pivot(k),    pivot(k) = sum of arc(k, j) over what remains, without k.
+// The partition function is the product of the pivots. Once all tokens but d are eliminated, the row of h holds the
+// probability that the walk from h reaches ROOT before d, escape(h, d), and with escape(ROOT, d) = 1
+//     P(the head of d is h)  is in proportion to  arc(d, h) * escape(h, d),
+// since in a tree h hangs on ROOT by a path that avoids d. Half of the tokens are eliminated for the other half, then half
+// of these, and so on, which gives this for every d in O(n^3) altogether.
+//
+// A single root is the limit in which the arcs from ROOT are infinitely light. They count in no pivot, and escape(h, d) is, to
+// first order, the expected weight of arcs from ROOT that the walk comes by before d.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "arborescence.hh"
+#include "numbers.hh"
+
+namespace mindroot {
+
+// Some tokens and the arcs among them, in columns: column j+1 holds the arcs from token j, column 0 those from what their
+// trees hang on; rows are dependents.
+template <class Numbers>
+class Part {
+public:
+    // light: the arcs of column 0 are infinitely lighter than the others.
+    Part(int size, bool light)
+        : size_(size), light_(light), arcs_(std::size_t(size + 1) * size, Numbers::zero), factors_(size + 1) {
+        std::size_t columns = 0;
+        for (int half = size; half > 1; half = (half + 1) / 2) columns += half + 1;
+        scratch_.resize(columns * size);
+    }
+
+    double& arc(int dependent, int column) { return arcs_[std::size_t(column) * size_ + dependent]; }
+
+    // leaf(d, escape, log_pivots) for each token d, or only the first: escape[h] is escape(h, d) for each token h != d;
+    // escape[d] is the weight with which d then hangs on column 0, all paths together. Returns false, early, if a number
+    // is not safe.
+    template <class Leaf>
+    bool for_each(bool first_only, Leaf&& leaf) {
+        return size_ == 0 || halve(0, size_, arcs_.data(), scratch_.data(), 0, first_only, leaf);
+    }
+
+private:
+    // `columns`: column 0, and those of the tokens from `first` to before `last`. All others have been eliminated.
+    template <class Leaf>
+    bool halve(int first, int last, const double* columns, double* free, double log_pivots, bool first_only, Leaf&& leaf) {
+        if (last - first == 1) {
+            for (int i = 0; i < size_; ++i)
+                if (!Numbers::is_safe(columns[i])) return false;
+            if (!Numbers::is_safe_divisor(columns[first])) return false;
+            leaf(first, columns, log_pivots);
+            return true;
+        }
+        const int middle = first + (last - first) / 2;
+        double* const next = free + std::size_t(last - first + 1) * size_;
+        double log_product = log_pivots;
+        if (!eliminate(columns, first, {first, middle}, {middle, last}, free, log_product)) return false;
+        if (!halve(first, middle, free, next, log_product, first_only, leaf)) return false;
+        if (first_only) return true;
+        log_product = log_pivots;
+        if (!eliminate(columns, first, {middle, last}, {first, middle}, free, log_product)) return false;
+        return halve(middle, last, free, next, log_product, false, leaf);
+    }
+
+    struct Range {
+        int first, last;
+        int size() const { return last - first; }
+    };
+
+    // Writes column 0 and those of the tokens that are kept to `result`, the others eliminated (their columns stand behind).
+    bool eliminate(const double* columns, int first, Range kept, Range eliminated, double* result, double& log_pivots) {
+        const auto column = [&](int token) { return columns + std::size_t(token - first + 1) * size_; };
+        double* end = std::copy(columns, columns + size_, result);
+        end = std::copy(column(kept.first), column(kept.last), end);
+        std::copy(column(eliminated.first), column(eliminated.last), end);
+
+        for (int token = eliminated.last - 1; token >= eliminated.first; --token) {
+            const int remaining = 1 + kept.size() + token - eliminated.first;  // columns
+            double* const row = result + token;
+            const auto entry = [&](int j) -> double& { return row[std::size_t(j) * size_]; };
+            double pivot = light_ ? Numbers::zero : entry(0);
+            for (int j = 1; j < remaining; ++j) pivot = Numbers::add(pivot, entry(j));
+            if (!Numbers::is_safe_divisor(pivot)) return false;
+            log_pivots += Numbers::log(pivot);
+            for (int j = 0; j < remaining; ++j) factors_[j] = Numbers::divide(entry(j), pivot);
+            Numbers::add_multiples(result, size_, remaining, result + std::size_t(remaining) * size_, factors_.data());
+            for (int j = 0; j < remaining; ++j) entry(j) = factors_[j];
+        }
+        return true;
+    }
+
+    const int size_;
+    const bool light_;
+    std::vector<double> arcs_, factors_, scratch_;
+};
+
+// The tokens that can be the root of a tree with a single root, if others can be reached only through them: from each
+// of them there are paths of allowed arcs to all tokens. Empty if there is no such token.
+template <class T>
+std::vector<int> possible_roots(const Scores<T>& scores) {
+    const int n = scores.n;
+    std::vector<int> stack;
+    std::vector<char> seen(n);
+    const auto search = [&](int start, auto&& is_arc) {
+        seen[start] = true;
+        stack.push_back(start);
+        while (!stack.empty()) {
+            const int at = stack.back();
+            stack.pop_back();
+            for (int other = 0; other < n; ++other)
+                if (!seen[other] && is_arc(at, other)) {
+                    seen[other] = true;
+                    stack.push_back(other);
+                }
+        }
+    };
+    const auto down = [&](int head, int dependent) { return scores.at(dependent, head + 1) != FORBIDDEN; };
+    const auto up = [&](int dependent, int head) { return scores.at(dependent, head + 1) != FORBIDDEN; };
+    int last = 0;  // if any token reaches all, the last from which a search had to start does
+    for (int token = 0; token < n; ++token)
+        if (!seen[token]) {
+            last = token;
+            search(token, down);
+        }
+    std::fill(seen.begin(), seen.end(), false);
+    search(last, down);
+    std::vector<int> roots;
+    if (std::find(seen.begin(), seen.end(), char(false)) != seen.end()) return roots;
+    std::fill(seen.begin(), seen.end(), false);
+    search(last, up);
+    for (int token = 0; token < n; ++token)
+        if (seen[token]) roots.push_back(token);
+    return roots;
+}
+
+// Tokens, and what their trees hang on: ROOT, or the tokens of `below`, any of them.
+struct Division {
+    std::vector<int> tokens, below;
+    bool single_root;  // exactly one of the tokens hangs on ROOT
+};
+
+// The trees factorise into those over each division. With a single root these are: the possible roots, and the others, which
+// hang on them. There must be a tree.
+template <class T>
+std::vector<Division> divide(const Scores<T>& scores, bool single_root) {
+    const int n = scores.n;
+    std::vector<int> roots, others;
+    if (single_root) roots = possible_roots(scores);
+    for (int token = 0; token < n; ++token)
+        if (!std::binary_search(roots.begin(), roots.end(), token)) others.push_back(token);
+    if (!single_root) return {{others, {}, false}};
+    if (others.empty()) return {{roots, {}, true}};
+    return {{roots, {}, true}, {others, roots, false}};
+}
+
+template <class Numbers, class T>
+bool infer(const Scores<T>& scores, const Division& division, double& log_partition, double* marginals) {
+    const auto& [tokens, below, single_root] = division;
+    const int size = static_cast<int>(tokens.size()), n = scores.n;
+    const auto score = [&](int i, int column) -> double { return scores.at(tokens[i], column); };
+    // Rows are shifted so that their best arc weighs 1; with a single root, so is then column 0.
+    std::vector<double> shifts(size, FORBIDDEN);
+    double root_shift = single_root ? FORBIDDEN : 0;
+    for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < size; ++j)
+            if (i != j) shifts[i] = std::max(shifts[i], score(i, tokens[j] + 1));
+        for (const int head : below) shifts[i] = std::max(shifts[i], score(i, head + 1));
+        if (below.empty() && !single_root) shifts[i] = std::max(shifts[i], score(i, 0));
+        if (shifts[i] == FORBIDDEN) shifts[i] = 0;
+        if (single_root) root_shift = std::max(root_shift, score(i, 0) - shifts[i]);
+    }
+    const auto weight = [&](int i, int column) { return Numbers::from_log(score(i, column) - shifts[i]); };
+    const auto root_weight = [&](int i) { return Numbers::from_log(score(i, 0) - shifts[i] - root_shift); };
+
+    Part<Numbers> part(size, single_root);
+    for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < size; ++j)
+            if (i != j) part.arc(i, j + 1) = weight(i, tokens[j] + 1);
+        if (below.empty()) part.arc(i, 0) = root_weight(i);
+        for (const int head : below) part.arc(i, 0) = Numbers::add(part.arc(i, 0), weight(i, head + 1));
+    }
+    double log_product = 0;
+    const bool safe = part.for_each(marginals == nullptr, [&](int d, const double* escape, double log_pivots) {
+        if (d == 0) log_product = log_pivots + Numbers::log(escape[0]);
+        if (marginals == nullptr) return;
+        double* const row = marginals + std::size_t(tokens[d]) * (n + 1);
+        std::fill(row, row + n + 1, 0);
+        double sum = 0;
+        const auto set = [&](int column, double unnormalised) {
+            row[column] = Numbers::to_linear(Numbers::divide(unnormalised, escape[d]));
+            sum += row[column];
+        };
+        if (below.empty()) set(0, part.arc(d, 0));
+        for (const int head : below) set(head + 1, weight(d, head + 1));
+        for (int h = 0; h < size; ++h)
+            if (h != d) set(tokens[h] + 1, Numbers::multiply(part.arc(d, h + 1), escape[h]));
+        for (int column = 0; column <= n; ++column) row[column] /= sum;
+    });
+    if (!safe) return false;
+    log_partition += log_product + root_shift;
+    for (const double shift : shifts) log_partition += shift;
+    return true;
+}
+
+// The logarithm of the partition function; and the probability of each arc, (n, n+1), laid out like the scores, unless
+// `marginals` is null. There must be a tree.
+template <class T>
+double matrix_tree(const Scores<T>& scores, bool single_root, double* marginals) {
+    double log_partition = 0;
+    for (const Division& division : divide(scores, single_root))
+        if (!infer<Linear>(scores, division, log_partition, marginals))
+            infer<Logarithmic>(scores, division, log_partition, marginals);
+    return log_partition;
+}
+
+}  // namespace mindroot
