@@ -13,10 +13,11 @@ from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
+from .constraints import Constraints, pairs_of_ints
 from .core import _core
 from .decoding import Heads
 from .docs import describe
-from .errors import HeadsError, LabelsError, SentenceMismatchError
+from .errors import ConstraintsError, HeadsError, LabelsError, SentenceMismatchError
 from .scores import FloatArray
 from .trees import count_roots, is_tree, to_heads
 
@@ -56,6 +57,44 @@ def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
             f"{describe(doc)} has sentences of {_listed(found.tolist())} tokens, but its arc scores are for sentences of "
             f"{_listed(lengths)}. Set the boundaries before the Doc is scored, and don't change them between."
         )
+
+
+def read_arc_constraints(doc: Doc, arc_constraints: Any, lengths: Sequence[int]) -> list[Constraints]:
+    """What `doc._.arc_constraints` says, sentence by sentence.
+
+    doc (Doc): The Doc.
+    arc_constraints (dict[str, list[tuple[int, int]]]): Arcs (token.i, head.i) that the tree is to have, under "required", and
+        not to have, under "forbidden". A root is its own head, as in spaCy.
+    lengths (Sequence[int]): The tokens of each sentence. Forbidden arcs from one sentence to another change nothing.
+    RAISES (ConstraintsError): If there is no such arc, or a required one leads from one sentence to another.
+    """
+    if not isinstance(arc_constraints, dict) or not arc_constraints.keys() <= {"required", "forbidden"}:
+        raise ConstraintsError(
+            f"{describe(doc)}: doc._.arc_constraints is a dict with lists of arcs under 'required' and 'forbidden', or one of "
+            f"them; found {str(arc_constraints)[:100]}."
+        )
+    sentence_of = np.repeat(np.arange(len(lengths)), lengths)
+    starts = list(accumulate(lengths, initial=0))
+    arcs: dict[str, list[list[tuple[int, int]]]] = {name: [[] for _ in lengths] for name in ("required", "forbidden")}
+    for name, of_doc in arc_constraints.items():
+        for dependent, head in pairs_of_ints(of_doc, name, where=f"{describe(doc)}: "):
+            if not (0 <= dependent < len(doc) and 0 <= head < len(doc)):
+                raise ConstraintsError(
+                    f"{describe(doc)} has no arc {dependent, head} to be {name}: arcs in doc._.arc_constraints are (token.i, head.i), "
+                    f"from 0 to {len(doc) - 1}, and a root is its own head."
+                )
+            k = int(sentence_of[dependent])
+            if sentence_of[head] == k:
+                arcs[name][k].append((dependent - starts[k] + 1, 0 if head == dependent else head - starts[k] + 1))
+            elif name == "required":
+                raise ConstraintsError(
+                    f"{describe(doc)}: token {dependent} ({doc[dependent].text!r}) is required to have token {head} ({doc[head].text!r}) as "
+                    "head, which is in another sentence. Change the sentence boundaries, or drop it."
+                )
+    return [
+        Constraints(required, forbidden)
+        for required, forbidden in zip(arcs["required"], arcs["forbidden"], strict=True)
+    ]
 
 
 def write_trees(

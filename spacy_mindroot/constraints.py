@@ -99,23 +99,31 @@ def _together(arcs: list[tuple[bool, Arc]]) -> Constraints:
     )
 
 
-def _arcs(arcs: Iterable[Arc], name: str, n: int) -> list[Arc]:
-    checked = []
+def pairs_of_ints(arcs: Iterable[Arc], name: str, *, where: str = "") -> list[Arc]:
+    """Arcs as pairs of Python's ints. `name` says what they are, `where` whose.
+
+    RAISES (ConstraintsError): If they are not a list of pairs of ints.
+    """
+    pairs = []
     try:
         arcs = list(arcs)
     except TypeError as error:
-        raise ConstraintsError(f"{name} arcs are a list of pairs (dependent, head); found {arcs!r}.") from error
+        raise ConstraintsError(f"{where}{name} arcs are a list of pairs (dependent, head); found {arcs!r}.") from error
     for arc in arcs:
         try:
             dependent, head = (number.__index__() for number in arc)
         except (TypeError, ValueError, AttributeError) as error:
-            raise ConstraintsError(
-                f"{name} arcs are pairs of ints (dependent, head), tokens from 1 and ROOT 0; found {arc!r}."
-            ) from error
+            raise ConstraintsError(f"{where}{name} arcs are pairs of ints (dependent, head); found {arc!r}.") from error
+        pairs.append((dependent, head))
+    return pairs
+
+
+def _arcs(arcs: Iterable[Arc], name: str, n: int) -> list[Arc]:
+    pairs = pairs_of_ints(arcs, name)
+    for dependent, head in pairs:
         if not 1 <= dependent <= n or not 0 <= head <= n or dependent == head:
             raise ConstraintsError(
                 f"there is no arc {dependent, head} to be {name} in a sentence of {n} tokens: arcs are (dependent, head), with "
                 f"dependents from 1 to {n}, heads from 0 (ROOT) to {n}, and no token is its own head."
             )
-        checked.append((dependent, head))
-    return checked
+    return pairs
