@@ -101,3 +101,7 @@ class MissingSentencesError(MindrootError):
 
 class TrainingError(MindrootError):
     """The scorer can't be trained on what it is given."""
+
+
+class CorpusError(MindrootError):
+    """An annotated corpus can't be read, or there is nothing in it."""

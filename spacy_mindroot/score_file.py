@@ -7,7 +7,8 @@
 | `words`      | uint8                   | UTF-8, one word a line; optional, as is all that follows            |
 | `labels`     | uint8                   | UTF-8, one label a line                                             |
 | `label_best` | unsigned ints, as `arc` | index of the best label of each arc; goes with `labels`             |
-| `heads`      | ints [sum n]            | gold heads, 0 = ROOT                                                |
+| `heads`      | ints [sum n]            | gold heads, 0 = ROOT, -1 = not known                                |
+| `deprels`    | unsigned ints [sum n]   | index of the gold label of each token; goes with `labels`, `heads`  |
 
 Other arrays are ignored. No pickles are read.
 """
@@ -18,6 +19,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +40,18 @@ class ScoredSentence:
     words (list[str]): "_" for each if the file has none.
     best_labels (Optional[np.ndarray]): (n, n+1) indexes into `label_names`: the best label of each arc.
     label_names (Sequence[str]): The labels of the file.
-    gold_heads (Optional[np.ndarray]): (n,), 0 = ROOT.
+    gold_heads (Optional[np.ndarray]): (n,), 0 = ROOT, -1 = not known.
+    gold_labels (Optional[list[str]]): The gold label of each token.
+    name (str): What to call the sentence in reports, if anything.
     """
 
     scores: FloatArray
     words: list[str]
     best_labels: Ints | None
     label_names: list[str]
-    gold_heads: Ints | None
+    gold_heads: Ints | None = None
+    gold_labels: list[str] | None = None
+    name: str = ""
 
     def labels(self, heads: Ints) -> list[str]:
         """UD labels of a tree: `root` on the root arc and there alone, `dep` where the file has nothing to say."""
@@ -64,7 +70,7 @@ def read_score_file(path: str | Path) -> list[ScoredSentence]:
 
     RAISES (ScoreFileError): If the file is not one: names the file, the array and what is wrong.
     """
-    names = ("lens", "arc", "words", "labels", "label_best", "heads")
+    names = ("lens", "arc", "words", "labels", "label_best", "heads", "deprels")
     try:
         with zipfile.ZipFile(path):  # np.load would take other files for pickles
             pass
@@ -89,21 +95,31 @@ def write_score_file(
     labels: Sequence[str],
     best_labels: Sequence[Ints],
     gold_heads: Sequence[Ints],
+    gold_labels: Sequence[Sequence[str]] | None = None,
 ) -> None:
     """Writes a score file.
 
-    scores, words, best_labels, gold_heads: Of each sentence, as in ScoredSentence. Scores are stored as float32; white
-        space in words becomes a single space, and a word of nothing else an underscore, since a file has one word a line.
-    labels (Sequence[str]): What the numbers in `best_labels` mean.
+    scores, words, best_labels, gold_heads, gold_labels: Of each sentence, as in ScoredSentence. Scores are stored as float32;
+        white space in words becomes a single space, and a word of nothing else an underscore, since a file has one word a
+        line.
+    labels (Sequence[str]): What the numbers in `best_labels` mean. Gold labels that are not among them are added to the file's.
     """
+    numbers = {label: number for number, label in enumerate(labels)}
+    for label in chain.from_iterable(gold_labels or []):
+        numbers.setdefault(label, len(numbers))
+    small = np.min_scalar_type(max(len(numbers) - 1, 0))
+    optional: dict[str, Any] = {}
+    if gold_labels is not None:
+        optional["deprels"] = np.array([numbers[label] for label in chain.from_iterable(gold_labels)], dtype=small)
     np.savez_compressed(
         path,
         lens=np.array([len(matrix) for matrix in scores], dtype=np.int32),
         arc=_flat(scores, np.float32),
         words=_bytes([" ".join(word.split()) or "_" for sentence in words for word in sentence]),
-        labels=_bytes(labels),
-        label_best=_flat(best_labels, np.min_scalar_type(max(len(labels) - 1, 0))),
+        labels=_bytes(list(numbers)),
+        label_best=_flat(best_labels, small),
         heads=_flat(gold_heads, np.int32),
+        **optional,
     )
 
 
@@ -125,13 +141,17 @@ def _sentences(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[ScoredSentence]:
     words = _lines(arrays, "words") or ["_"] * tokens
     label_names = _lines(arrays, "labels")
     shapes = {"arc": (arcs.shape, cells), "words": ((len(words),), tokens)}
-    best_labels = gold_heads = None
+    best_labels = gold_heads = gold_labels = None
     if "label_best" in arrays:
         best_labels = _to_ints(arrays, "label_best", below=len(label_names))
         shapes["label_best"] = (best_labels.shape, cells)
     if "heads" in arrays:
-        gold_heads = _to_ints(arrays, "heads", below=1 << 30)
+        gold_heads = _to_ints(arrays, "heads", below=1 << 30, least=-1)
         shapes["heads"] = (gold_heads.shape, tokens)
+    if "deprels" in arrays:
+        numbers = _to_ints(arrays, "deprels", below=len(label_names))
+        gold_labels = [label_names[number] for number in numbers.tolist()]
+        shapes["deprels"] = (numbers.shape, tokens)
     for name, (found, wanted) in shapes.items():
         if found != (wanted,):
             raise ScoreFileError(f"`{name}` has shape {found}, but the lengths in `lens` ask for ({wanted},).")
@@ -146,16 +166,17 @@ def _sentences(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[ScoredSentence]:
             best_labels=None if best_labels is None else best_labels[in_cells].reshape(n, n + 1),
             label_names=label_names,
             gold_heads=None if gold_heads is None else gold_heads[in_tokens],
+            gold_labels=None if gold_labels is None else gold_labels[in_tokens],
         )
 
 
-def _to_ints(arrays: dict[str, npt.NDArray[Any]], name: str, *, below: int) -> Ints:
+def _to_ints(arrays: dict[str, npt.NDArray[Any]], name: str, *, below: int, least: int = 0) -> Ints:
     array = arrays[name]
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ScoreFileError(f"`{name}` is to be a 1-D array of ints; found dtype {array.dtype}, shape {array.shape}.")
-    if array.size and not 0 <= array.min() <= array.max() < below:
+    if array.size and not least <= array.min() <= array.max() < below:
         raise ScoreFileError(
-            f"`{name}` has numbers from {array.min()} to {array.max()}; they are to be from 0 to {below - 1}."
+            f"`{name}` has numbers from {array.min()} to {array.max()}; they are to be from {least} to {below - 1}."
         )
     return array.astype(np.int64) if name == "lens" else array
 

@@ -66,15 +66,45 @@ def is_tree(heads: npt.ArrayLike) -> bool:
     return bool(_core.is_tree(array.astype(np.int32)))
 
 
-def is_projective(heads: npt.ArrayLike) -> bool:
-    """Is the tree projective: does every token, with all its descendants, cover a stretch of the sentence without a gap?
+def nonprojective_arcs(heads: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Which arcs are non-projective: some token between dependent and head does not hang on the head.
 
-    Then no arcs cross, those from ROOT included. Raises HeadsError if `heads` (0 = ROOT) are not a tree.
+    Parameters
+    ----------
+    heads : array-like of ints, (n,)
+        A tree, 0 = ROOT, j = token j-1. Arcs from ROOT, on which everything hangs, are projective.
+
+    Returns
+    -------
+    np.ndarray of bool, (n,) : For the arc to each token. O(n^2).
+
+    Raises
+    ------
+    HeadsError : If the heads form no tree.
     """
     array = to_heads(heads)
     if not is_tree(array):
-        raise HeadsError(f"only a tree is projective or not, and these heads are none: {str(array)[:100]}.")
-    return bool(_core.is_projective(array.astype(np.int32)))
+        raise HeadsError(f"only arcs of a tree are projective or not; the heads {str(array.tolist())[:100]} form none.")
+    n = len(array)
+    found = np.zeros(n, dtype=bool)
+    under = np.eye(n + 1, dtype=bool)  # under[h, d]: d hangs on h, or is h
+    children: list[list[int]] = [[] for _ in range(n + 1)]
+    for dependent, head in enumerate(array.tolist(), 1):
+        children[head].append(dependent)
+    order = [0]
+    for head in order:
+        order.extend(children[head])
+    for dependent in reversed(order[1:]):  # those furthest from ROOT first
+        under[array[dependent - 1]] |= under[dependent]
+    for dependent, head in enumerate(array.tolist(), 1):
+        low, high = min(dependent, head), max(dependent, head)
+        found[dependent - 1] = head != 0 and not under[head, low + 1 : high].all()
+    return found
+
+
+def is_projective(heads: npt.ArrayLike) -> bool:
+    """Is the tree projective: does it have no crossing arcs, those from ROOT included? Else as `nonprojective_arcs`."""
+    return not nonprojective_arcs(heads).any()
 
 
 def to_heads(heads: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from generators import has_crossing_arcs, reaches_root, weights_of_all_trees
+from generators import has_crossing_arcs, random_tree, reaches_root, weights_of_all_trees
 from spacy_mindroot import count_roots, decode, errors, is_projective, is_tree, tree_weight
+from spacy_mindroot.trees import nonprojective_arcs
 
 
 @pytest.mark.parametrize("n", range(6))
@@ -77,3 +78,26 @@ def test_projectivity_is_the_absence_of_crossing_arcs():
     for heads in ([2, 1], [1], [5, 0], [-1]):
         with pytest.raises(errors.HeadsError):
             is_projective(heads)
+
+
+def test_nonprojective_arcs_against_the_definition(rng):
+    for n in (1, 2, 5, 12):
+        for _ in range(40):
+            heads = random_tree(n, rng)
+            if n > 2 and rng.random() < 0.3:  # a second root
+                heads[rng.choice(np.flatnonzero(heads))] = 0
+            expected = []
+            for dependent, head in enumerate(heads.tolist(), 1):
+                crossed = False
+                for between in range(min(dependent, head) + 1, max(dependent, head)):
+                    at = between
+                    while at not in (0, head):
+                        at = heads[at - 1]
+                    crossed |= at != head
+                expected.append(crossed and head != 0)
+            assert nonprojective_arcs(heads).tolist() == expected
+
+
+def test_nonprojective_arcs_are_those_of_a_tree():
+    with pytest.raises(errors.HeadsError, match="form none"):
+        nonprojective_arcs([2, 1])

@@ -73,7 +73,8 @@ def read_gold(
     reference_heads = tokens + offsets.view(np.int64)
     to_reference, to_predicted = one_to_one(example)
 
-    lengths = _lengths(_aligned_starts(example, reference_lengths))
+    same = n == len(tokens) and np.array_equal(to_reference, tokens)
+    lengths = reference_lengths if same else _lengths(_aligned_starts(example, reference_lengths))
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     first = np.cumsum(lengths) - lengths
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,15 +15,16 @@ import typer
 from tqdm import tqdm
 from wasabi import table
 
+from ..audit import decode_both
 from ..conllu import format_sentence
-from ..decoding import Heads, decode_matrices, decoding_error
+from ..decoding import Heads
 from ..errors import MindrootError, ScoreFileError
 from ..evaluation import unlabelled_attachment_score
 from ..render import side_by_side, tree_lines
 from ..score_file import ScoredSentence, read_score_file
 from ..trees import count_roots, tree_weight
 
-_BATCH = 1000  # sentences decoded in one call of the core
+_BATCH = 1000  # sentences, between one step of the progress bar and the next
 
 
 class Decoded(NamedTuple):
@@ -85,20 +85,10 @@ def decode_sentences(sentences: list[ScoredSentence], *, source: str) -> Decoded
     with tqdm(total=len(sentences), unit=" sentences", disable=None, delay=1, leave=False) as progress:
         for start in range(0, len(sentences), _BATCH):
             batch = sentences[start : start + _BATCH]
-            matrices = [sentence.scores for sentence in batch]
-            began = time.perf_counter()
-            heads, faults = decode_matrices(matrices)
-            seconds += time.perf_counter() - began
-            for fault in faults:
-                k = fault.sentence
-                raise decoding_error(
-                    fault._replace(sentence=start + k),
-                    matrices[k],
-                    where=f"sentence {start + k + 1} of {source}",
-                    words=batch[k].words,
-                )
-            single_root += heads
-            unconstrained += decode_matrices(matrices, single_root=False)[0]
+            decoded = decode_both(batch, source=source, first=start)
+            unconstrained += decoded.unconstrained
+            single_root += decoded.single_root
+            seconds += decoded.seconds
             progress.update(len(batch))
     return Decoded(unconstrained, single_root, seconds)
 

@@ -39,7 +39,6 @@ cdef extern from "kbest.hh" namespace "mindroot" nogil:
 
 cdef extern from "projective.hh" namespace "mindroot" nogil:
     CFault _decode_projective "mindroot::decode_projective"[T](const Scores[T]&, int32_t*, cbool)
-    cbool _is_projective "mindroot::is_projective"(const int32_t*, int) except +
 
 ctypedef fused real:
     float
@@ -198,8 +197,3 @@ def is_tree(const int32_t[::1] heads):
         return True
     seen.resize(heads.shape[0])
     return _is_tree(&heads[0], <int>heads.shape[0], seen.data())
-
-
-def is_projective(const int32_t[::1] heads):
-    """Do the heads (0 = ROOT) of a tree cross no arc?"""
-    return heads.shape[0] == 0 or _is_projective(&heads[0], <int>heads.shape[0])

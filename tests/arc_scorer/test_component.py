@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.training.converters import conllu_to_docs
-from thinc.api import ConfigValidationError, Ops, fix_random_seed
+from thinc.api import ConfigValidationError, fix_random_seed
 
 from spacy_mindroot import count_roots, errors, is_tree
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
@@ -263,18 +263,18 @@ def test_settings_survive_bytes(docs):
     assert (other.loss, other.tag_loss) == ("tree", 0.1)
 
 
-def test_the_encoder_of_the_cpu_configs(docs):
-    """A batch without any token, and no wrong numbers where thinc's LSTM is not right."""
-    encoder = build_cnn_bilstm(8, depth=1)
-    encoder.initialize()
-    vectors = [np.ones((n, 8), dtype="f") for n in (4, 0, 2)]
-    assert [v.shape for v in encoder.predict(vectors)] == [(4, 8), (0, 8), (2, 8)]
-    assert [v.shape for v in encoder.predict([np.zeros((0, 8), dtype="f")] * 2)] == [(0, 8)] * 2
-    encoder.ops = Ops()
-    with pytest.raises(errors.TrainingError, match="CPU only.*MaxoutWindowEncoder"):
-        encoder.predict(vectors)
-    with pytest.raises(ValueError, match="even"):
-        build_cnn_bilstm(7)
+def test_the_encoder_of_the_cpu_configs():
+    """Texts without tokens among others, and nothing else; more layers than one."""
+    for depth, lstm_depth in ((1, 1), (0, 1), (1, 2)):
+        encoder = build_cnn_bilstm(8, depth=depth, lstm_depth=lstm_depth)
+        encoder.initialize(X=[np.ones((4, 8), dtype="f")])
+        vectors = [np.ones((n, 8), dtype="f") for n in (4, 0, 2)]
+        outputs, backprop = encoder.begin_update(vectors)
+        assert [v.shape for v in outputs] == [v.shape for v in backprop(outputs)] == [(4, 8), (0, 8), (2, 8)]
+        assert [v.shape for v in encoder.predict([np.zeros((0, 8), dtype="f")] * 2)] == [(0, 8)] * 2
+    for wrong in ({"width": 7}, {"width": 8, "lstm_depth": 0}):
+        with pytest.raises(ValueError, match="even and lstm_depth at least 1"):
+            build_cnn_bilstm(**wrong)
 
 
 def test_diverged_training_is_an_error(docs):

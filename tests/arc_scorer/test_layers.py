@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from thinc.api import NumpyOps, fix_random_seed
+from thinc.api import NumpyOps, Ops, fix_random_seed
 
 from spacy_mindroot.arc_scorer.arc_biaffine import ArcBiaffine
 from spacy_mindroot.arc_scorer.arc_distance import ArcDistance
 from spacy_mindroot.arc_scorer.batching import BUCKETS, batch_sentences, distance_buckets
+from spacy_mindroot.arc_scorer.bilstm import BiLSTM
 from spacy_mindroot.arc_scorer.gold import UNKNOWN
 from spacy_mindroot.arc_scorer.label_biaffine import LabelBiaffine
 from spacy_mindroot.arc_scorer.loss import class_loss, head_loss, log_softmax
@@ -66,6 +67,54 @@ def test_gradients_of_arc_layers(make, rng):
     arrays = [dependents, heads, *(model.get_param(name) for name in model.param_names)]
     gradients = [d_dependents, d_heads, *(model.get_grad(name) for name in model.param_names)]
     assert max(gradient_errors(loss, arrays, gradients, rng, step=0.5)) < 1e-3
+
+
+TEXTS = (3, 1, 5, 0, 3)
+
+
+def lstm_direction(X, W, R, b):
+    """One direction of an LSTM as in the books, a step after the other, in double precision."""
+    H = len(R)
+    hidden, cell, outputs = np.zeros(H), np.zeros(H), []
+    for x in X:
+        gates = x @ W + b + hidden @ R
+        i, f, o = (1 / (1 + np.exp(-gates[k * H : (k + 1) * H])) for k in range(3))
+        cell = f * cell + i * np.tanh(gates[3 * H :])
+        hidden = o * np.tanh(cell)
+        outputs.append(hidden)
+    return np.array(outputs).reshape(-1, H)
+
+
+@pytest.mark.parametrize("ops", [NumpyOps(), Ops()], ids=["NumpyOps", "Ops"])
+def test_the_bilstm_is_two_lstms(ops, rng):
+    """Also with the operations that thinc has for other devices, without its own LSTM."""
+    model = BiLSTM(6, 4)
+    model.ops = ops
+    model.initialize()
+    randomise(model, rng)
+    texts = [vectors(rng, n, 4) for n in TEXTS]
+    W, R, b = (model.get_param(name).astype("d") for name in ("W", "R", "b"))
+    for text, output in zip(texts, model.predict(texts), strict=True):
+        from_left = lstm_direction(text, W[0], R[0], b[0])
+        from_right = lstm_direction(text[::-1], W[1], R[1], b[1])[::-1]
+        np.testing.assert_allclose(output, np.concatenate([from_left, from_right], axis=1), atol=1e-5)
+
+
+def test_gradients_of_the_bilstm(rng):
+    model = BiLSTM(6, 4)
+    model.initialize()
+    randomise(model, rng)
+    texts = [vectors(rng, n, 4) for n in TEXTS]
+    weights = [vectors(rng, n, 6) for n in TEXTS]
+
+    def loss():
+        return sum(float((y.astype("d") * w).sum()) for y, w in zip(model.predict(texts), weights, strict=True))
+
+    _, backprop = model.begin_update(texts)
+    gradients = backprop(weights)
+    arrays = [*(text for text in texts if len(text)), *(model.get_param(name) for name in model.param_names)]
+    gradients = [*(d for d in gradients if len(d)), *(model.get_grad(name) for name in model.param_names)]
+    assert max(gradient_errors(loss, arrays, gradients, rng, step=1e-2)) < 5e-3
 
 
 def random_heads(rng):

@@ -1,0 +1,135 @@
+"""A bidirectional LSTM over whole texts (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005), the same on every device.
+
+thinc has one too, but on a GPU that computes only the longest text of a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from thinc.api import Model, glorot_uniform_init
+from thinc.types import Floats2d, Floats3d
+
+InOut = list[Floats2d]
+
+
+def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = glorot_uniform_init) -> Model[InOut, InOut]:
+    """Input: token vectors of each text, (n, nI). Output: (n, nO), half of it from the left, half from the right.
+
+    Gates are in the order input, forget, output, cell. Texts are packed by time step, the longest first, so that a step
+    computes both directions of all texts that are not at their end.
+    """
+    return Model(
+        "bilstm",
+        forward,
+        init=partial(init, init_W),
+        dims={"nI": nI, "nO": nO},
+        params={"W": None, "R": None, "b": None},  # (2, nI, 4H), (2, H, 4H), (2, 4H): by direction
+    )
+
+
+def forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
+    ops, xp = model.ops, model.ops.xp
+    W, R, b = (model.get_param(name) for name in ("W", "R", "b"))
+    width = R.shape[1]
+    lengths = [len(text) for text in texts]
+    rows, sizes = _pack(lengths)
+    order = ops.asarray(rows)  # (2, N): which token each packed row is, by direction
+    flat = ops.flatten(texts)
+    X = flat[order]
+    gates = xp.matmul(X, W)
+    gates += b[:, None]
+    cells = xp.empty((2, len(flat), width), dtype="f")  # of each step, and their tanh
+    squashed = xp.empty_like(cells)
+    hidden = xp.empty_like(cells)
+    begin = 0
+    for step, size in enumerate(sizes):
+        end = begin + size
+        before = slice(begin - sizes[step - 1], begin - sizes[step - 1] + size)  # the same texts, a step earlier
+        now = gates[:, begin:end]
+        if step:
+            now += xp.matmul(hidden[:, before], R)
+        # sigmoid(x) = (1 + tanh(x / 2)) / 2, so that one tanh does for all gates
+        now[..., : 3 * width] *= 0.5
+        xp.tanh(now, out=now)
+        now[..., : 3 * width] *= 0.5
+        now[..., : 3 * width] += 0.5
+        cell = cells[:, begin:end]
+        xp.multiply(now[..., :width], now[..., 3 * width :], out=cell)
+        if step:
+            cell += now[..., width : 2 * width] * cells[:, before]
+        xp.tanh(cell, out=squashed[:, begin:end])
+        xp.multiply(now[..., 2 * width : 3 * width], squashed[:, begin:end], out=hidden[:, begin:end])
+        begin = end
+    Y = xp.empty((len(flat), 2 * width), dtype="f")
+    Y[order[0], :width], Y[order[1], width:] = hidden[0], hidden[1]
+
+    def backprop(d_texts: InOut) -> InOut:
+        dY = ops.flatten(d_texts)
+        d_hidden = xp.stack([dY[order[0], :width], dY[order[1], width:]])
+        d_cells = xp.zeros_like(cells)
+        d_gates = xp.empty_like(gates)
+        transposed = R.transpose(0, 2, 1)
+        end = len(flat)
+        for step in range(len(sizes) - 1, -1, -1):
+            begin = end - sizes[step]
+            i, f, o, g = (gates[:, begin:end, k * width : (k + 1) * width] for k in range(4))
+            d_h, d_c, tanh_c = d_hidden[:, begin:end], d_cells[:, begin:end], squashed[:, begin:end]
+            d_c += d_h * o * (1 - tanh_c * tanh_c)
+            now = d_gates[:, begin:end]
+            now[..., :width] = d_c * g * i * (1 - i)
+            now[..., 2 * width : 3 * width] = d_h * tanh_c * o * (1 - o)
+            now[..., 3 * width :] = d_c * i * (1 - g * g)
+            if step:
+                before = slice(begin - sizes[step - 1], end - sizes[step - 1])
+                now[..., width : 2 * width] = d_c * cells[:, before] * f * (1 - f)
+                d_hidden[:, before] += xp.matmul(now, transposed)
+                d_cells[:, before] += d_c * f
+            else:
+                now[..., width : 2 * width] = 0
+            end = begin
+        first = sizes[0] if sizes else 0
+        earlier = ops.asarray(np.arange(first, len(flat)) - np.repeat(sizes[:-1], sizes[1:]).astype(int))
+        model.inc_grad("W", xp.matmul(X.transpose(0, 2, 1), d_gates))
+        model.inc_grad("R", xp.matmul(hidden[:, earlier].transpose(0, 2, 1), d_gates[:, first:]))
+        model.inc_grad("b", d_gates.sum(axis=1))
+        d_packed: Floats3d = xp.matmul(d_gates, W.transpose(0, 2, 1))
+        d_flat = xp.empty_like(flat)
+        d_flat[order[0]] = d_packed[0]
+        d_flat[order[1]] += d_packed[1]
+        return ops.unflatten(d_flat, ops.asarray1i(lengths))
+
+    return ops.unflatten(Y, ops.asarray1i(lengths)), backprop
+
+
+def init(
+    init_W: Callable[..., Any], model: Model[InOut, InOut], X: InOut | None = None, Y: InOut | None = None
+) -> None:
+    if X is not None:
+        model.set_dim("nI", X[0].shape[1])
+    nI, width = model.get_dim("nI"), model.get_dim("nO") // 2
+    weights = {
+        name: model.ops.xp.stack(
+            [model.ops.xp.concatenate([init_W(model.ops, (rows, width)) for _ in range(4)], axis=1) for _ in range(2)]
+        )
+        for name, rows in (("W", nI), ("R", width))
+    }
+    for name, weight in weights.items():
+        model.set_param(name, weight)
+    model.set_param("b", model.ops.alloc2f(2, 4 * width))
+
+
+def _pack(lengths: list[int]) -> tuple[Any, list[int]]:
+    """Which token (a row of the flat vectors) each packed row is, from the left and from the right, (2, N); and how many
+    texts there are at each step."""
+    array = np.asarray(lengths)
+    starts = np.cumsum(array) - array
+    longest = np.argsort(-array, kind="stable")
+    array, starts = array[longest], starts[longest]
+    steps = np.arange(array.max(initial=0))
+    text, step = np.nonzero((steps < array[:, np.newaxis]).T)[::-1]
+    rows = np.stack([starts[text] + step, starts[text] + array[text] - 1 - step])
+    return rows, np.bincount(step, minlength=len(steps)).tolist()

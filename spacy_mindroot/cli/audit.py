@@ -1,0 +1,92 @@
+"""`spacy mindroot audit`: what the root constraint changes on a corpus."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import srsly
+import typer
+from spacy.util import load_model
+from tqdm import tqdm
+from wasabi import table
+
+from ..audit import Audit, AuditedSentence, audit_sentences, summarize
+from ..audit_report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
+from ..conllu import format_sentence
+from ..corpus import read_corpus, score_sentences
+from ..errors import CorpusError, MindrootError
+from ..score_file import ScoredSentence, read_score_file
+
+
+def run(model: str, corpus: Path | None, out: Path | None, most: int, seed: int) -> None:
+    """The command, with its errors as messages. See `spacy mindroot audit --help`."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        audited = list(_audited(model, corpus))
+        audit = summarize(audited, seed=seed)
+        facts = {
+            **({"scores": model} if corpus is None else {"model": model, "corpus": str(corpus)}),
+            "versions": ", ".join(f"{name} {version(name)}" for name in ("spacy-mindroot", "spacy", "numpy")),
+        }
+        if out is not None:
+            _write(out, audited, audit, facts, most)
+    except (MindrootError, OSError) as error:
+        typer.secho(f"Error: {error}", fg="red", err=True)
+        raise typer.Exit(1) from error
+    typer.echo(table(count_rows(audit), aligns=("l", "r"), max_col=60))
+    if audit.scores:
+        typer.echo(table(score_rows(audit), header=SCORE_HEADER, divider=True, aligns=("l", *"rrrrr"), max_col=60))
+        typer.echo(NOTE)
+    if out is not None:
+        typer.echo(
+            f"\nSee {out / 'audit.html'} for the sentences that change; audit.md, .json and .jsonl lie beside it."
+        )
+
+
+def _audited(model: str, corpus: Path | None) -> Iterator[AuditedSentence]:
+    total, sentences = _scored(model, corpus)
+    yield from tqdm(
+        audit_sentences(sentences, source=model if corpus is None else str(corpus)),
+        total=total,
+        unit=" sentences",
+        disable=None,
+        leave=False,
+    )
+
+
+def _scored(model: str, corpus: Path | None) -> tuple[int, Iterator[ScoredSentence]]:
+    """How many sentences there are, and these."""
+    if corpus is None:
+        if not model.endswith(".npz"):
+            raise CorpusError(f"{model} is no score file (.npz). For a pipeline, name the corpus too: MODEL CORPUS.")
+        scored = read_score_file(model)
+        stem = Path(model).stem
+        return len(scored), (replace(sentence, name=f"{stem}-{k}") for k, sentence in enumerate(scored, 1))
+    try:
+        nlp = load_model(model)
+    except OSError as error:
+        raise CorpusError(f"{model} is no pipeline that spaCy can load: {error}") from error
+    gold = read_corpus(corpus, nlp.vocab)
+    return len(gold), score_sentences(nlp, gold)
+
+
+def _write(out: Path, audited: list[AuditedSentence], audit: Audit, facts: dict[str, Any], most: int) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    srsly.write_jsonl(out / "audit.jsonl", (each.record() for each in audited))
+    (out / "audit.md").write_text(to_markdown(audit, facts), encoding="utf8")
+    (out / "audit.html").write_text(to_html(audit, facts, audited, most=most), encoding="utf8")
+    for name in ("unconstrained", "single_root"):
+        with open(out / f"{name}.conllu", "w", encoding="utf8", newline="\n") as file:
+            for each in audited:
+                tree = getattr(each, name)
+                file.write(
+                    format_sentence(each.sentence.words, tree.heads.tolist(), tree.labels, sent_id=each.sentence.name)
+                )
+    srsly.write_json(out / "audit.json", to_json(audit, facts))  # last: where it is, the others are
