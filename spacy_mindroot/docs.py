@@ -12,8 +12,10 @@ from spacy.tokens import Doc, Span, Token
 # doc._.arc_scores: one (n, n+1) array per sentence, in order (see scores.py).
 # doc._.arc_labels: one array of unsigned ints per sentence, same shapes: the best label of each arc, as an index into
 # doc._.arc_label_names: a list of strings.
+# doc._.conllu: a list of strings: the sentences in CoNLL-U that the Doc was made from (see conllu/docs.py).
+# doc._.mind_root_report: a list of dicts: the arcs that `mind_root` has changed on a Doc that was parsed before (see sources.py).
 # doc._.arc_constraints: a dict with lists of arcs, "required" and "forbidden" (see annotate.read_arc_constraints).
-EXTENSIONS = ("arc_scores", "arc_labels", "arc_label_names", "arc_constraints")
+EXTENSIONS = ("arc_scores", "arc_labels", "arc_label_names", "arc_constraints", "conllu", "mind_root_report")
 
 # What `mind_root` sets on request (see mind_root.py).
 TOKEN_EXTENSIONS = ("head_prob", "head_entropy")
@@ -33,6 +35,11 @@ def install_extensions() -> None:
 def read_extension(doc: Doc, name: str) -> Any:
     """`doc._.name`, without the proxy in between, which takes longer than decoding a sentence."""
     return doc.user_data.get(("._.", name, None, None))
+
+
+def write_extension(doc: Doc, name: str, value: Any) -> None:
+    """Sets `doc._.name`, likewise."""
+    doc.user_data[("._.", name, None, None)] = value
 
 
 def drop_extension(doc: Doc, name: str) -> None:

@@ -105,3 +105,11 @@ class TrainingError(MindrootError):
 
 class CorpusError(MindrootError):
     """An annotated corpus can't be read, or there is nothing in it."""
+
+
+class ConlluError(MindrootError):
+    """A CoNLL-U file is not one, or its trees are not what is needed. Each line of the message names the file and the line."""
+
+
+class VoteError(MindrootError):
+    """The parses to vote over do not fit together."""

@@ -25,6 +25,7 @@ from .docs import (
     drop_from_tokens_and_spans,
     install_extensions,
     read_extension,
+    write_extension,
     write_span,
     write_tokens,
     write_trees_of_span,
@@ -252,7 +253,8 @@ class MindRoot(Pipe):
             to_root_column(scores, where=partial(describe, doc, k)) for k, scores in enumerate(self.scores(doc))
         ]
         lengths = [len(matrix) for matrix in matrices]
-        check_sentences(doc, lengths)
+        if not hasattr(self.scores, "relabel"):  # which repairs the sentences of a Doc along with its trees
+            check_sentences(doc, lengths)
         arc_constraints = read_extension(doc, "arc_constraints")
         if not arc_constraints:
             return _Sentences(matrices, None, matrices)
@@ -266,7 +268,7 @@ class MindRoot(Pipe):
         if self.kbest > 1:
             heads = [best[0][0] for best in trees]
         confidences = [confidence_of(*pair) for pair in zip(matrices, heads, strict=True)] if self.confidence else []
-        labels = None
+        labels, report = self.scores.relabel(doc) if hasattr(self.scores, "relabel") else (None, None)
         arc_labels = read_extension(doc, "arc_labels")
         if arc_labels is not None:
             if hasattr(self.scores, "rearrange"):
@@ -278,6 +280,8 @@ class MindRoot(Pipe):
             self._write_trees(doc, trees)
         if self.confidence:
             self._write_confidence(doc, matrices, heads, trees, confidences)
+        if report is not None:
+            write_extension(doc, "mind_root_report", report)
         if not self.keep_scores:
             if hasattr(self.scores, "drop"):
                 self.scores.drop(doc)

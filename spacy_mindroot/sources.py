@@ -1,7 +1,8 @@
 """Where arc scores come from: registered sources, each a function of a Doc that returns one array per sentence.
 
 A source may also have `drop(doc)`, which takes the scores off the Doc again: `mind_root` calls it once the tree is
-written, unless it is to keep them; and `rearrange(doc, arrays, place)`, which brings the labels into the form of the scores.
+written, unless it is to keep them; and `rearrange(doc, arrays, place)`, which brings the labels into the form of the scores. One
+that takes the heads and sentences of a parsed Doc, `head_scores.HeadScores`, has `relabel(doc)`.
 """
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.

@@ -11,6 +11,8 @@ from .core import _core
 from .errors import HeadsError
 from .scores import Layout, to_int_array, to_root_column
 
+MISSING = -1  # the head of a token of which none is known, where that is allowed
+
 
 def tree_weight(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout = "root_column") -> float:
     """The sum of the arc scores of `heads`, in double precision and rounded only once.

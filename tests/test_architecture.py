@@ -55,7 +55,10 @@ def test_decoding_knows_nothing_of_spacy(checkout):
             "trees.py",
             "errors.py",
             "render.py",
-            "conllu.py",
+            "repair.py",
+            "sentence.py",
+            "vote.py",
+            "voting.py",
             "evaluation.py",
             "score_file.py",
         ):
@@ -100,6 +103,7 @@ def test_the_registry_knows_every_name(checkout):
         "spacy_factories": spacy.registry.factories,
         "spacy_architectures": spacy.registry.architectures,
         "spacy_scorers": spacy.registry.scorers,
+        "spacy_readers": spacy.registry.readers,
         "spacy_misc": spacy.registry.misc,
     }
     for group, name in declared_entry_points(checkout):

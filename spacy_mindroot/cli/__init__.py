@@ -104,3 +104,70 @@ def init_config_cli(
     from .init_config import run
 
     run(out, lang, optimize, pipeline, transformer)
+
+
+@mindroot.command("repair")
+def repair_cli(
+    source: Path = typer.Argument(
+        ..., metavar="IN", help="CoNLL-U file, a folder with files *.conllu, or - for standard input", allow_dash=True
+    ),
+    out: Path | None = typer.Argument(
+        None,
+        help="File or folder to write, or - for standard output. It may be IN itself",
+        allow_dash=True,
+    ),
+    check: bool = typer.Option(
+        False,
+        "--check",
+        help="Write no CoNLL-U. Print what is malformed, with file and line; exit code 1 if anything is",
+    ),
+    report: Path | None = typer.Option(
+        None, "--report", "-r", help="File to write all changes to, as JSON lines", dir_okay=False
+    ),
+    label: str | None = typer.Option(
+        None,
+        "--label",
+        "-l",
+        help="Label of words that were roots and are none any more (default: parataxis, or dep without UPOS)",
+    ),
+) -> None:
+    """Make trees with one root of the basic trees in CoNLL-U, with the fewest arcs changed.
+
+    Mends sentences with several roots or none, cycles, heads out of range or missing, and `root` as the label of other words
+    than the root. HEAD and DEPREL of the words that change are written; every other byte stays as it is.
+    """
+    from .repair import run
+
+    run(source, out, check, report, label)
+
+
+@mindroot.command("vote")
+def vote_cli(
+    files: list[Path] = typer.Argument(
+        ...,
+        metavar="FILE...",
+        help="CoNLL-U files: parses of the same sentences and words",
+        allow_dash=True,
+        dir_okay=False,
+    ),
+    out: Path = typer.Option(
+        ..., "--out", "-o", help="CoNLL-U file to write, or - for standard output", allow_dash=True, dir_okay=False
+    ),
+    weights: str | None = typer.Option(
+        None, "--weights", "-w", metavar="N,N,...", help="What the vote of each file counts; all the same if not given"
+    ),
+    label: str | None = typer.Option(
+        None,
+        "--label",
+        "-l",
+        help="Label of words whose root arc lost, if nobody has another (default: parataxis, or dep without UPOS)",
+    ),
+) -> None:
+    """Make one parse of several parsers' output: the tree with one root whose arcs have the most votes.
+
+    Every file votes for its arcs (Sagae and Lavie 2006), and then, among those that have an arc of the tree, for its label. Where votes
+    are equal, the first file wins. What is written is the first file with other heads and labels.
+    """
+    from .vote import run
+
+    run(files, out, weights, label)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 import numpy as np
 import typer
@@ -23,6 +18,7 @@ from ..evaluation import unlabelled_attachment_score
 from ..render import side_by_side, tree_lines
 from ..score_file import ScoredSentence, read_score_file
 from ..trees import count_roots, tree_weight
+from .files import opened_to_write, tolerant_streams
 
 _BATCH = 1000  # sentences, between one step of the progress bar and the next
 
@@ -42,22 +38,19 @@ class Decoded(NamedTuple):
 def run(scores: Path, out: Path | None, show: int) -> None:
     """The command, with its errors as messages. See `spacy mindroot decode --help`."""
     to_stdout = str(out) == "-"
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without box characters is no reason to stop
+    tolerant_streams()
     try:
         if out is not None and out.exists() and out.samefile(scores):
             raise ScoreFileError(f"{out} is the score file itself. Write the trees to another.")
         sentences = read_score_file(scores)
         decoded = decode_sentences(sentences, source=str(scores))
         if out is not None:
-            with _opened(out) as file:
+            with opened_to_write(out) as file:
                 for k, (sentence, heads) in enumerate(zip(sentences, decoded.single_root, strict=True), 1):
                     if len(heads):
                         labels = sentence.labels(heads)
-                        file.write(
-                            format_sentence(sentence.words, heads.tolist(), labels, sent_id=f"{scores.stem}-{k}")
-                        )
+                        text = format_sentence(sentence.words, heads.tolist(), labels, sent_id=f"{scores.stem}-{k}")
+                        file.write(text.encode("utf8"))
     except BrokenPipeError:  # `... - | head`
         raise
     except (MindrootError, OSError) as error:
@@ -121,32 +114,3 @@ def before_and_after(sentence: ScoredSentence, before: Heads, after: Heads, *, n
         title = f"{title}: {roots} root{'s' if roots > 1 else ''}, weight {tree_weight(sentence.scores, heads):.2f}"
         columns.append([title, "", *tree_lines(sentence.words, heads.tolist(), sentence.labels(heads), marked=changed)])
     return "\n".join([f"\nSentence {number}: {' '.join(sentence.words)}", "", *side_by_side(*columns)])
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[TextIO]:
-    """Standard output for "-", else a file that appears under its name only when it is complete."""
-    if str(path) == "-":
-        yield typer.get_text_stream("stdout", encoding="utf8")
-        return
-    path = path.resolve()  # a link is followed, not replaced
-    if path.exists() and not path.is_file():  # a device or a pipe
-        with open(path, "w", encoding="utf8", newline="\n") as file:
-            yield file
-        return
-    mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf8", newline="\n") as file:
-            yield file
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

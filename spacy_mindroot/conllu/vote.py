@@ -1,0 +1,107 @@
+"""Vote over the parses of a sentence in several CoNLL-U files: HEAD and DEPREL of the first are replaced, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from ..errors import ConlluError
+from ..repair import looks_like_punctuation, repair_labels
+from ..trees import MISSING
+from ..voting import vote_heads, vote_labels
+from .sentence import DEPREL, FORM, HEAD, UPOS, Sentence
+
+
+def vote_sentence(
+    sentences: Sequence[Sentence], weights: Sequence[float] | None = None, *, demoted_label: str | None = None
+) -> int:
+    """Writes the tree that wins (`voting.vote_heads`) and its labels (`voting.vote_labels`) to the first of the sentences, in place.
+
+    sentences (Sequence[Sentence]): The parses of one sentence. Each has the same words.
+    weights (Optional[Sequence[float]]): What each parse counts.
+    demoted_label (Optional[str]): For a word that nobody has a label for; see `repair.repair_labels`.
+    RETURNS (int): How many words of the first have another head or label now.
+    RAISES (ConlluError): If words differ, or if no word has a head in any of them.
+    """
+    first = sentences[0]
+    check_same_words(sentences)
+    if all(head == MISSING for sentence in sentences for head in sentence.heads):
+        raise first.fault(
+            1, "has no HEAD, nor has any other word of its sentence, in any of the files. Parse it first."
+        )
+    parses = [sentence.heads for sentence in sentences]
+    heads = vote_heads(parses, weights).tolist()
+    names = [sentence.labels for sentence in sentences]
+    if all(parse == heads for parse in parses) and all(labels == names[0] for labels in names):
+        voted: list[str] = names[0]
+    else:
+        voted = [label or "_" for label in vote_labels(heads, parses, names, weights)]
+    pos: list[str | None] = [*first.column(UPOS)]
+    is_punct = [looks_like_punctuation(word, tag) for word, tag in zip(first.words, pos, strict=True)]
+    labels = repair_labels(voted, first.heads, heads, pos=pos, is_punct=is_punct, demoted_label=demoted_label)
+    changed = 0
+    for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
+        new_head, new_label = head != first.heads[word - 1], label != names[0][word - 1]
+        if new_head:
+            first.replace(word, HEAD, str(head))
+        if new_label:
+            first.replace(word, DEPREL, label)
+        changed += new_head or new_label
+    return changed
+
+
+def check_same_words(sentences: Sequence[Sentence]) -> None:
+    """Raises ConlluError for the first word of a sentence that is another one than in the first."""
+    first = sentences[0]
+    words = [row[FORM] for row in first.rows]
+    for other in sentences[1:]:
+        others = [row[FORM] for row in other.rows]
+        if others == words:
+            continue
+        for word, (own, theirs) in enumerate(zip_longest(words, others), 1):
+            if own == theirs:
+                continue
+            if own is None:
+                where = f"{first.source}:{first.line} has a sentence of {len(words)} words"
+                raise other.fault(word, f"has word {word}, {_shown(theirs)}; {where}. {_REMEDY}")
+            where = f"{first.source}:{first.line_of(word)}"
+            if theirs is None:
+                raise other.fault(
+                    len(others),
+                    f"ends a sentence of {len(others)} words, but word {word} is {_shown(own)} in {where}. {_REMEDY}",
+                )
+            raise other.fault(word, f"has word {word} {_shown(theirs)}, but it is {_shown(own)} in {where}. {_REMEDY}")
+
+
+def in_step(streams: Sequence[Iterator[Sentence | bytes]], names: Sequence[str]) -> Iterator[list[Sentence] | bytes]:
+    """Goes through several files sentence by sentence.
+
+    streams (Sequence[Iterator]): Of `read_pieces`.
+    names (Sequence[str]): What the files are called in messages.
+    YIELDS (list[Sentence] | bytes): The sentences that belong together, one of each file; and the bytes between sentences of the first.
+    RAISES (ConlluError): If one has more sentences than another.
+    """
+    others = [(piece for piece in stream if isinstance(piece, Sentence)) for stream in streams[1:]]
+    for piece in streams[0]:
+        if isinstance(piece, bytes):
+            yield piece
+            continue
+        sentences = [piece]
+        for other, name in zip(others, names[1:], strict=True):
+            sentence = next(other, None)
+            if sentence is None:
+                raise ConlluError(
+                    f"{name}: the file ends before the sentence that begins in line {piece.line} of {names[0]}. {_REMEDY}"
+                )
+            sentences.append(sentence)
+        yield sentences
+    for other in others:
+        for sentence in other:
+            raise sentence.fault(1, f"begins a sentence, but {names[0]} has no more. {_REMEDY}")
+
+
+_REMEDY = "All files must be parses of the same sentences and words."
+
+
+def _shown(form: bytes | None) -> str:
+    return repr((form or b"").decode("utf8", "replace"))
