@@ -13,6 +13,7 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
 from .annotate import check_sentences
+from .conllu import conllu_files, read_conllu, sentence_to_doc
 from .docs import read_extension
 from .errors import CorpusError, LabelsError, ScoresShapeError
 from .mind_root import MindRoot
@@ -41,22 +42,35 @@ class GoldSentence(NamedTuple):
 
 
 def read_corpus(path: Path, vocab: Vocab) -> list[GoldSentence]:
-    """All sentences of a `.spacy` file.
+    """All sentences of a `.spacy` file, or of a CoNLL-U file or folder.
 
-    RAISES (CorpusError): If it can't be read, or has no sentences.
+    RAISES (CorpusError): If it can't be read, or has no sentences. ConlluError: for the first fault in a CoNLL-U file.
     """
+    read = _read_docs if path.suffix == ".spacy" else _read_conllu
+    sentences = read(path, vocab)
+    if not sentences:
+        raise CorpusError(f"There are no sentences in {path}.")
+    return sentences
+
+
+def _read_conllu(path: Path, vocab: Vocab) -> list[GoldSentence]:
+    return [
+        _gold_sentence(sentence_to_doc(vocab, sentence)[:], sentence.sent_id or f"{file.stem}-{number}")
+        for file in conllu_files(path)
+        for number, sentence in enumerate(read_conllu(file), 1)
+    ]
+
+
+def _read_docs(path: Path, vocab: Vocab) -> list[GoldSentence]:
     try:
         docs = list(DocBin().from_disk(path).get_docs(vocab))
     except Exception as error:  # zlib's, msgpack's and more
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
-    sentences = [
+    return [
         _gold_sentence(span, f"{path.stem}-{d}-{s}" if len(docs) > 1 else f"{path.stem}-{s}")
         for d, doc in enumerate(docs, 1)
         for s, span in enumerate(_sentences(doc), 1)
     ]
-    if not sentences:
-        raise CorpusError(f"There are no sentences in {path}.")
-    return sentences
 
 
 def _sentences(doc: Doc) -> Iterable[Span]:

@@ -1,6 +1,7 @@
 """`spacy mindroot audit`, as a person runs it, and the corpora it reads."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -200,3 +201,42 @@ def test_gold_labels_travel_in_a_score_file(tmp_path):
     (sentence,) = read_score_file(tmp_path / "s.npz")
     assert (sentence.gold_labels, sentence.gold_heads.tolist()) == (["root", "nsubj"], [0, -1])
     assert sentence.labels(np.array([0, 1])) == ["root", "obj"]
+
+
+def udeval(gold, system, *flags):
+    """UAS and LAS as the shared tasks count them."""
+    script = "import sys; from udtools.cli import main_eval; sys.exit(main_eval())"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "-v", *flags, str(gold), str(system)], capture_output=True, text=True
+    )
+    found = {
+        name: float(f1) for name, f1 in re.findall(r"^(UAS|LAS) .*?\|.*?\|.*?\| *([\d.]+)", done.stdout, flags=re.M)
+    }
+    return done.returncode, found, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("treebank", ["assets", "Irish-IDT", "Marathi-UFAL"])
+def test_udeval_counts_the_same(treebank, model, checkout, request, tmp_path):
+    """On what the audit writes for CoNLL-U: the file as it was, with multiword tokens and all, but for heads and labels."""
+    if treebank == "assets":
+        gold = checkout / "assets" / "treebank" / "test.conllu"
+    else:
+        (gold,) = (request.getfixturevalue("data") / "ud" / f"UD_{treebank}").glob("*-test.conllu")
+    result = audit(model / "model-last", gold, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    scores = json.loads((tmp_path / "audit.json").read_text("utf8"))["scores"]
+    code, found, output = udeval(gold, tmp_path / "single_root.conllu")
+    assert code == 0, output
+    assert found == {
+        "UAS": pytest.approx(100 * scores["uas"]["single_root"], abs=0.006),
+        "LAS": pytest.approx(100 * scores["las_universal"]["single_root"], abs=0.006),
+    }
+    lines = [path.read_text("utf8").splitlines() for path in (gold, tmp_path / "single_root.conllu")]
+    assert len(lines[0]) == len(lines[1])
+    for one, other in zip(*lines, strict=True):
+        one, other = one.split("\t"), other.split("\t")
+        assert one[:6] + one[8:] == other[:6] + other[8:]
+
+    if treebank != "assets":  # of which this parser makes no malformed trees
+        code, _, output = udeval(gold, tmp_path / "unconstrained.conllu")
+        assert code != 0 and "root" in output, "the check that --multiple-roots-okay switches off"

@@ -41,9 +41,16 @@ def tree_loss(
                 continue
             left_over[in_sentence[row]] = UNKNOWN
             log_all, of_all = infer(matrix)
-            log_known, of_known = infer(known)
+            gold = heads[in_sentence[row]]
+            if (gold != UNKNOWN).all():  # a single tree
+                tokens = np.arange(len(matrix))
+                log_known = float(matrix[tokens, gold].sum(dtype=np.float64))
+                of_all[tokens, gold] -= 1
+            else:
+                log_known, of_known = infer(known)
+                of_all -= of_known
             loss += log_all - log_known
-            gradient[row, : len(matrix), : len(matrix) + 1] = of_all - of_known
+            gradient[row, : len(matrix), : len(matrix) + 1] = of_all
         gradients.append(ops.asarray(gradient))
     if (left_over != UNKNOWN).any():
         of_heads, more = head_loss(ops, batch, arcs, left_over)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
@@ -15,19 +14,19 @@ from spacy.util import load_model
 from tqdm import tqdm
 from wasabi import table
 
-from ..audit import Audit, AuditedSentence, audit_sentences, summarize
+from ..audit import Audit, AuditedSentence, AuditedTree, audit_sentences, summarize
 from ..audit_report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
-from ..conllu import format_sentence
+from ..conllu import conllu_files, format_sentence, read_conllu
+from ..conllu.sentence import DEPREL, HEAD
 from ..corpus import read_corpus, score_sentences
 from ..errors import CorpusError, MindrootError
 from ..score_file import ScoredSentence, read_score_file
+from .files import tolerant_streams
 
 
 def run(model: str, corpus: Path | None, out: Path | None, most: int, seed: int) -> None:
     """The command, with its errors as messages. See `spacy mindroot audit --help`."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    tolerant_streams()
     try:
         audited = list(_audited(model, corpus))
         audit = summarize(audited, seed=seed)
@@ -36,7 +35,7 @@ def run(model: str, corpus: Path | None, out: Path | None, most: int, seed: int)
             "versions": ", ".join(f"{name} {version(name)}" for name in ("spacy-mindroot", "spacy", "numpy")),
         }
         if out is not None:
-            _write(out, audited, audit, facts, most)
+            _write(out, corpus, audited, audit, facts, most)
     except (MindrootError, OSError) as error:
         typer.secho(f"Error: {error}", fg="red", err=True)
         raise typer.Exit(1) from error
@@ -77,16 +76,31 @@ def _scored(model: str, corpus: Path | None) -> tuple[int, Iterator[ScoredSenten
     return len(gold), score_sentences(nlp, gold)
 
 
-def _write(out: Path, audited: list[AuditedSentence], audit: Audit, facts: dict[str, Any], most: int) -> None:
+def _write(
+    out: Path, corpus: Path | None, audited: list[AuditedSentence], audit: Audit, facts: dict[str, Any], most: int
+) -> None:
     out.mkdir(parents=True, exist_ok=True)
     srsly.write_jsonl(out / "audit.jsonl", (each.record() for each in audited))
     (out / "audit.md").write_text(to_markdown(audit, facts), encoding="utf8")
     (out / "audit.html").write_text(to_html(audit, facts, audited, most=most), encoding="utf8")
     for name in ("unconstrained", "single_root"):
-        with open(out / f"{name}.conllu", "w", encoding="utf8", newline="\n") as file:
-            for each in audited:
-                tree = getattr(each, name)
-                file.write(
-                    format_sentence(each.sentence.words, tree.heads.tolist(), tree.labels, sent_id=each.sentence.name)
-                )
+        with open(out / f"{name}.conllu", "wb") as file:
+            file.writelines(_trees(name, corpus, audited))
     srsly.write_json(out / "audit.json", to_json(audit, facts))  # last: where it is, the others are
+
+
+def _trees(name: str, corpus: Path | None, audited: list[AuditedSentence]) -> Iterator[bytes]:
+    """The trees in CoNLL-U: if the corpus is, all of it, with other values of HEAD and DEPREL."""
+    if corpus is None or corpus.suffix == ".spacy":
+        for each in audited:
+            tree: AuditedTree = getattr(each, name)
+            words, sent_id = each.sentence.words, each.sentence.name
+            yield format_sentence(words, tree.heads.tolist(), tree.labels, sent_id=sent_id).encode("utf8")
+        return
+    sentences = (sentence for path in conllu_files(corpus) for sentence in read_conllu(path))
+    for sentence, each in zip(sentences, audited, strict=True):
+        tree = getattr(each, name)
+        for word, (head, label) in enumerate(zip(tree.heads.tolist(), tree.labels, strict=True), 1):
+            sentence.replace(word, HEAD, str(head))
+            sentence.replace(word, DEPREL, label)
+        yield sentence.to_bytes()

@@ -1,0 +1,145 @@
+"""The paper's experiment: its table as data, and a run on small treebanks of our own in place of those of UD."""
+
+import re
+import shutil
+import subprocess
+import sys
+from statistics import mean
+
+import pytest
+import srsly
+
+
+@pytest.fixture(scope="module")
+def treebanks(checkout):
+    """The package scripts.treebanks, which is not installed."""
+    sys.path.insert(0, str(checkout))
+    yield __import__("scripts.treebanks.table", fromlist=["table"])
+    sys.path.remove(str(checkout))
+
+
+def run(checkout, out, command, *args):
+    arguments = [sys.executable, "-m", "scripts.treebanks", command, "--out", out, *args]
+    done = subprocess.run(list(map(str, arguments)), cwd=checkout, capture_output=True, text=True, timeout=600)
+    return done.returncode, done.stdout + done.stderr
+
+
+QUICK = ("--steps", 10, "--small-steps", 10, "--small-seeds", 2)
+
+
+@pytest.fixture(scope="module")
+def repositories(checkout, tmp_path_factory):
+    """Two git repositories with a release, under names that the paper knows; one of the treebanks is broken."""
+    folder = tmp_path_factory.mktemp("repositories of treebanks")
+    for name in ("UD_Marathi-UFAL", "UD_Kurmanji-MG", "UD_Livvi-KKPP"):
+        (folder / name).mkdir()
+        for part in ("train", "dev", "test"):
+            if (name, part) != ("UD_Kurmanji-MG", "dev"):
+                shutil.copy(checkout / "assets" / "treebank" / f"{part}.conllu", folder / name / f"x-ud-{part}.conllu")
+    broken = folder / "UD_Livvi-KKPP" / "x-ud-train.conllu"
+    broken.write_text(broken.read_text("utf8").replace("\t0\troot\t", "\t99\troot\t", 1), encoding="utf8")
+    for repository in folder.iterdir():
+        git = ["git", "-c", "user.name=x", "-c", "user.email=x@y", "-C", str(repository)]
+        for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "release"], ["tag", "r2.5"]):
+            subprocess.run([*git, *command], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(checkout, repositories, tmp_path_factory):
+    """A run on all three and on one that is not there, fetched by git."""
+    out = tmp_path_factory.mktemp("treebanks")
+    only = "Marathi-UFAL,UD_Kurmanji-MG,Livvi-KKPP,Tamil-TTB"
+    config = checkout / "configs" / "cpu-small.cfg"
+    args = (*QUICK, "--only", only, "--repositories", repositories, "--config", config)
+    return out, args, run(checkout, out, "run", *args)
+
+
+def test_the_papers_table_has_its_averages(treebanks):
+    from scripts.treebanks.paper import GROUPS, read_paper
+
+    rows = read_paper().values()
+    assert len(rows) == 63
+    assert round(mean(row.malformed for row in rows), 2) == 1.80
+    found = {
+        group: tuple(
+            round(mean(getattr(row, name) for row in rows if row.group == group), digits)
+            for name, digits in (("malformed", 2), ("exact_match", 2))
+        )
+        for group in GROUPS
+    }
+    assert found == {"high": (0.63, 0.15), "medium": (1.02, 0.22), "low": (6.21, 2.91)}
+    assert [sum(row.group == group for row in rows) for group in GROUPS] == [20, 32, 11]
+
+
+def test_the_papers_table_is_that_of_the_data(treebanks, data):
+    from scripts.treebanks.paper import TABLE
+
+    own, theirs = (path.read_text("utf8").splitlines()[1:] for path in (TABLE, data / "paper-table.tsv"))
+    assert [[*map(str, line.split("\t"))] for line in own] == [line.split("\t") for line in theirs]
+
+
+def test_each_treebank_is_trained_and_audited_and_failures_are_named(finished):
+    out, _, (code, output) = finished
+    assert code == 1
+    for name, seeds in (("UD_Marathi-UFAL", 2), ("UD_Kurmanji-MG", 2)):  # both have less than 200 training sentences
+        for seed in range(1, seeds + 1):
+            audit = srsly.read_json(out / name / f"seed-{seed}" / "audit" / "audit.json")
+            assert (audit["sentences"], audit["single_root"]) == (18, 1.0)
+    assert not (out / "UD_Kurmanji-MG" / "corpus" / "dev.spacy").exists()
+    assert re.search(r"UD_Livvi-KKPP.*?99", output, flags=re.S) and "UD_Tamil-TTB" in output
+    assert not (out / "UD_Livvi-KKPP" / "seed-1").exists()
+    assert "0 multiword tokens" in output
+
+
+def test_what_is_done_is_not_done_again(finished, checkout):
+    out, args, _ = finished
+    times = {path: path.stat().st_mtime_ns for path in out.glob("*/seed-*/audit/audit.json")}
+    assert len(times) == 4
+    interrupted = out / "UD_Marathi-UFAL" / "seed-2"
+    (interrupted / "run.json").unlink()  # as an interruption leaves it
+    run(checkout, out, "run", *args)
+    again = {path for path, time in times.items() if path.stat().st_mtime_ns != time}
+    assert {path.parents[1] for path in again} == {interrupted}
+
+
+def test_table_and_figures(finished, checkout, treebanks):
+    out, _, _ = finished
+    code, output = run(checkout, out, "table")
+    assert code == 0
+    written = (out / "table.md").read_text("utf8")
+    for text in (output, written):
+        assert re.search(r"Marathi-UFAL[ |]+373[ |]+18[ |]+2[ |]", text) and re.search(r"Kurmanji-MG.*23\.57", text)
+        assert "low: 0 to 999, ours" in text and "high: 10,000 and more, paper, all" in text
+    pytest.importorskip("matplotlib")
+    code, output = run(checkout, out, "figures")
+    assert code == 0, output
+    for name in ("malformed.png", "changes.png"):
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_local_folder_is_taken_as_it_is(checkout, repositories, tmp_path):
+    code, output = run(checkout, tmp_path, "run", *QUICK, "--folder", repositories, "--only", "Telugu-MTG,Greek-GDT")
+    assert code == 0 and "2 of the paper's treebanks are not in" in output
+    code, output = run(checkout, tmp_path, "run", "--only", "Klingon-X")
+    assert code == 2 and "UD_Klingon-X" in output
+    code, output = run(checkout, tmp_path, "table")
+    assert code == 2 and "nothing has been audited" in output
+
+
+def test_one_seed_shows_its_interval_and_several_their_range(treebanks):
+    from scripts.treebanks.paper import read_paper
+
+    def audit(relative, malformed, interval):
+        score = {"relative": relative, "relative_interval": interval, "single_root": 0.5}
+        return {"malformed_rate": malformed, "sentences": 10, "scores": {"uas": score, "uem": score}}
+
+    paper = read_paper()["UD_Kurmanji-MG"]
+    one = treebanks.Found(paper, [audit(0.5, 0.1, [-1, 2])])
+    several = treebanks.Found(paper, [audit(0.5, 0.1, None), audit(-0.1, 0.3, None)])
+    nothing = treebanks.Found(paper, [audit(None, 0.1, None)])
+    assert one.change("uas") == "+0.500 [-1.000, +2.000]"
+    assert several.change("uas") == "+0.200 (-0.100 to +0.500)"
+    assert nothing.change("uas") == "+0.000"
+    assert treebanks.table_rows([several])[0][5] == "20.00 (10.00 to 30.00)"
+    assert treebanks.group_rows([several])[2][:3] == ("low: 0 to 999, ours", "1", "20.00")
