@@ -5,7 +5,7 @@ import sys
 from setuptools import Extension, setup
 
 CPP17 = ["/std:c++17", "/O2"] if sys.platform == "win32" else ["-std=c++17", "-O3"]
-HEADERS = ("rows", "arborescence", "root_constraint", "decode", "kbest", "projective", "numbers", "matrix_tree")
+HEADERS = ("rows", "arborescence", "root_constraint", "decode", "kbest", "projective", "numbers", "matrix_tree", "sampling")
 
 setup(
     ext_modules=[

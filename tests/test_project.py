@@ -61,10 +61,11 @@ def test_the_first_two_blocks_of_the_readme_are_the_job_and_the_tests(checkout):
     assert "-m venv" in blocks[1] and blocks[1].rstrip().endswith("pytest -q")
 
 
-def test_the_python_of_the_readme_runs(checkout, tmp_path):
+def test_the_python_of_the_docs_runs(checkout, tmp_path):
     """But for the example that needs a trained model."""
-    blocks = re.findall(r"^```python\n(.*?)^```", (checkout / "README.md").read_text("utf8"), flags=re.M | re.S)
-    assert len(blocks) == 3
+    texts = [path.read_text("utf8") for path in [checkout / "README.md", *(checkout / "docs").glob("*.md")]]
+    blocks = [block for text in texts for block in re.findall(r"^```python\n(.*?)^```", text, flags=re.M | re.S)]
+    assert len(blocks) == 5
     for block in blocks:
         if "spacy.load" in block:
             continue

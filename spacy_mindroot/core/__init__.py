@@ -4,7 +4,8 @@ from importlib import import_module
 from pathlib import Path
 
 try:
-    import_module("._core", __name__)  # `from . import` would tell of a circular import where there is none
+    for name in ("._core", "._inference"):
+        import_module(name, __name__)  # `from . import` would tell of a circular import where there is none
 except ImportError as error:
     raise ImportError(
         f"The compiled core of spacy-mindroot can't be imported from {Path(__file__).parent} ({error}). If this is a checkout, build it "

@@ -6,3 +6,6 @@ import numpy.typing as npt
 _Floats = npt.NDArray[np.floating[Any]]  # float32 or float64
 
 def matrix_tree(scores: _Floats, marginals: npt.NDArray[np.float64] | None, single_root: bool = True) -> float: ...
+def sample_trees(
+    scores: _Floats, roots: npt.NDArray[np.int32] | None, seed: int, heads: npt.NDArray[np.int32]
+) -> None: ...

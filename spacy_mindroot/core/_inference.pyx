@@ -3,16 +3,19 @@
 """Typed memoryviews in, partition functions, marginals and samples out, without the GIL. The algorithms are in the headers; the
 caller has made sure that there is a tree."""
 from libc.stddef cimport ptrdiff_t, size_t
+from libc.stdint cimport int32_t, uint64_t
 from libcpp cimport bool as cbool
-from libcpp.vector cimport vector
 
-cdef extern from "matrix_tree.hh" namespace "mindroot" nogil:
+cdef extern from "sampling.hh" namespace "mindroot" nogil:
     cdef cppclass Scores[T]:
         const T* data
         ptrdiff_t row_stride, column_stride
         int n
 
     double _matrix_tree "mindroot::matrix_tree"[T](const Scores[T]&, cbool, double*) except +
+    void _sample_trees "mindroot::sample_trees"[T](
+        const Scores[T]&, const int32_t*, size_t, uint64_t, int32_t*
+    ) except +
 
 ctypedef fused real:
     float
@@ -42,3 +45,17 @@ def matrix_tree(const real[:, :] scores, double[:, ::1] marginals, bint single_r
     with nogil:
         log_partition = _matrix_tree(_scores(scores), single_root, target)
     return log_partition
+
+
+def sample_trees(const real[:, :] scores, const int32_t[::1] roots, uint64_t seed, int32_t[:, ::1] heads):
+    """Writes a tree, in proportion to its exp(weight), to each row of `heads`, (size, n).
+
+    `roots`, (size,), tells the token that alone hangs on ROOT in each; None for any number of arcs from ROOT.
+    """
+    cdef const int32_t* root = NULL
+    if heads.shape[0] == 0 or heads.shape[1] == 0:
+        return
+    if roots is not None:
+        root = &roots[0]
+    with nogil:
+        _sample_trees(_scores(scores), root, heads.shape[0], seed, &heads[0, 0])

@@ -48,7 +48,39 @@ public:
         return size_ == 0 || halve(0, size_, arcs_.data(), scratch_.data(), 0, first_only, leaf);
     }
 
+    // heads[d] = choose(d, escape) for each token d in turn, 0 = what the trees hang on; `escape` is as above, but given the heads
+    // chosen so far.
+    template <class Choose>
+    void assign(Choose&& choose, std::int32_t* heads) {
+        if (size_ > 0) assign(0, size_, arcs_.data(), scratch_.data(), choose, heads);
+    }
+
 private:
+    template <class Choose>
+    void assign(int first, int last, double* columns, double* free, Choose&& choose, std::int32_t* heads) {
+        if (last - first == 1) {
+            heads[first] = choose(first, columns);
+            return;
+        }
+        const int middle = first + (last - first) / 2;
+        double* const next = free + std::size_t(last - first + 1) * size_;
+        double log_pivots = 0;
+        eliminate(columns, first, {first, middle}, {middle, last}, free, log_pivots);
+        assign(first, middle, free, next, choose, heads);
+        // Each of these tokens has but one arc now. Where its head has been eliminated, that leads to where the head's lead.
+        for (int token = first; token < middle; ++token) {
+            const int head = heads[token] - 1;
+            const bool remains = head < 0 || (first <= head && head < last);
+            for (int j = 0; j <= last - first; ++j) {
+                double* const column = columns + std::size_t(j) * size_;
+                const bool is_head = head < 0 ? j == 0 : j == head - first + 1;
+                column[token] = remains ? (is_head ? Numbers::one : Numbers::zero) : column[head];
+            }
+        }
+        eliminate(columns, first, {middle, last}, {first, middle}, free, log_pivots);
+        assign(middle, last, free, next, choose, heads);
+    }
+
     // `columns`: column 0, and those of the tokens from `first` to before `last`. All others have been eliminated.
     template <class Leaf>
     bool halve(int first, int last, const double* columns, double* free, double log_pivots, bool first_only, Leaf&& leaf) {
@@ -102,8 +134,8 @@ private:
     std::vector<double> arcs_, factors_, scratch_;
 };
 
-// The tokens that can be the root of a tree with a single root, if others can be reached only through them: from each
-// of them there are paths of allowed arcs to all tokens. Empty if there is no such token.
+// The tokens from which paths of allowed arcs lead to all others: only these can be the single root, and their heads are
+// among themselves. Empty if there are none.
 template <class T>
 std::vector<int> possible_roots(const Scores<T>& scores) {
     const int n = scores.n;

@@ -46,14 +46,14 @@ def log_partition(scores: npt.ArrayLike, *, single_root: bool = True, layout: La
     Laplacian loses all its digits, cost no accuracy. Where scores are so far apart that weights would underflow, it is done
     in logarithms, which takes about ten times as long.
     """
-    return _inference.matrix_tree(_checked(scores, single_root, layout), None, single_root)
+    return _inference.matrix_tree(check_scores(scores, single_root, layout), None, single_root)
 
 
 def log_partition_batch(
     scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
 ) -> npt.NDArray[np.float64]:
     """`log_partition` of each sentence of a batch, (sentences,). An error names the sentence that is at fault."""
-    matrices = _checked_batch(scores, single_root, layout)
+    matrices = _check_batch(scores, single_root, layout)
     return np.array([_inference.matrix_tree(matrix, None, single_root) for matrix in matrices], dtype=np.float64)
 
 
@@ -86,14 +86,14 @@ def marginals(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout
     array([[0.5, 0. , 0.5],
            [0.5, 0.5, 0. ]])
     """
-    return infer(_checked(scores, single_root, layout), single_root=single_root)[1]
+    return infer(check_scores(scores, single_root, layout), single_root=single_root)[1]
 
 
 def marginals_batch(
     scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
 ) -> list[Marginals]:
     """`marginals` of each sentence of a batch. An error names the sentence that is at fault."""
-    matrices = _checked_batch(scores, single_root, layout)
+    matrices = _check_batch(scores, single_root, layout)
     return [infer(matrix, single_root=single_root)[1] for matrix in matrices]
 
 
@@ -102,14 +102,14 @@ def entropy(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout =
 
     Parameters and errors as for `log_partition`; O(n^3) time.
     """
-    return _entropy(_checked(scores, single_root, layout), single_root)
+    return _entropy(check_scores(scores, single_root, layout), single_root)
 
 
 def entropy_batch(
     scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
 ) -> npt.NDArray[np.float64]:
     """`entropy` of each sentence of a batch, (sentences,). An error names the sentence that is at fault."""
-    matrices = _checked_batch(scores, single_root, layout)
+    matrices = _check_batch(scores, single_root, layout)
     return np.array([_entropy(matrix, single_root) for matrix in matrices], dtype=np.float64)
 
 
@@ -130,7 +130,9 @@ def _entropy(matrix: FloatArray, single_root: bool) -> float:
     return max(0.0, log_z - float(probabilities[in_use] @ shifted[in_use]))
 
 
-def _checked(scores: npt.ArrayLike, single_root: bool, layout: Layout, *, sentence: int | None = None) -> FloatArray:
+def check_scores(
+    scores: npt.ArrayLike, single_root: bool, layout: Layout, *, sentence: int | None = None
+) -> FloatArray:
     """The matrix, of which there is at least one tree."""
     where = "" if sentence is None else in_batch(sentence)
     matrix = to_root_column(scores, layout, where=where)
@@ -140,5 +142,5 @@ def _checked(scores: npt.ArrayLike, single_root: bool, layout: Layout, *, senten
     return matrix
 
 
-def _checked_batch(scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout) -> list[FloatArray]:
-    return [_checked(matrix, single_root, layout, sentence=k) for k, matrix in enumerate(scores)]
+def _check_batch(scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout) -> list[FloatArray]:
+    return [check_scores(matrix, single_root, layout, sentence=k) for k, matrix in enumerate(scores)]

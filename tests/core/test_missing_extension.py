@@ -3,10 +3,13 @@
 import subprocess
 import sys
 
+import pytest
 
-def test_import_says_how_to_build(tmp_path):
+
+@pytest.mark.parametrize("extension", ["_core", "_inference"])
+def test_import_says_how_to_build(extension, tmp_path):
     script = (
-        "import sys; sys.modules['spacy_mindroot.core._core'] = None\n"
+        f"import sys; sys.modules['spacy_mindroot.core.{extension}'] = None\n"
         "try:\n    import spacy_mindroot\n"
         "except ImportError as error:\n    print(error)\n"
     )

@@ -65,7 +65,7 @@ def test_scores_far_apart(spread, single_root, rng):
         log_z, expected, of_trees = by_summation(scores, single_root=single_root)
         assert log_partition(scores, single_root=single_root) == pytest.approx(log_z, rel=1e-12)
         np.testing.assert_allclose(marginals(scores, single_root=single_root), expected, rtol=1e-9, atol=1e-200)
-        assert entropy(scores, single_root=single_root) == pytest.approx(of_trees, rel=1e-9, abs=1e-12)
+        assert entropy(scores, single_root=single_root) == pytest.approx(of_trees, rel=1e-9, abs=1e-10)
 
 
 def exact_marginals(weights, single_root):
@@ -129,8 +129,6 @@ def test_all_digits_are_right_where_tokens_prefer_each_other(bits, single_root, 
 @pytest.mark.parametrize("gap", [0, 1, 30, 300, 1e5])
 @pytest.mark.parametrize("n", [1, 2, 25, 150, 500])
 def test_probabilities_are_probabilities(n, gap, single_root, rng):
-    if n == 500 and gap > 30:
-        pytest.skip("takes seconds")
     scores = rng.normal(0, 1, (n, n + 1)).astype(np.float32)
     scores[np.arange(n), random_tree(n, rng)] += gap
     p = marginals(scores, single_root=single_root)
