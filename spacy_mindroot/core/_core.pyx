@@ -1,24 +1,23 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
 """Typed memoryviews in, heads out, without the GIL. The algorithm is in the headers; validation is the caller's."""
+from cpython.buffer cimport PyBUF_RECORDS_RO, PyBuffer_Release, PyObject_GetBuffer
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int32_t, int64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
+from numpy import ndarray as _ndarray
+
 from .fault import Fault
 
 cdef extern from "decode.hh" namespace "mindroot" nogil:
-    cdef cppclass Scores[T]:
-        const T* data
-        ptrdiff_t row_stride, column_stride
-        int n
-
     cdef cppclass Sentence:
         const void* data
         ptrdiff_t row_stride, column_stride
         int n
         cbool is_double
+        int32_t* heads
 
     ctypedef enum FaultKind "mindroot::FaultKind":
         pass
@@ -28,15 +27,17 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
         int dependent
         int head
 
-    CFault _decode "mindroot::decode"[T](const Scores[T]&, int32_t*, cbool)
-    CFault _greedy_graph "mindroot::greedy_graph"[T](const Scores[T]&, int32_t*)
-    size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, int32_t*, cbool, CFault*)
+    CFault _decode "mindroot::decode_sentence"(const Sentence&, cbool)
+    CFault _greedy_graph "mindroot::greedy_graph"(const Sentence&)
+    size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, cbool, int, CFault*)
     cbool _is_tree "mindroot::is_tree"(const int32_t*, int, int*)
     int _count_roots "mindroot::count_roots"(const int32_t*, int)
 
 ctypedef fused real:
     float
     double
+
+cdef Py_ssize_t MOST_TOKENS = 1 << 30  # so that the number of a token, and of a node, is an int
 
 # In the order of FaultKind in arborescence.hh.
 _KINDS = ("", "not_finite", "no_head", "no_arborescence", "no_single_root", "no_memory")
@@ -46,93 +47,122 @@ cdef object _fault(CFault fault, Py_ssize_t sentence):
     return Fault(_KINDS[<int>fault.kind], sentence, fault.dependent, fault.head)
 
 
-cdef Scores[real] _scores(const real[:, :] matrix) noexcept nogil:
-    cdef Scores[real] scores
-    scores.n = <int>matrix.shape[0]
-    scores.data = &matrix[0, 0] if scores.n > 0 else NULL
-    scores.row_stride = matrix.strides[0] // <ptrdiff_t>sizeof(real)
-    scores.column_stride = matrix.strides[1] // <ptrdiff_t>sizeof(real)
-    return scores
+cdef bint _read(object array, Sentence* sentence) except -1:
+    """Is the array a matrix (n, n+1) of native, aligned float32 or float64, with any strides? Then where its scores are.
+
+    The pointers stay good as long as the caller keeps the array: it is not resized, since there is a second reference to it.
+    """
+    cdef Py_buffer view
+    cdef ptrdiff_t size
+    if type(array) is not _ndarray:
+        return False
+    PyObject_GetBuffer(array, &view, PyBUF_RECORDS_RO)
+    size = view.itemsize
+    cdef bint readable = (
+        view.ndim == 2 and view.shape[1] == view.shape[0] + 1 and view.shape[0] < MOST_TOKENS
+        and (view.format[0] == b"f" or view.format[0] == b"d") and view.format[1] == 0
+        and <size_t>view.buf % size == 0 and view.strides[0] % size == 0 and view.strides[1] % size == 0
+    )
+    if readable:
+        sentence.data = view.buf
+        sentence.row_stride = view.strides[0] // size
+        sentence.column_stride = view.strides[1] // size
+        sentence.n = <int>view.shape[0]
+        sentence.is_double = view.format[0] == b"d"
+    PyBuffer_Release(&view)
+    return readable
 
 
-cdef Sentence _sentence(const real[:, :] matrix) noexcept nogil:
-    cdef Scores[real] scores = _scores(matrix)
+cdef Sentence _sentence(object array) except *:
     cdef Sentence sentence
-    sentence.data = scores.data
-    sentence.row_stride = scores.row_stride
-    sentence.column_stride = scores.column_stride
-    sentence.n = scores.n
-    sentence.is_double = real is double
+    if not _read(array, &sentence):
+        raise TypeError("not an array that is_readable()")
     return sentence
 
 
-def decode(const real[:, :] scores, int32_t[::1] heads, bint single_root=True):
+def is_readable(array):
+    """Does the core read this array as it is: (n, n+1), float32 or float64, native and aligned, of any strides?"""
+    cdef Sentence sentence
+    return _read(array, &sentence)
+
+
+def decode(scores, int32_t[::1] heads, bint single_root=True):
     """Heads of the best tree of one sentence, written to `heads`.
 
-    `scores` is (n, n+1), float32 or float64, with any strides; `heads` is int32 (n,).
+    `scores` is an array that `is_readable`; `heads` is int32 (n,).
     Returns None, or the `Fault` that says why there is no such tree.
     """
+    cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
-    if scores.shape[0] == 0:
+    if sentence.n == 0:
         return None
+    sentence.heads = &heads[0]
     with nogil:
-        fault = _decode(_scores(scores), &heads[0], single_root)
+        fault = _decode(sentence, single_root)
     return _fault(fault, 0) if <int>fault.kind else None
 
 
-def greedy_heads(const real[:, :] scores, int32_t[::1] heads):
+def greedy_heads(scores, int32_t[::1] heads):
     """The best head of every token, written to `heads`; they need not form a tree. Returns None or a `Fault`."""
+    cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
-    if scores.shape[0] == 0:
+    if sentence.n == 0:
         return None
+    sentence.heads = &heads[0]
     with nogil:
-        fault = _greedy_graph(_scores(scores), &heads[0])
+        fault = _greedy_graph(sentence)
     return _fault(fault, 0) if <int>fault.kind else None
 
 
-cdef list _decode_sentences(vector[Sentence]& sentences, int32_t[::1] heads, bint single_root):
+cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, int n_threads):
     cdef vector[CFault] faults
     cdef size_t faulty = 0, k
     faults.resize(sentences.size())
-    if heads.shape[0] > 0:
-        with nogil:
-            faulty = _decode_batch(sentences.data(), sentences.size(), &heads[0], single_root, faults.data())
+    with nogil:
+        faulty = _decode_batch(sentences.data(), sentences.size(), single_root, n_threads, faults.data())
     if faulty == 0:
         return []
     return [_fault(faults[k], k) for k in range(faults.size()) if <int>faults[k].kind]
 
 
-def decode_batch(list matrices, int32_t[::1] heads, bint single_root=True):
-    """Heads of a list of (n, n+1) matrices, written end to end to `heads`. Returns a list of `Fault`, empty if all is well."""
+def decode_batch(list matrices, int32_t[::1] heads, bint single_root=True, int n_threads=1):
+    """Heads of a list of matrices, each as for `decode`, written end to end to `heads`; the sentences are spread over threads.
+
+    Returns a list of `Fault`, empty if all is well.
+    """
     cdef vector[Sentence] sentences
-    cdef const float[:, :] singles
-    cdef const double[:, :] doubles
+    cdef Py_ssize_t at = 0
     sentences.reserve(len(matrices))
-    for matrix in matrices:  # the list keeps the arrays alive, so the pointers stay good without the views
-        if matrix.itemsize == sizeof(double):
-            doubles = matrix
-            sentences.push_back(_sentence(doubles))
-        else:
-            singles = matrix
-            sentences.push_back(_sentence(singles))
-    return _decode_sentences(sentences, heads, single_root)
+    for matrix in matrices:
+        sentences.push_back(_sentence(matrix))
+        if sentences.back().n > 0:
+            sentences.back().heads = &heads[at]
+        at += sentences.back().n
+    return _decode_sentences(sentences, single_root, n_threads)
 
 
-def decode_flat(const real[:] flat, const int64_t[::1] lengths, int32_t[::1] heads, bint single_root=True):
+def decode_flat(
+    const real[:] flat, const int64_t[::1] lengths, int32_t[::1] heads, bint single_root=True, int n_threads=1
+):
     """The same for (n, n+1) matrices that lie end to end in `flat`; `lengths` holds each n."""
     cdef vector[Sentence] sentences
     cdef Sentence sentence
-    cdef Py_ssize_t k, at = 0
+    cdef Py_ssize_t k, at = 0, token = 0
     sentences.reserve(lengths.shape[0])
     sentence.column_stride = flat.strides[0] // <ptrdiff_t>sizeof(real)
     sentence.is_double = real is double
     for k in range(lengths.shape[0]):
-        sentence.n = <int>lengths[k]
-        sentence.row_stride = (sentence.n + 1) * sentence.column_stride
-        sentence.data = &flat[at] if sentence.n > 0 else NULL
+        if lengths[k] == 0:
+            sentence.n = 0
+        else:
+            sentence.n = <int>lengths[k]
+            sentence.row_stride = (sentence.n + 1) * sentence.column_stride
+            sentence.data = &flat[at]
+            sentence.heads = &heads[token]
         sentences.push_back(sentence)
         at += lengths[k] * (lengths[k] + 1)
-    return _decode_sentences(sentences, heads, single_root)
+        token += lengths[k]
+    return _decode_sentences(sentences, single_root, n_threads)
 
 
 def relative_heads(
@@ -143,15 +173,15 @@ def relative_heads(
     Writes these to `offsets`, and to `starts` 1 for the first token of a sentence and -1 for the others. Returns the first
     sentence whose heads are not a tree with a single root, and stops there; -1 if there is none.
     """
-    cdef vector[int] seen
+    cdef vector[int] above
     cdef Py_ssize_t k, at = 0
     cdef int n, i
-    seen.resize(heads.shape[0])
+    above.resize(heads.shape[0] + 1)
     for k in range(lengths.shape[0]):
         n = <int>lengths[k]
         if n == 0:
             continue
-        if not _is_tree(&heads[at], n, seen.data()) or _count_roots(&heads[at], n) != 1:
+        if not _is_tree(&heads[at], n, above.data()) or _count_roots(&heads[at], n) != 1:
             return k
         for i in range(n):
             offsets[at + i] = heads[at + i] - 1 - i if heads[at + i] else 0
@@ -162,8 +192,8 @@ def relative_heads(
 
 def is_tree(const int32_t[::1] heads):
     """Do the heads (0 = ROOT) form a tree, with any number of roots?"""
-    cdef vector[int] seen
+    cdef vector[int] above
     if heads.shape[0] == 0:
         return True
-    seen.resize(heads.shape[0])
-    return _is_tree(&heads[0], <int>heads.shape[0], seen.data())
+    above.resize(heads.shape[0] + 1)
+    return _is_tree(&heads[0], <int>heads.shape[0], above.data())
