@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
 """Typed memoryviews in, heads out, without the GIL. The algorithm is in the headers; validation is the caller's."""
-from cpython.buffer cimport PyBUF_RECORDS_RO, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_RECORDS_RO, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int32_t, int64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from numpy import ndarray as _ndarray
+import numpy as np
 
 from .fault import Fault
 
@@ -37,6 +37,7 @@ ctypedef fused real:
     float
     double
 
+cdef object _ndarray = np.ndarray  # a C variable, which is quicker to look up
 cdef Py_ssize_t MOST_TOKENS = 1 << 30  # so that the number of a token, and of a node, is an int
 
 # In the order of FaultKind in arborescence.hh.
@@ -80,13 +81,25 @@ cdef Sentence _sentence(object array) except *:
     return sentence
 
 
+cdef int32_t* _room(object heads, Py_ssize_t n) except? NULL:
+    """Where `heads` are to be written: a contiguous int32 array of at least n."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(heads, &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+    cdef bint fits = view.ndim == 1 and view.shape[0] >= n and view.format[0] == b"i" and view.format[1] == 0
+    cdef int32_t* room = <int32_t*>view.buf
+    PyBuffer_Release(&view)
+    if not fits:
+        raise TypeError(f"not room for {n} heads")
+    return room
+
+
 def is_readable(array):
     """Does the core read this array as it is: (n, n+1), float32 or float64, native and aligned, of any strides?"""
     cdef Sentence sentence
     return _read(array, &sentence)
 
 
-def decode(scores, int32_t[::1] heads, bint single_root=True):
+def decode(scores, heads, bint single_root=True):
     """Heads of the best tree of one sentence, written to `heads`.
 
     `scores` is an array that `is_readable`; `heads` is int32 (n,).
@@ -94,24 +107,33 @@ def decode(scores, int32_t[::1] heads, bint single_root=True):
     """
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
-    if sentence.n == 0:
-        return None
-    sentence.heads = &heads[0]
+    sentence.heads = _room(heads, sentence.n)
     with nogil:
         fault = _decode(sentence, single_root)
     return _fault(fault, 0) if <int>fault.kind else None
 
 
-def greedy_heads(scores, int32_t[::1] heads):
+def greedy_heads(scores, heads):
     """The best head of every token, written to `heads`; they need not form a tree. Returns None or a `Fault`."""
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
-    if sentence.n == 0:
-        return None
-    sentence.heads = &heads[0]
+    sentence.heads = _room(heads, sentence.n)
     with nogil:
         fault = _greedy_graph(sentence)
     return _fault(fault, 0) if <int>fault.kind else None
+
+
+cdef int _place(vector[Sentence]& sentences, object heads) except -1:
+    """The heads of all sentences go end to end into one array."""
+    cdef size_t k
+    cdef Py_ssize_t tokens = 0
+    for k in range(sentences.size()):
+        tokens += sentences[k].n
+    cdef int32_t* room = _room(heads, tokens)
+    for k in range(sentences.size()):
+        sentences[k].heads = room
+        room += sentences[k].n
+    return 0
 
 
 cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, int n_threads):
@@ -125,43 +147,48 @@ cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, int n
     return [_fault(faults[k], k) for k in range(faults.size()) if <int>faults[k].kind]
 
 
-def decode_batch(list matrices, int32_t[::1] heads, bint single_root=True, int n_threads=1):
+def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1):
     """Heads of a list of matrices, each as for `decode`, written end to end to `heads`; the sentences are spread over threads.
 
     Returns a list of `Fault`, empty if all is well.
     """
     cdef vector[Sentence] sentences
-    cdef Py_ssize_t at = 0
     sentences.reserve(len(matrices))
     for matrix in matrices:
         sentences.push_back(_sentence(matrix))
-        if sentences.back().n > 0:
-            sentences.back().heads = &heads[at]
-        at += sentences.back().n
+    _place(sentences, heads)
     return _decode_sentences(sentences, single_root, n_threads)
 
 
+def measure(const int64_t[::1] lengths):
+    """The tokens of sentences of these lengths, and their arc scores (2^62 for any more). None if a length is out of range."""
+    cdef int64_t tokens = 0, scores = 0, most = <int64_t>1 << 62
+    cdef Py_ssize_t k
+    for k in range(lengths.shape[0]):
+        if not 0 <= lengths[k] < MOST_TOKENS:
+            return None
+        tokens += lengths[k]
+        scores = min(most, scores + lengths[k] * (lengths[k] + 1))
+    return tokens, scores
+
+
 def decode_flat(
-    const real[:] flat, const int64_t[::1] lengths, int32_t[::1] heads, bint single_root=True, int n_threads=1
+    const real[:] flat, const int64_t[::1] lengths, heads, bint single_root=True, int n_threads=1
 ):
     """The same for (n, n+1) matrices that lie end to end in `flat`; `lengths` holds each n."""
     cdef vector[Sentence] sentences
     cdef Sentence sentence
-    cdef Py_ssize_t k, at = 0, token = 0
+    cdef Py_ssize_t k, at = 0
     sentences.reserve(lengths.shape[0])
     sentence.column_stride = flat.strides[0] // <ptrdiff_t>sizeof(real)
     sentence.is_double = real is double
     for k in range(lengths.shape[0]):
-        if lengths[k] == 0:
-            sentence.n = 0
-        else:
-            sentence.n = <int>lengths[k]
-            sentence.row_stride = (sentence.n + 1) * sentence.column_stride
-            sentence.data = &flat[at]
-            sentence.heads = &heads[token]
+        sentence.n = <int>lengths[k]
+        sentence.row_stride = (sentence.n + 1) * sentence.column_stride
+        sentence.data = &flat[at] if sentence.n > 0 else NULL
         sentences.push_back(sentence)
         at += lengths[k] * (lengths[k] + 1)
-        token += lengths[k]
+    _place(sentences, heads)
     return _decode_sentences(sentences, single_root, n_threads)
 
 
