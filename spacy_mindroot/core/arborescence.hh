@@ -81,7 +81,8 @@ struct Workspace {
 template <class T>
 Fault greedy_graph(const Scores<T>& scores, std::int32_t* heads) {
     const int n = scores.n;
-    if (scores.column_stride == 1 && find_best_heads(scores.data, scores.row_stride, n, heads)) return {};
+    auto vectorised = [&](auto loops) { return loops.best_heads(scores.data, scores.row_stride, n, heads); };
+    if (scores.column_stride == 1 && with_loops(vectorised)) return {};
     for (int token = 0; token < n; ++token) {
         for (int column = 0; column <= n; ++column)
             if (column != token + 1 && !(scores.at(token, column) <= std::numeric_limits<T>::max()))
@@ -184,7 +185,7 @@ public:
 
     // The best incoming arc of a token that does not come from ROOT.
     Arc best_other(int token) const {
-        const Best<T> best = find_best(from_.row(token) + 1, n_, token);
+        const Best<T> best = with_loops([&](auto loops) { return loops.best_entry(from_.row(token) + 1, n_, token); });
         return {best.score, best.column + 1, token};
     }
 
@@ -269,9 +270,16 @@ int Graph<T>::contract(int size) {
         member.parent = node;
         if (member.root.score - member.best.score > root.score)
             root = {member.root.score - member.best.score, 0, member.root.dependent};
-        best = member.row == nullptr ? meld(first.row, first.sites, row_best, n_, from_.row(member.representative) + 1,
-                                            member.representative, member.best.score)
-                                     : meld(first.row, first.sites, row_best, n_, member.row, member.sites, member.best.score);
+        best = with_loops([&](auto loops) {
+            if (member.row == nullptr) {
+                const T* given = from_.row(member.representative) + 1;
+                const std::int64_t *none = nullptr, token = member.representative;
+                return loops.meld(first.row, first.sites, row_best, n_, given, token, none, member.best.score);
+            }
+            const std::int64_t *sites = member.sites, token = NONE;
+            const double* row = member.row;
+            return loops.meld(first.row, first.sites, row_best, n_, row, token, sites, member.best.score);
+        });
         row_best = 0;
     }
     nodes_[node].root = root;

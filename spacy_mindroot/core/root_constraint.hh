@@ -35,7 +35,7 @@ Fault constrain(Graph<T>& graph) {
     }
 
     while (count > 1) {
-        const int cheapest = find_best(gains, count, NONE).column;
+        const int cheapest = with_loops([&](auto loops) { return loops.best_entry(gains, count, NONE); }).column;
         if (cheapest == NONE) {
             const int one = graph.first_token(children[0]), other = graph.first_token(children[1]);
             return {FaultKind::no_single_root, std::min(one, other) + 1, std::max(one, other) + 1};

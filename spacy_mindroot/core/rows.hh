@@ -2,6 +2,7 @@
 // Everything that has to be fast is here; what the rows mean is left to arborescence.hh.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-// GCC and Clang have vector types that compile for any instruction set. Elsewhere the loops are plain ones.
+// GCC and Clang have vector types, which compile for any instruction set. Elsewhere the loops are plain ones.
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define MINDROOT_VECTORS 1
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are handed over between inlined functions only
@@ -17,14 +18,14 @@
 #define MINDROOT_VECTORS 0
 #endif
 
-// On x86-64 with glibc they also compile a function once per instruction set and pick one when the library is loaded.
-#if MINDROOT_VECTORS && defined(__x86_64__) && defined(__GLIBC__) && (!defined(__clang__) || __clang_major__ >= 18)
-#define MINDROOT_DISPATCH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+// On x86-64 the loops are compiled once for each instruction set, and those that the processor has are called.
+#if MINDROOT_VECTORS && defined(__x86_64__)
+#define MINDROOT_DISPATCH 1
 #else
-#define MINDROOT_DISPATCH
+#define MINDROOT_DISPATCH 0
 #endif
 
-// Inlined into each version of a dispatched function, so that it is compiled for that instruction set.
+// Inlined into each version of a loop, so that it is compiled for that instruction set.
 #if defined(__GNUC__)
 #define MINDROOT_INLINE __attribute__((always_inline)) inline
 #else
@@ -148,83 +149,78 @@ MINDROOT_INLINE Best<T> best_in_vectors(const T* row, int size, int skip, typena
     return best_vectorised<true, T, BYTES>(row, size, skip, sum);
 }
 
-template <class T>
-MINDROOT_INLINE Best<T> best_entry(const T* row, int size, int skip) {
-    typename Vectors<T, 64>::Scores ignored = {};
-    if (size < Vectors<T, 64>::LANES) return best_scalar(row, 1, size, skip);
-    return best_in_vectors<T, 64>(row, size, skip, ignored);
-}
-
-// The best head of each row, without the self arcs. False if that can't be vouched for: a row has no head, an
-// entry is NaN or +inf (perhaps that of a self arc), or the scores are so large that their sum is.
 template <bool SKIP, int BYTES, class T>
-MINDROOT_INLINE bool best_heads(const T* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
+MINDROOT_INLINE bool heads_in_vectors(const T* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
     typename Vectors<T, BYTES>::Scores sum = {};
     int lowest = 0;
-    for (int dependent = 0; dependent < n; ++dependent) {
-        const T* row = scores + dependent * stride;
-        heads[dependent] = SKIP ? best_vectorised<true, T, BYTES>(row, n + 1, dependent + 1, sum).column
-                                : best_in_vectors<T, BYTES>(row, n + 1, dependent + 1, sum).column;
-        lowest = heads[dependent] < lowest ? heads[dependent] : lowest;
+    for (int token = 0; token < n; ++token) {
+        const T* row = scores + token * stride;
+        heads[token] = SKIP ? best_vectorised<true, T, BYTES>(row, n + 1, token + 1, sum).column
+                            : best_in_vectors<T, BYTES>(row, n + 1, token + 1, sum).column;
+        lowest = heads[token] < lowest ? heads[token] : lowest;
     }
     T total = 0;
     for (int lane = 0; lane < Vectors<T, BYTES>::LANES; ++lane) total += sum[lane];
     return lowest != NONE && total < std::numeric_limits<T>::infinity();
 }
 
-template <class T>
-MINDROOT_INLINE bool best_heads(const T* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
-    if (n + 1 >= Vectors<T, 64>::LANES)
-        return best_heads<false, 64>(scores, stride, n, heads) || best_heads<true, 64>(scores, stride, n, heads);
-    if (n + 1 >= Vectors<T, 32>::LANES) return best_heads<true, 32>(scores, stride, n, heads);
-    return false;
-}
+#endif
 
-#else
-
-template <class T>
-inline Best<T> best_entry(const T* row, int size, int skip) {
+// The best of row[0:size] without row[skip], and of equal ones the first.
+template <int BYTES, class T>
+MINDROOT_INLINE Best<T> best_entry(const T* row, int size, int skip) {
+#if MINDROOT_VECTORS
+    typename Vectors<T, BYTES>::Scores ignored = {};
+    if (size >= Vectors<T, BYTES>::LANES) return best_in_vectors<T, BYTES>(row, size, skip, ignored);
+#endif
     return best_scalar(row, 1, size, skip);
 }
 
-template <class T>
-inline bool best_heads(const T*, std::ptrdiff_t, int, std::int32_t*) {
+// The best head of each token, without the self arcs. False if that can't be vouched for: a row has no head, an
+// entry is NaN or +inf (perhaps that of a self arc), the scores are so large that their sum is, or the rows are too short.
+template <int BYTES, class T>
+MINDROOT_INLINE bool best_heads(const T* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
+#if MINDROOT_VECTORS
+    if (n + 1 >= Vectors<T, BYTES>::LANES)
+        return heads_in_vectors<false, BYTES>(scores, stride, n, heads) || heads_in_vectors<true, BYTES>(scores, stride, n, heads);
+    if constexpr (BYTES > 16) return best_heads<BYTES / 2>(scores, stride, n, heads);
+#endif
     return false;
 }
 
-#endif
-
 // row[u] = max(row[u] - row_best, other[u] - other_best), keeping in `sites` the token at which the better arc enters, the
-// row's own if they are equal. What is dead stays so. Returns the best entry afterwards.
-template <class T, bool CONTRACTED>
-MINDROOT_INLINE Best<double> meld_rows(double* __restrict row, std::int64_t* __restrict sites, double row_best, int size,
-                                       const T* __restrict other, const std::int64_t* __restrict other_sites,
-                                       std::int64_t other_token, double other_best) {
+// row's own if they are equal. Those of `other` enter at `token`, or where `other_sites` says if that is NONE.
+// What is dead in `row` stays so. Returns its best entry afterwards.
+template <int BYTES, class T>
+MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restrict sites, double row_best, int size,
+                                  const T* __restrict other, std::int64_t token,
+                                  const std::int64_t* __restrict other_sites, double other_best) {
 #if MINDROOT_VECTORS
-    using V = Vectors<double, 64>;
+    using V = Vectors<double, BYTES>;
     if (size >= V::LANES) {
         using Given = typename Vectors<T, sizeof(T) * V::LANES>::Scores;
+        using Scores = typename V::Scores;
+        using Columns = typename V::Columns;
         struct Melded {
-            V::Scores scores;
-            V::Columns sites;
+            Scores scores;
+            Columns sites;
         };
-        auto melded = [&](int u) -> Melded {
-            const V::Scores own = load<V::Scores>(row + u) - row_best;
-            const V::Scores entering = __builtin_convertvector(load<Given>(other + u), V::Scores) - other_best;
-            const V::Columns better = entering > own;
-            V::Columns enters = V::Columns{} + other_token;
-            if constexpr (CONTRACTED) enters = load<V::Columns>(other_sites + u);
-            return {better ? entering : own, better ? enters : load<V::Columns>(sites + u)};
+        auto melded = [&](int u) {
+            const Scores own = load<Scores>(row + u) - row_best;
+            const Scores entering = __builtin_convertvector(load<Given>(other + u), Scores) - other_best;
+            const Columns better = entering > own;
+            const Columns entered = token == NONE ? load<Columns>(other_sites + u) : Columns{} + token;
+            return Melded{better ? entering : own, better ? entered : load<Columns>(sites + u)};
         };
-        BestLanes<double, 64> lanes;
-        auto take = [&](const Melded& melded, int u, const V::Columns& columns) {
+        BestLanes<double, BYTES> lanes;
+        auto take = [&](const Melded& melded, int u, const Columns& columns) {
             store(row + u, melded.scores);
             store(sites + u, melded.sites);
             lanes.take(melded.scores, columns);
         };
         const int end = size - V::LANES;
         const Melded last = melded(end);  // it overlaps the one before, so it is read before that is written
-        V::Columns columns = V::columns_from(0);
+        Columns columns = V::columns_from(0);
         for (int u = 0; u < end; u += V::LANES, columns += V::LANES) take(melded(u), u, columns);
         take(last, end, V::columns_from(end));
         return lanes.best();
@@ -234,44 +230,65 @@ MINDROOT_INLINE Best<double> meld_rows(double* __restrict row, std::int64_t* __r
         const double own = row[u] - row_best, entering = other[u] - other_best;
         const bool better = entering > own;
         row[u] = better ? entering : own;
-        if (better) sites[u] = CONTRACTED ? other_sites[u] : other_token;
+        if (better) sites[u] = token == NONE ? other_sites[u] : token;
     }
     return best_scalar(row, 1, size);
 }
 
-// The functions that are compiled once per instruction set. Templates can't be.
-
 // Is a number of row[0:size] greater than `bound` in absolute value, but finite?
-MINDROOT_DISPATCH inline bool any_beyond(const double* row, int size, double bound) {
+inline bool any_beyond(const double* row, int size, double bound) {
     int beyond = 0;
-    for (int u = 0; u < size; ++u)
-        beyond |= (row[u] > bound || row[u] < -bound) && row[u] - row[u] == 0;
+    for (int u = 0; u < size; ++u) beyond |= std::fabs(row[u]) > bound && std::fabs(row[u]) <= std::numeric_limits<double>::max();
     return beyond != 0;
 }
 
-MINDROOT_DISPATCH inline bool find_best_heads(const float* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
-    return best_heads(scores, stride, n, heads);
-}
-MINDROOT_DISPATCH inline bool find_best_heads(const double* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
-    return best_heads(scores, stride, n, heads);
-}
+// The loops as they are called, in vectors of so many bytes.
+template <int BYTES>
+struct Loops;
 
-// The best of row[0:size] without row[skip], and of equal ones the first.
-MINDROOT_DISPATCH inline Best<float> find_best(const float* row, int size, int skip) { return best_entry(row, size, skip); }
-MINDROOT_DISPATCH inline Best<double> find_best(const double* row, int size, int skip) { return best_entry(row, size, skip); }
+#define MINDROOT_LOOPS(BYTES, TARGET)                                                                               \
+    template <>                                                                                                     \
+    struct Loops<BYTES> {                                                                                           \
+        template <class... Given>                                                                                   \
+        TARGET static auto best_entry(Given... given) {                                                             \
+            return mindroot::best_entry<BYTES>(given...);                                                           \
+        }                                                                                                           \
+        template <class... Given>                                                                                   \
+        TARGET static auto best_heads(Given... given) {                                                             \
+            return mindroot::best_heads<BYTES>(given...);                                                           \
+        }                                                                                                           \
+        template <class... Given>                                                                                   \
+        TARGET static auto meld(Given... given) {                                                                   \
+            return mindroot::meld<BYTES>(given...);                                                                 \
+        }                                                                                                           \
+    };
+MINDROOT_LOOPS(16, )
 
-// See meld_rows: the row of a token is melded into that of a contracted node, or another contracted node's is.
-MINDROOT_DISPATCH inline Best<double> meld(double* row, std::int64_t* sites, double row_best, int size, const float* other,
-                                           std::int64_t token, double other_best) {
-    return meld_rows<float, false>(row, sites, row_best, size, other, nullptr, token, other_best);
+#if MINDROOT_DISPATCH
+MINDROOT_LOOPS(32, __attribute__((target("avx2"))))
+MINDROOT_LOOPS(64, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
+
+inline int supported_bytes() {
+#ifdef MINDROOT_VECTOR_BYTES  // to test the narrower ones
+    return MINDROOT_VECTOR_BYTES;
+#endif
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return 64;
+    return __builtin_cpu_supports("avx2") ? 32 : 16;
 }
-MINDROOT_DISPATCH inline Best<double> meld(double* row, std::int64_t* sites, double row_best, int size, const double* other,
-                                           std::int64_t token, double other_best) {
-    return meld_rows<double, false>(row, sites, row_best, size, other, nullptr, token, other_best);
-}
-MINDROOT_DISPATCH inline Best<double> meld(double* row, std::int64_t* sites, double row_best, int size, const double* other,
-                                           const std::int64_t* other_sites, double other_best) {
-    return meld_rows<double, true>(row, sites, row_best, size, other, other_sites, 0, other_best);
+inline const int vector_bytes = supported_bytes();
+#endif
+
+// Calls work(loops) with the widest loops that the processor has.
+template <class Work>
+auto with_loops(const Work& work) {
+#if MINDROOT_DISPATCH
+    if (vector_bytes == 64) return work(Loops<64>());
+    if (vector_bytes == 32) return work(Loops<32>());
+#endif
+    return work(Loops<16>());
 }
 
 }  // namespace mindroot
