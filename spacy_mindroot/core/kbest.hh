@@ -14,16 +14,11 @@
 
 namespace mindroot {
 
-// row[u] = max(row[u], other[u] - best).
-MINDROOT_DISPATCH inline void meld_row(double* __restrict row, const double* __restrict other, double best, int size) {
-    for (int u = 0; u < size; ++u) row[u] = std::max(row[u], other[u] - best);
-}
-
 class KBest {
 public:
     template <class T>
-    KBest(const Scores<T>& from, bool single_root)
-        : n_(from.n), columns_(from.n + 1), single_root_(single_root), base_(cells()), subspace_(cells()),
+    KBest(const Scores<T>& from, bool single_root, Workspace& workspace)
+        : workspace_(workspace), n_(from.n), columns_(from.n + 1), single_root_(single_root), base_(cells()), subspace_(cells()),
           preorder_scores_(cells()), other_(n_), order_(n_), position_(n_), size_(n_), head_(n_), node_(n_), first_child_(n_ + 1),
           next_sibling_(n_), tree_arc_(n_) {
         double largest = 0;
@@ -33,7 +28,7 @@ public:
                 score = column == dependent + 1 ? FORBIDDEN : from.at(dependent, column);
                 if (score != FORBIDDEN) largest = std::max(largest, std::fabs(score));
             }
-        if (largest > 0x1p960)  // sums could overflow: see Graph::copy
+        if (largest > 0x1p960)  // sums could overflow: see copy() in decode.hh
             for (double& score : base_) score *= 0x1p-64;
     }
 
@@ -49,7 +44,7 @@ public:
             const int with = split(next, true), without = split(next, false);
             enter(without);
             trees.resize(trees.size() + n_);
-            if (const Fault fault = decode(subspace_scores(), &trees[found * n_], single_root_)) return fault;
+            if (const Fault fault = decode(subspace_scores(), &trees[found * n_], single_root_, workspace_)) return fault;
             if (found + 1 == k) break;
             if (const Fault fault = push(without, found, trees)) return fault;
             if (const Fault fault = push(with, next.tree, trees)) return fault;
@@ -119,12 +114,12 @@ private:
         const std::int32_t* heads = &trees[tree * n_];
         enter(subspace);
         lay_out(heads);
-        Swap swap = cheapest_swap();
+        Swap swap = with_loops([&](auto loops) { return cheapest_swap(loops); });
         if (single_root_) {
             // With another root it is the best one without this root.
             const int root = order_[0];
             subspace_[at(root, 0)] = FORBIDDEN;
-            const Fault fault = decode(subspace_scores(), other_.data(), true);
+            const Fault fault = decode(subspace_scores(), other_.data(), true, workspace_);
             if (fault.kind == FaultKind::no_memory) return fault;
             if (!fault) {
                 const double cost = loss(heads, other_.data());
@@ -179,32 +174,37 @@ private:
     // contracted with those between; then the tree's arc is the best one into the node that has come to be, and the best arc
     // from elsewhere is what it can be swapped for. Each arc of the tree has its turn once. A node goes by its top
     // position; tree_arc_ and preorder_scores_ are relative to the arcs that were contracted, as in Graph::contract.
-    Swap cheapest_swap() {
+    template <class Loops>
+    Swap cheapest_swap(Loops) {
         Swap cheapest;
         for (int p = 0; p < n_; ++p) node_[p] = p;
         for (int p = n_ - 1; p >= (single_root_ ? 1 : 0); --p) {
             double* row = &preorder_scores_[at(p, 0)];
             const int below = p + 1, beyond = p + 1 + size_[p];  // columns of the descendants
+            const auto best_of = [&](int first, int last) { return Loops::best_entry(row + first, last - first, NONE); };
             for (;;) {
-                const Best<double> best = best_entry(row, below, beyond);
+                const Best<double> best = best_of(below, beyond);
                 if (!(best.score > tree_arc_[p])) break;
-                start_meld(row, best.score, columns_);
+                for (int column = 0; column < columns_; ++column) row[column] -= best.score;
                 tree_arc_[p] -= best.score;
-                for (int inner = node_[best.column - 1]; inner != p; inner = node_[head_[inner]]) {
-                    meld_row(row, &preorder_scores_[at(inner, 0)], tree_arc_[inner], columns_);
+                for (int inner = node_[p + best.column]; inner != p; inner = node_[head_[inner]]) {
+                    const double* other = &preorder_scores_[at(inner, 0)];
+                    for (int column = 0; column < columns_; ++column)
+                        row[column] = std::max(row[column], other[column] - tree_arc_[inner]);
                     for (int q = inner; q < inner + size_[inner]; ++q)
                         if (node_[q] == inner) node_[q] = p;
                 }
                 for (int q = p; q < beyond - 1; ++q)
                     if (node_[q] == p) row[q + 1] = FORBIDDEN;
             }
-            const double other = std::max(best_entry(row, 0, below).score, best_entry(row, beyond, columns_).score);
+            const double other = std::max(best_of(0, below).score, best_of(beyond, columns_).score);
             const double cost = tree_arc_[p] - other;
             if (cost < cheapest.loss) cheapest = {cost, order_[p], head_[p] == NONE ? 0 : order_[head_[p]] + 1};
         }
         return cheapest;
     }
 
+    Workspace& workspace_;
     int n_, columns_;
     bool single_root_;
     std::vector<double> base_, subspace_, preorder_scores_;  // n rows of n+1 columns; self arcs are FORBIDDEN
@@ -222,11 +222,13 @@ private:
 };
 
 // Heads of the k best trees, or of as many as there are, one after the other.
-template <class T>
-Fault k_best(const Scores<T>& scores, std::size_t k, bool single_root, std::vector<std::int32_t>& trees) noexcept try {
-    std::vector<std::int32_t> best(scores.n);
-    if (const Fault fault = decode(scores, best.data(), single_root)) return fault;
-    return KBest(scores, single_root).run(best.data(), k, trees);
+inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root, std::vector<std::int32_t>& trees) noexcept try {
+    ThreadWorkspace workspace;
+    return sentence.with_scores([&](const auto& scores) {
+        std::vector<std::int32_t> best(scores.n);
+        if (const Fault fault = decode(scores, best.data(), single_root, *workspace)) return fault;
+        return KBest(scores, single_root, *workspace).run(best.data(), k, trees);
+    });
 } catch (const std::bad_alloc&) {
     return {FaultKind::no_memory, 0, 0};
 }

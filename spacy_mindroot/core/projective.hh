@@ -22,23 +22,19 @@ inline bool is_projective(const std::int32_t* heads, int n) {
     return true;
 }
 
-// The best of left[k] + right[k], the lowest k where several are equal. `sums` is room for them.
-MINDROOT_DISPATCH inline Best<double> best_sum(const double* left, const double* right, int size, double* sums) {
-    for (int k = 0; k < size; ++k) sums[k] = left[k] + right[k];
-    return best_contiguous(sums, 0, size, NONE);
-}
-
 // The chart. Nodes are 0 = ROOT and the tokens from 1 on. A complete span is a head with all its descendants to one side, as
 // far as the span goes; an incomplete one runs from a head to one of its dependents, whose far side is still to come.
 // Each table holds a span twice, at [i][j] and [j][i], so that every loop runs along rows.
+template <class Loops>
 class Chart {
 public:
+    Chart(int n, bool single_root)
+        : nodes_(n + 1), first_(single_root ? 1 : 0), cells_(static_cast<std::size_t>(nodes_) * nodes_), right_(cells_),
+          left_(cells_), arc_(cells_), sums_(nodes_) {}
+
     // `best_heads` is the greedy graph. Scores are taken relative to the best of their row.
     template <class T>
-    Chart(const Scores<T>& scores, const std::int32_t* best_heads, bool single_root)
-        : nodes_(scores.n + 1), first_(single_root ? 1 : 0), cells_(static_cast<std::size_t>(nodes_) * nodes_), right_(cells_),
-          left_(cells_), arc_(cells_), sums_(nodes_) {
-        for (int node = 0; node < nodes_; ++node) right_[at(node, node)] = left_[at(node, node)] = 0;
+    void fill(const Scores<T>& scores, const std::int32_t* best_heads) {
         const double scale = large(scores) ? 0x1p-64 : 1;
         const auto score = [&](int dependent, int head) -> double {
             if (dependent == 0) return FORBIDDEN;
@@ -52,10 +48,11 @@ public:
                 right_[at(i, j)] = right_[at(j, i)] = split_right(i, j).score;
                 left_[at(i, j)] = left_[at(j, i)] = split_left(i, j).score;
             }
-        if (single_root) {
+        if (first_ == 1) {
             for (int root = 1; root < nodes_; ++root)
                 sums_[root] = left_[at(1, root)] + right_[at(root, nodes_ - 1)] + score(root, 0);
-            root_ = best_contiguous(sums_.data(), 1, nodes_, NONE).column;
+            const int root = Loops::best_entry(&sums_[1], nodes_ - 1, NONE).column;
+            root_ = root == NONE ? NONE : root + 1;
         } else {
             root_ = right_[at(0, nodes_ - 1)] == FORBIDDEN ? NONE : 0;
         }
@@ -95,18 +92,24 @@ public:
 private:
     std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * nodes_ + j; }
 
+    // The best of left[k] + right[k], the lowest k where several are equal.
+    Best<double> best_sum(const double* left, const double* right, int size) {
+        for (int k = 0; k < size; ++k) sums_[k] = left[k] + right[k];
+        return Loops::best_entry(sums_.data(), size, NONE);
+    }
+
     // An arc between i and j: right half of i up to k, left half of j from k+1 on.
-    Best<double> split(int i, int j) { return best_sum(&right_[at(i, i)], &left_[at(j, i + 1)], j - i, sums_.data()); }
+    Best<double> split(int i, int j) { return best_sum(&right_[at(i, i)], &left_[at(j, i + 1)], j - i); }
 
     // All descendants of i up to j: an arc from i to k, right half of k.
     Best<double> split_right(int i, int j) {
-        return best_sum(&arc_[at(i, i + 1)], &right_[at(j, i + 1)], j - i, sums_.data());
+        return best_sum(&arc_[at(i, i + 1)], &right_[at(j, i + 1)], j - i);
     }
 
     // All descendants of j down to i: left half of k, an arc from j to k.
-    Best<double> split_left(int i, int j) { return best_sum(&left_[at(i, i)], &arc_[at(j, i)], j - i, sums_.data()); }
+    Best<double> split_left(int i, int j) { return best_sum(&left_[at(i, i)], &arc_[at(j, i)], j - i); }
 
-    // Could sums of the scores overflow? See Graph::copy.
+    // Could sums of the scores overflow? See copy() in decode.hh.
     template <class T>
     static bool large(const Scores<T>& scores) {
         if constexpr (sizeof(T) == sizeof(double))
@@ -126,21 +129,27 @@ private:
     int root_ = NONE;  // whose complete spans make up the tree
 };
 
-// Heads (0 = ROOT) of the best projective tree, single-rooted or not. `heads` is undefined after a fault.
-template <class T>
-Fault decode_projective(const Scores<T>& scores, std::int32_t* heads, bool single_root) noexcept try {
-    const int n = scores.n;
+// Heads (0 = ROOT) of the best projective tree, single-rooted or not. Undefined after a fault.
+inline Fault decode_projective(const Sentence& sentence, bool single_root) noexcept try {
+    const int n = sentence.n;
     if (n == 0) return {};
-    if (const Fault fault = greedy_graph(scores, heads)) return fault;
-    std::vector<int> seen(n);
-    if (is_tree(heads, n, seen.data()) && (!single_root || count_roots(heads, n) == 1) && is_projective(heads, n)) return {};
-
-    Chart chart(scores, heads, single_root);
-    if (chart.has_tree()) {
-        chart.read(heads);
+    if (const Fault fault = greedy_graph(sentence)) return fault;
+    std::vector<int> room(n + 1);
+    if (is_tree(sentence.heads, n, room.data()) && (!single_root || count_roots(sentence.heads, n) == 1) &&
+        is_projective(sentence.heads, n))
         return {};
-    }
-    if (const Fault fault = decode(scores, heads, single_root)) return fault;
+
+    const bool found = with_loops([&](auto loops) {
+        Chart<decltype(loops)> chart(n, single_root);
+        sentence.with_scores([&](const auto& scores) {
+            chart.fill(scores, sentence.heads);
+            return Fault();
+        });
+        if (chart.has_tree()) chart.read(sentence.heads);
+        return chart.has_tree();
+    });
+    if (found) return {};
+    if (const Fault fault = decode_sentence(sentence, single_root)) return fault;
     return {FaultKind::no_projective, 0, 0};
 } catch (const std::bad_alloc&) {
     return {FaultKind::no_memory, 0, 0};
