@@ -205,6 +205,38 @@ def inference(repeats: int = typer.Option(7, help="Runs of each, in turn")) -> N
 
 
 @app.command()
+def search(
+    scores: Path = typer.Option(DATA / "scores" / "Irish-IDT.npz", help="Score file for the component's switches"),
+    repeats: int = typer.Option(7, help="Runs of each, in turn"),
+) -> None:
+    """Time for the next best and the projective trees beside decoding, and for the switches of mind_root."""
+    from .search import time_search, time_switches
+
+    found = list(time_search(repeats))
+    rows = [(n, *(f"{seconds * 1e6:.0f}" for seconds in times.values())) for n, times in found]
+    typer.echo(table(rows, header=("us a sentence, n", *found[0][1]), divider=True, aligns=("r",) * 5))
+    switches = time_switches(scores, repeats)
+    rows = [(name, f"{seconds * 1e6:.0f}", f"{seconds / switches['none']:.1f}") for name, seconds in switches.items()]
+    header = (f"switches, {scores.stem}", "us a sentence", "ratio")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "r")))
+
+
+@app.command()
+def given(
+    seeds: int = typer.Option(5, help="How often a tenth of the tokens is drawn"),
+) -> None:
+    """Partial annotation: what a tenth of the gold heads, as required arcs, does for the other tokens."""
+    from .search import gain_of_given_arcs
+
+    rows = []
+    for path in sorted((DATA / "scores").glob("*.npz")):
+        before, after, sentences = gain_of_given_arcs(path, seeds)
+        rows.append((path.stem, sentences, f"{before:.2%}", f"{after:.2%}", f"{100 * (after - before):+.2f}"))
+    header = ("scores", "sentences", "UAS of the others", "with a tenth given", "gain")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r")))
+
+
+@app.command()
 def calibration(
     folder: Path = typer.Option(DATA / "scores", help="Folder of score files with gold heads"),
     figure: Path = typer.Option(ROOT / "docs" / "calibration.png", help="Where the plot goes (needs matplotlib)"),

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Span, Token
 # doc._.arc_labels: one array of unsigned ints per sentence, same shapes: the best label of each arc, as an index into
 # doc._.arc_label_names: a list of strings.
 # doc._.conllu: a list of strings: the sentences in CoNLL-U that the Doc was made from (see conllu/docs.py).
-# doc._.mind_root_report: a list of dicts: the arcs that `mind_root` has changed on a Doc that was parsed before (see sources.py).
+# doc._.mind_root_report: a list of dicts: the arcs that `mind_root` has changed on a Doc that was parsed before (see head_scores.py).
 # doc._.arc_constraints: a dict with lists of arcs, "required" and "forbidden" (see annotate.read_arc_constraints).
 EXTENSIONS = ("arc_scores", "arc_labels", "arc_label_names", "arc_constraints", "conllu", "mind_root_report")
 

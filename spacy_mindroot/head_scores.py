@@ -51,7 +51,7 @@ class HeadScores:
     def relabel(self, doc: Doc) -> tuple[npt.NDArray[np.uint64], list[dict[str, Any]]]:
         """The labels of the repaired trees (`repair.repair_labels`), and what has changed. Reads the Doc before the trees are written.
 
-        RETURNS: For each token the hash of its label, 0 if it keeps the one that it has; and for each token with another head a dict of
+        RETURNS: For each token the hash of its label, 0 if it keeps the one that it has or is to get the component's `fallback_label`; and for each token with another head a dict of
             its index `token`, those of its `old_head` and `head` (None for ROOT, and for one that is missing or in another sentence), its
             `old_label` and `why` it was changed (see `repair.Change`).
         """
@@ -63,7 +63,8 @@ class HeadScores:
                 was, parsed.heads, heads, pos=parsed.pos, is_punct=parsed.is_punct, demoted_label=self.demoted_label
             )
             for i, head in enumerate(heads):
-                if head != 0 and (head != parsed.heads[i] or labels[i] != was[i]):
+                is_same = labels[i] == was[i]
+                if head != 0 and (head != parsed.heads[i] if is_same else labels[i] != "dep"):
                     hashes[parsed.start + i] = doc.vocab.strings.add(labels[i])
             report += [
                 {
@@ -78,6 +79,8 @@ class HeadScores:
         return hashes, report
 
     def _repaired(self, doc: Doc) -> Iterator[tuple["_ParsedSentence", Repair]]:
+        if len(doc) == 0:
+            return
         offsets, deps = doc.to_array([HEAD, DEP]).T
         if not offsets.any() and not deps.any():
             raise MissingScoresError(f"{describe(doc)} has no heads to repair. Put a parser before this component.")

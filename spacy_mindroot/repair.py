@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -96,8 +97,9 @@ def repair_heads(
     but one; nothing else has to, so these are the fewest. What this leaves open is decided so:
 
     1. The root is one of the roots there are. If there are none, it is a token whose head has to change, or one in a cycle.
-    2. Among these, the first of the highest rank: not punctuation; labelled `root`; a verb; a noun, adjective or other content word.
-       Of each cycle, the arc of the first token of the highest rank goes.
+    2. Among these, the one of the highest rank: not punctuation; labelled `root`; a verb; a noun, adjective or other content word. Of
+       several roots of that rank, the one with the most tokens under it; and then the first. Of each cycle, the arc of the
+       first token of the highest rank goes.
     3. Each token whose head has changed hangs on the root.
     """
     given = _to_given(heads, "heads")
@@ -147,6 +149,12 @@ def find_cycles(heads: Sequence[int]) -> list[list[int]]:
             first = cycle.index(min(cycle))
             cycles.append(cycle[first:] + cycle[:first])
     return cycles
+
+
+def shown_cycle(cycle: Sequence[int]) -> str:
+    """A cycle for a message: its tokens, back to the first; not all of a very long one."""
+    tokens = [*map(str, cycle[:10]), *(["..."] if len(cycle) > 10 else []), str(cycle[0])]
+    return " -> ".join(tokens)
 
 
 def looks_zero_based(heads: Sequence[int]) -> bool:
@@ -203,6 +211,7 @@ def repair_labels(
     return repaired
 
 
+@lru_cache(maxsize=1024)
 def is_root_label(label: str | None) -> bool:
     """Is this ROOT's label, in upper or lower case, with or without a subtype?"""
     return label is not None and label.partition(":")[0].lower() == "root"
@@ -234,12 +243,34 @@ def _nearest(
         return min(tokens, key=lambda token: (-ranks[token - 1], token))
 
     locked_roots = [token for token in roots if is_locked[token - 1]]
-    root = first(locked_roots or roots or [*free, *(token for cycle in cycles for token in cycle)])
-    changed = free | set(roots) | {root if root in cycle else first(cycle) for cycle in cycles}
+    if len(roots) > 1 and not locked_roots:
+        sizes = _subtree_sizes(heads)
+        root = min(roots, key=lambda token: (-ranks[token - 1], -sizes[token - 1], token))
+    else:
+        root = first(locked_roots or roots or [*free, *(token for cycle in cycles for token in cycle)])
+    changed = free | set(roots) | {first(cycle) for cycle in cycles}
     repaired = heads.copy()
     repaired[[token - 1 for token in changed]] = root
     repaired[root - 1] = 0
     return repaired
+
+
+def _subtree_sizes(heads: npt.NDArray[np.int64]) -> list[int]:
+    """How many tokens hang on each token, directly or through others, itself included. Those of tokens in cycles mean nothing."""
+    n = len(heads)
+    sizes, waiting = [1] * n, [0] * (n + 1)
+    inside = [head if 1 <= head <= n else 0 for head in heads.tolist()]
+    for head in inside:
+        waiting[head] += 1
+    leaves = [token for token in range(1, n + 1) if not waiting[token]]
+    for token in leaves:  # grows on the way
+        head = inside[token - 1]
+        if head:
+            sizes[head - 1] += sizes[token - 1]
+            waiting[head] -= 1
+            if not waiting[head]:
+                leaves.append(head)
+    return sizes
 
 
 def _faults(heads: npt.NDArray[np.int64]) -> tuple[dict[int, Why], list[list[int]]]:
@@ -305,7 +336,7 @@ def _check_required(locked: npt.NDArray[np.int64], is_locked: npt.NDArray[np.boo
     if len(roots) > 1:
         raise HeadsError(f"the required heads have {len(roots)} roots: {', '.join(map(str, roots))}. A tree has one.")
     for cycle in find_cycles(locked.tolist()):
-        raise HeadsError(f"the required heads have a cycle: {' -> '.join(map(str, [*cycle, cycle[0]]))}.")
+        raise HeadsError(f"the required heads have a cycle: {shown_cycle(cycle)}.")
     if n and is_locked.all() and not roots:
         raise HeadsError("the required heads have no root.")
 

@@ -1,19 +1,33 @@
-"""Inputs that broke other tools, and the behaviour that is right: what concerns decoding and writing trees."""
+"""Inputs that broke other tools, and the behaviour that is right: what concerns decoding, repair and writing trees."""
 
 import pickle
 
 import numpy as np
 import pytest
 import spacy
+from spacy.cli import app
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.vocab import Vocab
+from typer.testing import CliRunner
 
-from spacy_mindroot import count_roots, decode, decode_batch, is_projective, is_tree, reduce_labels, tree_weight
+from spacy_mindroot import (
+    count_roots,
+    decode,
+    decode_batch,
+    is_projective,
+    is_tree,
+    reduce_labels,
+    repair_heads,
+    tree_weight,
+)
 from spacy_mindroot.annotate import write_trees
+from spacy_mindroot.conllu import doc_to_conllu, read_conllu, repair_sentence, sentence_to_doc
 from spacy_mindroot.errors import ConflictError
 from spacy_mindroot.inference import kbest, marginals
+from spacy_mindroot.repair import looks_like_punctuation, repair_labels
 from spacy_mindroot.tree_scorer import TreeScorer
+from spacy_mindroot.voting import arc_votes
 
 LAYOUTS = {"dep_head": "square", "head_dep": "square_transposed"}
 VARIANTS = {
@@ -198,6 +212,88 @@ def test_doc(case):
             assert sum(t.head.i == t.i for t in copy) == expect["n_roots"]
         assert all(t.head in sentence for sentence in copy.sents for t in sentence)
         assert all(list(t.subtree) for t in copy)
+
+
+@pytest.mark.cases("heads_only")
+def test_heads_only(case):
+    """Repair without scores, of heads and then of labels."""
+    heads, expect, words = case["heads"], case["expect"], case["words"]
+    labels = case["deps"] or ["dep"] * len(heads)
+    is_punct = [looks_like_punctuation(word) for word in words]
+    repair = repair_heads(heads, labels=case["deps"], is_punct=is_punct)
+    repaired = repair.heads.tolist()
+    assert is_tree(repaired) and count_roots(repaired) == expect.get("n_roots", 1)
+    if "heads" in expect:
+        assert repaired == expect["heads"]
+    if "heads_any_of" in expect:
+        assert repaired in expect["heads_any_of"]
+    if "changed" in expect:
+        assert [change.dependent for change in repair.changes] == expect["changed"]
+    assert len(repair.changes) <= expect.get("max_changed", len(heads))
+    if "report_cycle" in expect:
+        assert expect["report_cycle"] in repair.cycles
+    if "deps" in expect:
+        found = repair_labels(labels, heads, repaired, is_punct=is_punct)
+        assert all(label in allowed.split("|") for label, allowed in zip(found, expect["deps"], strict=True)), found
+
+
+@pytest.mark.cases("conllu")
+def test_conllu(case, tmp_path):
+    """Through the reader, `spacy mindroot repair`, and a Doc."""
+    source, out, expect = tmp_path / "in.conllu", tmp_path / "out.conllu", case["expect"]
+    source.write_bytes(case["text"].encode("utf8"))
+    result = CliRunner().invoke(app, ["mindroot", "repair", str(source), str(out)])
+    if "error" in expect:
+        assert result.exit_code == 1 and all(part in result.output for part in expect["message_names"]), result.output
+        assert not out.exists()
+        with pytest.raises(ValueError) as caught:
+            for sentence in read_conllu(source):
+                repair_sentence(sentence)
+        assert all(part in str(caught.value) for part in expect["message_names"]), str(caught.value)
+        return
+    assert result.exit_code == 0, result.output
+    sentences = list(read_conllu(out))
+    assert len(sentences) == expect.get("sentences", 1)
+    assert all(is_tree(sentence.heads) and count_roots(sentence.heads) == 1 for sentence in sentences)
+    several = isinstance(expect.get("heads", [0])[0], list)
+    for k, sentence in enumerate(sentences):
+        assert len(sentence) == expect.get("words", len(sentence))
+        heads, deps = (expect.get(name, [])[k : k + 1] if several else [expect.get(name)] for name in ("heads", "deps"))
+        if isinstance(heads[0], list):
+            assert sentence.heads == heads[0]
+        elif several:  # said in words
+            assert heads[0] == "one arc of 2/3 re-headed to 1" and sentence.heads in ([0, 1, 2], [0, 3, 1])
+        if deps[0]:
+            found = zip(sentence.labels, deps[0], strict=True)
+            assert all(label in allowed.split("|") for label, allowed in found), sentence.labels
+        assert sentence.words == expect.get("forms", sentence.words)
+        assert len(sentence.multiword_tokens()) == expect.get("range_lines_kept", 0)
+        assert [cells[0] for cells in sentence.empty_nodes()] == expect.get("empty_nodes_kept", [])
+        vocab = Vocab()
+        doc = sentence_to_doc(vocab, sentence)
+        assert [token.text for token in doc] == sentence.words
+        assert doc_to_conllu(doc).encode() == sentence.to_bytes()
+        if "doc_surface_heads" in expect:
+            surface = sentence_to_doc(vocab, sentence, surface_tokens=True)
+            assert [token.head.i for token in surface] == expect["doc_surface_heads"]
+    if "empty_nodes_kept" in expect or expect.get("byte_identical") or "range_lines_kept" in expect:
+        assert out.read_bytes() == source.read_bytes()
+
+
+@pytest.mark.cases("roundtrip")
+def test_roundtrip(case):
+    """What is kept on a Doc is plain: the report of a repair, n best trees, CoNLL-U."""
+    assert case["id"] == "S18-1", "a case that this test does not know"
+    doc = Doc(Vocab(), words=["a", "b"], heads=[0, 1], deps=["ROOT", "ROOT"])
+    source = {"@misc": "spacy-mindroot.head_scores.v1", "sentences": "doc"}
+    spacy.blank("xx").add_pipe("mind_root", config={"scores": source})(doc)
+    doc._.arc_scores = [arc_votes([[0, 1], [2, 0]], [2, 1])]  # of n best trees with weights
+    doc._.conllu = [doc_to_conllu(doc)]
+    assert doc._.mind_root_report
+    for copy in (Doc(Vocab()).from_bytes(doc.to_bytes()), *DocBin(docs=[doc], store_user_data=True).get_docs(Vocab())):
+        assert list(copy._.mind_root_report) == doc._.mind_root_report
+        assert list(copy._.conllu) == doc._.conllu
+        assert np.array_equal(copy._.arc_scores, doc._.arc_scores)
 
 
 @pytest.mark.parametrize("n", [2, 5, 50])

@@ -124,7 +124,7 @@ def repair_file(
     """
     name = "<stdin>" if str(source) == "-" else str(source)
     counts, reasons = totals.counts, totals.reasons
-    malformed = zero_based = done = 0
+    sentences = malformed = zero_based = done = 0
 
     def on_fault(error: ConlluError) -> None:
         counts["faults"] += 1
@@ -139,7 +139,7 @@ def repair_file(
                 continue
             before = piece.heads.copy()
             done += sum(map(len, piece.lines))
-            counts["sentences"] += 1
+            sentences += 1
             counts["words"] += len(piece)
             try:
                 changes = repair_sentence(piece, demoted_label=demoted_label)
@@ -165,8 +165,9 @@ def repair_file(
                 on_progress(done)
                 done = 0
     on_progress(done)
+    counts["sentences"] += sentences
     counts["malformed"] += malformed
-    if zero_based * 4 > malformed:
+    if malformed * 2 > sentences and zero_based * 4 > malformed:  # of such files, nearly all and about two thirds
         message = (
             f"{name}: the heads of {zero_based:,} of {malformed:,} malformed sentences make trees if they count from 0, with the root as its "
             "own head. In CoNLL-U they count from 1, and ROOT is 0: convert them first."

@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, minibatch
 
+from ..docs import drop_extension
 from ..errors import ConlluError
 from ..trees import MISSING
 from .docs import sentences_to_doc
@@ -77,6 +78,7 @@ class ConlluCorpus:
         )
         for sentences in islice(batches, self.limit or None):
             reference = sentences_to_doc(nlp.vocab, sentences, surface_tokens=self.surface_tokens)
+            drop_extension(reference, "conllu")  # training keeps all Docs
             if not self._logged:
                 for sentence in sentences:
                     _count(sentence, counts)

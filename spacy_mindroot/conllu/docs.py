@@ -14,7 +14,7 @@ from spacy.vocab import Vocab
 
 from ..docs import describe, read_extension, write_extension
 from ..errors import ConlluError
-from ..repair import find_cycles
+from ..repair import find_cycles, shown_cycle
 from ..trees import MISSING
 from .sentence import (
     DEPREL,
@@ -152,6 +152,7 @@ def _surface(sentence: Sentence) -> list[_Token]:
     """The tokens of the surface; see `sentences_to_doc`."""
     words = _tokens(sentence)
     ranges = {first: (last, cells) for first, last, cells in sentence.multiword_tokens()}
+    depths = _depths(words) if ranges else []
     of_word: list[int] = []  # the surface token of each word
     tokens: list[_Token] = []
     for i, word in enumerate(words):
@@ -160,22 +161,30 @@ def _surface(sentence: Sentence) -> list[_Token]:
         last, cells = ranges.get(i + 1, (i + 1, None))
         if cells is not None:
             inner = range(i, last)
-            word = words[min(inner, key=lambda k: (_depth(words, k), k))]
+            word = words[min(inner, key=lambda k: (depths[k], k))]
             word = word._replace(form=cells[FORM], space=_space(cells[MISC]))
-            if words[i].head is None and all(words[k].head is None for k in inner):
-                word = word._replace(head=None, dep="")
         of_word += [len(tokens)] * (last - i)
         tokens.append(word)
     return [token if token.head is None else token._replace(head=of_word[token.head]) for token in tokens]
 
 
-def _depth(words: Sequence[_Token], word: int) -> int:
-    """Arcs up to the root; a word without a head is below all others."""
-    depth = 0
-    while words[word].head not in (None, word):
-        word = words[word].head  # type: ignore[assignment]
-        depth += 1
-    return depth if words[word].head is not None else depth + len(words)
+def _depths(words: Sequence[_Token]) -> list[int]:
+    """Arcs from each word up to the root. What hangs on a word without a head is below all else."""
+    depths: list[int] = [-1] * len(words)
+    for start in range(len(words)):
+        path = []
+        word = start
+        while depths[word] < 0:
+            head = words[word].head
+            if head is None or head == word:
+                depths[word] = 0 if head == word else len(words)
+            else:
+                path.append(word)
+                word = head
+        for below in reversed(path):
+            depths[below] = depths[word] + 1
+            word = below
+    return depths
 
 
 def _check_tree(sentence: Sentence) -> None:
@@ -188,8 +197,7 @@ def _check_tree(sentence: Sentence) -> None:
             f"is the second root of its sentence: word {roots[1]} besides {roots[0]}. spaCy would split it. {remedy}",
         )
     for cycle in find_cycles(sentence.heads):
-        path = " -> ".join(map(str, [*cycle, cycle[0]]))
-        raise sentence.fault(cycle[0], f"is in a cycle of its sentence: {path}. {remedy}")
+        raise sentence.fault(cycle[0], f"is in a cycle of its sentence: {shown_cycle(cycle)}. {remedy}")
 
 
 def _update(sentence: Sentence, doc: Doc, start: int, end: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import HeadsError
-from ..repair import is_root_label, looks_like_punctuation, repair_heads, repair_labels
+from ..repair import is_root_label, looks_like_punctuation, repair_heads, repair_labels, shown_cycle
 from ..trees import MISSING, is_tree
 from .sentence import DEPREL, DEPS, HEAD, UPOS, Sentence
 
@@ -38,7 +38,7 @@ class ArcChange(NamedTuple):
     def __str__(self) -> str:
         arc = f"head {self.old_head} ({self.old_label}) -> {self.head} ({self.label})"
         sentence = f"sentence {self.sent_id}, " if self.sent_id else ""
-        cycle = f" ({' -> '.join(map(str, [*self.cycle, self.cycle[0]]))})" if self.cycle else ""
+        cycle = f" ({shown_cycle(self.cycle)})" if self.cycle else ""
         return f"{self.file}:{self.line}: {sentence}word {self.word} {self.form!r}: {self.why}{cycle}: {arc}"
 
 
@@ -87,6 +87,8 @@ def repair_sentence(
     new_labels = repair_labels(
         labels, before, after, pos=pos, is_punct=is_punct, root_label=root_label, demoted_label=demoted_label
     )
+    sent_id = sentence.sent_id
+    cycles = {word: cycle for cycle in repair.cycles for word in cycle}
     reasons = {change.dependent: change.why for change in repair.changes}
     changes = []
     for word, (form, head, label) in enumerate(zip(words, after, new_labels, strict=True), 1):
@@ -97,7 +99,7 @@ def repair_sentence(
             ArcChange(
                 file=sentence.source,
                 line=sentence.line_of(word),
-                sent_id=sentence.sent_id,
+                sent_id=sent_id,
                 word=word,
                 form=form,
                 old_head=sentence.rows[word - 1][HEAD].decode(),
@@ -105,7 +107,7 @@ def repair_sentence(
                 head=str(head),
                 label=label,
                 why=reasons.get(word, "label"),
-                cycle=next((cycle for cycle in repair.cycles if word in cycle), None) if word in reasons else None,
+                cycle=cycles.get(word) if word in reasons else None,
             )
         )
         if head != before[word - 1]:
