@@ -4,8 +4,11 @@ import sys
 
 from setuptools import Extension, setup
 
-CPP17 = ["/std:c++17", "/O2"] if sys.platform == "win32" else ["-std=c++17", "-O3"]
-HEADERS = ("rows", "arborescence", "root_constraint", "decode", "numbers", "matrix_tree", "sampling")
+WINDOWS = sys.platform == "win32"
+HEADERS = (
+    *("rows", "arborescence", "root_constraint", "parallel", "decode"),
+    *("kbest", "projective", "numbers", "matrix_tree", "sampling"),
+)
 
 setup(
     ext_modules=[
@@ -15,7 +18,8 @@ setup(
             include_dirs=["spacy_mindroot/core"],
             depends=[f"spacy_mindroot/core/{header}.hh" for header in HEADERS],
             language="c++",
-            extra_compile_args=CPP17,
+            extra_compile_args=["/std:c++17", "/O2"] if WINDOWS else ["-std=c++17", "-O3", "-pthread"],
+            extra_link_args=[] if WINDOWS else ["-pthread"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
         )

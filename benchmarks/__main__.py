@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from collections import defaultdict
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import typer
 from wasabi import table
+
+from .contestants import FLOOR
+from .decoding import Result
 
 app = typer.Typer(help="Benchmarks. Figures are medians and ratios within one run.", no_args_is_help=True)
 ROOT = Path(__file__).parent.parent
@@ -19,24 +24,88 @@ DATA = Path(os.environ.get("MINDROOT_DATA", ROOT / "../shared/data"))
 
 
 @app.command()
-def growth(
-    short: int = typer.Option(500, help="Length of the short sentences"),
-    long: int = typer.Option(2000, help="Length of the long sentences"),
+def decode(
+    families: str = typer.Option("parser,uniform,nested,root_half,root_all", help="Input families, by commas"),
+    sizes: str = typer.Option("10,25,50,100,200,400,1000", help="Tokens of a sentence, by commas"),
+    repeats: int = typer.Option(9, help="Runs of each, in turn"),
+    only: str = typer.Option("", help="Only contestants whose name has one of these in it, by commas"),
+    real: int = typer.Option(200, help="Sentences of each file of real scores in the data folder; 0 for none"),
+    results: Path = typer.Option(ROOT / "benchmarks/results/decoding.json", help="Where the results are written"),
+    plot: Path | None = typer.Option(None, help="Where to plot them (needs matplotlib)"),
+) -> None:
+    """Time to decode, of every decoder that is installed, over that of numpy's argmax on the same matrices.
+
+    One core, CPU time of the process. The trees are checked for weight and number of roots in the same run.
+    """
+    from .contestants import CONTESTANTS
+    from .decoding import pin_to_one_core, time_decoders, time_score_file, time_threads
+
+    one, two = time_threads(50, 2000, repeats)
+    typer.echo(f"Two threads take {two / one:.2f} times as long as one for a batch of 2000 sentences of 50 tokens.")
+    pin_to_one_core()
+    contestants = [make() for make in CONTESTANTS]
+    if only:
+        contestants = [c for c in contestants if any(part in c.name for part in ("argmax", *only.split(",")))]
+    for contestant in list(contestants):
+        if missing := contestant.missing():
+            typer.echo(f"Not measured: {missing}")
+            contestants.remove(contestant)
+    numbers = [int(n) for n in sizes.split(",")]
+    found = list(time_decoders(contestants, families.split(","), numbers, repeats))
+    for path in sorted((DATA / "scores").glob("*.npz")) if real else []:
+        found += time_score_file(contestants, path, real, repeats)
+    for family in dict.fromkeys(result.family for result in found):
+        typer.echo(_ratios(family, [result for result in found if result.family == family]))
+    record = {
+        "python": platform.python_version(),
+        "machine": platform.platform(),
+        "versions": [contestant.version() for contestant in contestants],
+        "threads": {"seconds on one": one, "seconds on two": two},
+        "results": [asdict(result) for result in found],
+    }
+    results.parent.mkdir(parents=True, exist_ok=True)
+    results.write_text(json.dumps(record, indent=1) + "\n", "utf8")
+    if plot:
+        from .plots import plot_decoders
+
+        plot_decoders(found, families.split(","), plot)
+
+
+def _ratios(family: str, results: list[Result]) -> str:
+    """Times of a family as multiples of argmax, and how many trees are right. The argmax row is microseconds."""
+    sizes = list(dict.fromkeys(result.n for result in results))
+    cells = {(result.contestant, result.n): result for result in results}
+    rows = []
+    for name in dict.fromkeys(result.contestant for result in results):
+        own = [cells[name, n] for n in sizes if (name, n) in cells]
+        floors = {n: cells[FLOOR, n].microseconds for n in sizes}
+        times = [
+            (
+                "-"
+                if (name, n) not in cells
+                else f"{cells[name, n].microseconds / (1 if name == FLOOR else floors[n]):.2f}"
+            )
+            for n in sizes
+        ]
+        total = sum(result.sentences for result in own)
+        rows.append((name, *times, *(f"{sum(getattr(r, what) for r in own)}/{total}" for what in ("one_root", "best"))))
+    header = (family, *(str(n) if n else "of argmax" for n in sizes), "one root", "best")
+    return "\n" + str(table(rows, header=header, divider=True, aligns=("l", *"r" * (len(sizes) + 2))))
+
+
+@app.command()
+def component(
+    length: int = typer.Option(25, help="Tokens of a Doc"),
+    docs: int = typer.Option(2000, help="How many of them"),
     repeats: int = typer.Option(9, help="Runs of each, in turn"),
 ) -> None:
-    """Time to decode long sentences over time to decode short ones, on the hardest inputs.
+    """Time that `mind_root` takes for a short Doc: reading scores, decoding, writing heads, labels and sentence starts."""
+    from .component import time_component
+    from .decoding import pin_to_one_core
 
-    O(n^2) gives the square of the ratio of their lengths.
-    """
-    from .decoding import time_growth
-
-    rows = [
-        (family, f"{of_short * 1e3:.2f}", f"{of_long * 1e3:.2f}", f"{of_long / of_short:.1f}")
-        for family, of_short, of_long in time_growth(short, long, repeats)
-    ]
-    header = ("family", f"ms, n={short}", f"ms, n={long}", "ratio")
-    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r")))
-    typer.echo(f"O(n^2) gives {(long / short) ** 2:.0f}.")
+    pin_to_one_core()
+    for name, seconds in time_component(length, docs, repeats).items():
+        typer.echo(f"{name}: {seconds * 1e6:.1f} us")
 
 
 @app.command()
@@ -133,6 +202,38 @@ def inference(repeats: int = typer.Option(7, help="Runs of each, in turn")) -> N
     rows = [(f"{gap:.0f}", f"{ours:.0e}", f"{by_inverse:.0e}") for gap, ours, by_inverse in wrong_sums()]
     header = ("pairs ahead by", "error of a sum, marginals", "numpy.linalg")
     typer.echo(table(rows, header=header, divider=True, aligns=("r",) * 3))
+
+
+@app.command()
+def search(
+    scores: Path = typer.Option(DATA / "scores" / "Irish-IDT.npz", help="Score file for the component's switches"),
+    repeats: int = typer.Option(7, help="Runs of each, in turn"),
+) -> None:
+    """Time for the next best and the projective trees beside decoding, and for the switches of mind_root."""
+    from .search import time_search, time_switches
+
+    found = list(time_search(repeats))
+    rows = [(n, *(f"{seconds * 1e6:.0f}" for seconds in times.values())) for n, times in found]
+    typer.echo(table(rows, header=("us a sentence, n", *found[0][1]), divider=True, aligns=("r",) * 5))
+    switches = time_switches(scores, repeats)
+    rows = [(name, f"{seconds * 1e6:.0f}", f"{seconds / switches['none']:.1f}") for name, seconds in switches.items()]
+    header = (f"switches, {scores.stem}", "us a sentence", "ratio")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "r")))
+
+
+@app.command()
+def given(
+    seeds: int = typer.Option(5, help="How often a tenth of the tokens is drawn"),
+) -> None:
+    """Partial annotation: what a tenth of the gold heads, as required arcs, does for the other tokens."""
+    from .search import gain_of_given_arcs
+
+    rows = []
+    for path in sorted((DATA / "scores").glob("*.npz")):
+        before, after, sentences = gain_of_given_arcs(path, seeds)
+        rows.append((path.stem, sentences, f"{before:.2%}", f"{after:.2%}", f"{100 * (after - before):+.2f}"))
+    header = ("scores", "sentences", "UAS of the others", "with a tenth given", "gain")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r")))
 
 
 @app.command()

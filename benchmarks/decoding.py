@@ -1,25 +1,120 @@
-"""How long the decoder takes."""
+"""How long decoders take: all of them on the same sentences, in turn, in one run, on one core; their trees are checked."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from spacy_mindroot import decode_batch
+from spacy_mindroot import count_roots, decode, decode_batch, is_tree, tree_weight
 
-from .families import FAMILIES, sentences
+from .contestants import Contestant
+from .families import sentences
+
+TOO_LONG = 1.0  # seconds for a batch: a contestant that takes longer is not measured on longer sentences
+SHORTEST = 0.005  # seconds of a measurement: a batch is decoded as often as that takes
 
 
-def time_growth(short: int, long: int, repeats: int) -> Iterator[tuple[str, float, float]]:
-    """For each family, the median seconds to decode a short and a long sentence."""
-    for family in FAMILIES:
-        batches = {n: sentences(family, n, count=2) for n in (short, long)}
-        times: dict[int, list[float]] = {short: [], long: []}
-        for _ in range(repeats + 1):
-            for n, batch in batches.items():
-                began = time.thread_time()
-                decode_batch(batch)
-                times[n].append((time.thread_time() - began) / len(batch))
-        yield family, float(np.median(times[short][1:])), float(np.median(times[long][1:]))
+@dataclass(frozen=True)
+class Result:
+    """What a contestant did on the sentences of a family (or of a score file) of n tokens."""
+
+    contestant: str
+    family: str
+    n: int  # 0 for a score file
+    sentences: int
+    microseconds: float  # for a sentence, the median over repeats
+    best: int  # sentences of which the tree is the best with one root
+    one_root: int  # sentences of which the result is a tree with one root
+
+
+def pin_to_one_core() -> None:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def time_decoders(
+    contestants: list[Contestant], families: list[str], sizes: list[int], repeats: int
+) -> Iterator[Result]:
+    """Each contestant on each family, shortest sentences first."""
+    for family in families:
+        left = list(contestants)
+        for n in sizes:
+            results = time_batch(left, family, n, sentences(family, n), repeats)
+            yield from results
+            slow = {r.contestant for r in results if r.microseconds * r.sentences > TOO_LONG * 1e6}
+            left = [contestant for contestant in left if contestant.name not in slow]
+
+
+def time_score_file(contestants: list[Contestant], path: Path, most: int, repeats: int) -> list[Result]:
+    """The contestants on the first sentences of a file of real scores (`lens` and `arc`, as README.md beside them says)."""
+    with np.load(path) as arrays:
+        lengths = arrays["lens"][:most]
+        ends = np.cumsum(lengths.astype(np.int64) * (lengths + 1))
+        pieces = np.split(arrays["arc"][: ends[-1]], ends[:-1])
+    batch = [piece.reshape(n, n + 1) for piece, n in zip(pieces, lengths, strict=True)]
+    return time_batch(contestants, path.stem, 0, batch, repeats)
+
+
+def time_batch(
+    contestants: list[Contestant], family: str, n: int, batch: list[np.ndarray], repeats: int
+) -> list[Result]:
+    inputs, checks, loops, times = {}, {}, {}, {}
+    weights = [tree_weight(scores, decode(scores)) for scores in batch]
+    for contestant in contestants:
+        inputs[contestant.name] = contestant.prepare(batch)
+        began = time.process_time()
+        outputs = contestant.decode(inputs[contestant.name])
+        seconds = time.process_time() - began
+        checks[contestant.name] = _check(batch, weights, contestant.heads(outputs, [len(scores) for scores in batch]))
+        loops[contestant.name] = max(1, min(1000, int(SHORTEST / max(seconds, 1e-6))))
+        times[contestant.name] = [seconds] if seconds > TOO_LONG else []
+    for _ in range(repeats):
+        for contestant in contestants:
+            taken = times[contestant.name]
+            if taken and taken[0] > TOO_LONG:
+                continue
+            began = time.process_time()
+            for _ in range(loops[contestant.name]):
+                contestant.decode(inputs[contestant.name])
+            taken.append((time.process_time() - began) / loops[contestant.name])
+    return [
+        Result(name, family, n, len(batch), float(np.median(taken)) / len(batch) * 1e6, *checks[name])
+        for name, taken in times.items()
+    ]
+
+
+def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray]) -> tuple[int, int]:
+    """How many are best, and how many are trees with one root. No tree with one root can weigh more than ours."""
+    best = one_root = 0
+    for scores, weight, heads in zip(batch, weights, trees, strict=True):
+        if not is_tree(heads) or count_roots(heads) != 1:
+            continue
+        one_root += 1
+        own = tree_weight(scores, heads)
+        if own > weight + 1e-5 * max(1.0, abs(weight)):
+            raise AssertionError(f"a tree of weight {own} was found where ours weighs {weight}")
+        best += own >= weight - 1e-5 * max(1.0, abs(weight))
+    return best, one_root
+
+
+def time_threads(n: int, count: int, repeats: int) -> tuple[float, float]:
+    """Median seconds (not of CPU time) for a flat batch of `root_half` on one thread, and on two."""
+    flat = np.concatenate([scores.ravel() for scores in sentences("root_half", n, 50)] * (count // 50))
+    lengths = np.full(count, n)
+    times: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(repeats):
+        for threads, taken in times.items():
+            began = time.perf_counter()
+            decode_batch(flat, lengths, n_threads=threads)
+            taken.append(time.perf_counter() - began)
+    return float(np.median(times[1])), float(np.median(times[2]))
+
+
+def slope(sizes: list[int], times: list[float]) -> float:
+    """Of log time against log n."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])

@@ -13,10 +13,11 @@ from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
+from .constraints import Constraints, pairs_of_ints
 from .core import _core
 from .decoding import Heads
 from .docs import describe
-from .errors import HeadsError, LabelsError, SentenceMismatchError
+from .errors import ConstraintsError, HeadsError, LabelsError, SentenceMismatchError
 from .scores import FloatArray
 from .trees import count_roots, is_tree, to_heads
 
@@ -43,19 +44,54 @@ def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
     if 0 in lengths:
         raise SentenceMismatchError(f"{describe(doc)} has arc scores for a sentence of 0 tokens. Leave it out.")
     starts = doc.to_array(_STARTS)
-    if not starts[1:].any():  # no boundaries are set
+    if _core.boundaries_agree(starts, list(lengths)) is not False:
         return
     present, wanted = starts == 1, np.zeros(len(doc), dtype=bool)
     wanted[list(accumulate(lengths[:-1], initial=0))] = present[0] = True
-    agree = np.array_equal(present, wanted) or (
-        doc.has_annotation("DEP", require_complete=True) and bool(present[wanted].all())
-    )
-    if not agree:
+    if not (doc.has_annotation("DEP", require_complete=True) and bool(present[wanted].all())):
         found = np.diff(np.flatnonzero(np.append(present, True)))
         raise SentenceMismatchError(
             f"{describe(doc)} has sentences of {_listed(found.tolist())} tokens, but its arc scores are for sentences of "
             f"{_listed(lengths)}. Set the boundaries before the Doc is scored, and don't change them between."
         )
+
+
+def read_arc_constraints(doc: Doc, arc_constraints: Any, lengths: Sequence[int]) -> list[Constraints]:
+    """What `doc._.arc_constraints` says, sentence by sentence.
+
+    doc (Doc): The Doc.
+    arc_constraints (dict[str, list[tuple[int, int]]]): Arcs (token.i, head.i) that the tree is to have, under "required", and
+        not to have, under "forbidden". A root is its own head, as in spaCy.
+    lengths (Sequence[int]): The tokens of each sentence. Forbidden arcs from one sentence to another change nothing.
+    RAISES (ConstraintsError): If there is no such arc, or a required one leads from one sentence to another.
+    """
+    if not isinstance(arc_constraints, dict) or not arc_constraints.keys() <= {"required", "forbidden"}:
+        raise ConstraintsError(
+            f"{describe(doc)}: doc._.arc_constraints is a dict with lists of arcs under 'required' and 'forbidden', or one of "
+            f"them; found {str(arc_constraints)[:100]}."
+        )
+    sentence_of = np.repeat(np.arange(len(lengths)), lengths)
+    starts = list(accumulate(lengths, initial=0))
+    arcs: dict[str, list[list[tuple[int, int]]]] = {name: [[] for _ in lengths] for name in ("required", "forbidden")}
+    for name, of_doc in arc_constraints.items():
+        for dependent, head in pairs_of_ints(of_doc, name, where=f"{describe(doc)}: "):
+            if not (0 <= dependent < len(doc) and 0 <= head < len(doc)):
+                raise ConstraintsError(
+                    f"{describe(doc)} has no arc {dependent, head} to be {name}: arcs in doc._.arc_constraints are (token.i, head.i), "
+                    f"from 0 to {len(doc) - 1}, and a root is its own head."
+                )
+            k = int(sentence_of[dependent])
+            if sentence_of[head] == k:
+                arcs[name][k].append((dependent - starts[k] + 1, 0 if head == dependent else head - starts[k] + 1))
+            elif name == "required":
+                raise ConstraintsError(
+                    f"{describe(doc)}: token {dependent} ({doc[dependent].text!r}) is required to have token {head} ({doc[head].text!r}) as "
+                    "head, which is in another sentence. Change the sentence boundaries, or drop it."
+                )
+    return [
+        Constraints(required, forbidden)
+        for required, forbidden in zip(arcs["required"], arcs["forbidden"], strict=True)
+    ]
 
 
 def write_trees(
@@ -76,7 +112,7 @@ def write_trees(
     fallback_label (str): See `labels`.
     RAISES (HeadsError): If the heads of a sentence are not a tree with one root: spaCy would take them without a word.
     """
-    lengths = np.array([len(sentence) for sentence in heads], dtype=np.int64)
+    lengths = [len(sentence) for sentence in heads]
     flat = _join(heads)
     tree, sent_starts = np.empty((2, len(flat)), dtype=np.int64), np.empty(len(flat), dtype=np.int64)
     malformed = _core.relative_heads(flat, lengths, tree[0], sent_starts)
@@ -93,14 +129,14 @@ def write_trees(
 
     before = doc.to_array(_TREE + _STARTS)
     columns = tree.view(np.uint64)
-    columns[1] = _choose_deps(doc, before, columns[0], flat == 0, labels, root_label, fallback_label)
+    columns[1] = _choose_deps(doc, before, tree[0], labels, root_label, fallback_label)
 
     # Written with the heads, the sentence starts would be overwritten by what spaCy derives from them, which is wrong
     # for very tangled trees.
     doc.from_array(_TREE, columns.T)
-    derived = doc.to_array(_STARTS).view(np.int64)
+    derived = doc.to_array(_STARTS)
     doc.from_array(_STARTS, sent_starts.view(np.uint64))
-    if (derived != sent_starts).any():
+    if _core.boundaries_agree(derived, lengths) is False:
         try:
             _warn_of_tangle(doc)
         except TangledTreeWarning:  # warnings are errors here
@@ -166,7 +202,7 @@ def labels_of_trees(
         raise LabelsError(
             f"{describe(doc)} has doc._.arc_labels for {len(arc_labels)} sentences, but arc scores for {len(matrices)}."
         )
-    numbers = []
+    hashes: list[Hashes] = []
     for k, (labels, matrix, sentence) in enumerate(zip(arc_labels, matrices, heads, strict=True)):
         labels = np.asarray(labels)
         if labels.shape != matrix.shape or labels.dtype.kind not in "iu":
@@ -175,21 +211,26 @@ def labels_of_trees(
                 f"shape {labels.shape}."
             )
         chosen = labels[np.arange(len(sentence)), sentence]
-        if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(label_hashes):
+        try:
+            hashes.append(label_hashes.take(chosen))
+            out_of_range = labels.dtype.kind == "i" and bool((chosen < 0).any())
+        except IndexError:
+            out_of_range = True
+        if out_of_range:
             i = int(((chosen < 0) | (chosen >= len(label_hashes))).argmax())
             raise LabelsError(
                 f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is {chosen[i]}, but "
                 f"doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
             )
-        numbers.append(chosen)
-    hashes: Hashes = label_hashes[np.concatenate(numbers)] if numbers else label_hashes[:0]
-    return hashes
+    if len(hashes) == 1:
+        return hashes[0]
+    return np.concatenate([label_hashes[:0], *hashes])
 
 
 def _join(heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]]) -> Heads:
     """All heads end to end. Those beyond 32 bits stay out of range when they are cut off."""
     if heads and all(type(sentence) is np.ndarray and sentence.dtype == np.int32 for sentence in heads):
-        return np.concatenate(heads)
+        return np.concatenate(heads) if len(heads) > 1 else np.ascontiguousarray(heads[0])
     trees = [to_heads(sentence) for sentence in heads]
     return np.concatenate([np.empty(0, np.int64), *trees]).clip(-1, np.iinfo(np.int32).max).astype(np.int32)
 
@@ -216,8 +257,7 @@ def _malformed(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> HeadsError:
 def _choose_deps(
     doc: Doc,
     before: Hashes,
-    offsets: Hashes,
-    is_root: npt.NDArray[np.bool_],
+    offsets: npt.NDArray[np.int64],
     labels: Hashes | None,
     root_label: str,
     fallback: str,
@@ -226,14 +266,13 @@ def _choose_deps(
     strings = doc.vocab.strings
     deps = before[:, 1].copy()
     if deps.any():
-        deps = np.where(before[:, 0] == offsets, deps, np.uint64(0))
+        deps[before[:, 0] != offsets.view(np.uint64)] = 0
         for dep in set(deps.tolist()) - {0}:
             if not hash_labels(strings, [strings[dep]], root_label)[0]:
                 deps[deps == dep] = 0
     if labels is not None:
-        deps = np.where(labels, labels, deps)
-    deps[deps == 0] = strings.add(fallback)
-    deps[is_root] = strings.add(root_label)
+        labels = np.ascontiguousarray(labels, dtype=np.uint64)
+    _core.fill_labels(deps, offsets, labels, strings.add(root_label), strings.add(fallback))
     return deps
 
 

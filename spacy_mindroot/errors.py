@@ -51,6 +51,30 @@ class NotEnoughMemoryError(DecodingError, MemoryError):
     """There is no room for the working copy of the arc scores, 12 bytes for each."""
 
 
+class ConstraintsError(MindrootError):
+    """Constraints on the tree name arcs that do not exist, or are not arcs."""
+
+
+class ConflictError(DecodingError):
+    """There are trees, but none with all required and without all forbidden arcs.
+
+    required, forbidden (list[tuple[int, int]]): A smallest set of constraints that leaves no tree: if any one of them were
+        dropped, the others could hold. Arcs (dependent, head) as in CoNLL-U.
+    """
+
+    def __init__(
+        self, message: str, *, required: list[tuple[int, int]], forbidden: list[tuple[int, int]], sentence: int = 0
+    ) -> None:
+        dependent, head = (required + forbidden)[0]
+        super().__init__(message, sentence=sentence, dependent=dependent, head=head)
+        self.required = required
+        self.forbidden = forbidden
+
+
+class CountError(MindrootError):
+    """A number of trees is wanted that is not a positive int."""
+
+
 class HeadsError(MindrootError):
     """An array of heads is not one: wrong shape, dtype or range."""
 

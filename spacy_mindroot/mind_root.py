@@ -5,21 +5,37 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from .annotate import Hashes, check_sentences, hash_labels, labels_of_trees, write_trees
+from .annotate import Hashes, check_sentences, hash_labels, labels_of_trees, read_arc_constraints, write_trees
+from .constraints import Constraints
 from .core.fault import Fault
 from .decoding import Heads, decode_matrices, decoding_error
-from .docs import describe, drop_extension, install_extensions, read_extension, write_extension
-from .errors import DecodingError, LabelsError
+from .docs import (
+    Trees,
+    describe,
+    drop_extension,
+    drop_from_tokens_and_spans,
+    install_extensions,
+    read_extension,
+    write_extension,
+    write_span,
+    write_tokens,
+    write_trees_of_span,
+)
+from .errors import CountError, DecodingError, LabelsError
+from .inference.confidence import Confidence, confidence_of, margin
+from .inference.kbest import kbest_matrix, to_count
 from .scores import FloatArray, to_root_column
 from .sources import ScoreSource
+from .trees import tree_weight
 
 
 @Language.factory(
@@ -29,6 +45,9 @@ from .sources import ScoreSource
     default_config={
         "scores": {"@misc": "spacy-mindroot.doc_arc_scores.v1"},
         "keep_scores": False,
+        "projective": False,
+        "kbest": 1,
+        "confidence": False,
         "root_label": "ROOT",
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
@@ -51,6 +70,9 @@ def make_mind_root(
     name: str,
     scores: ScoreSource,
     keep_scores: bool,
+    projective: bool,
+    kbest: int,
+    confidence: bool,
     root_label: str,
     fallback_label: str,
     scorer: Callable[..., dict[str, Any]] | None,
@@ -61,10 +83,26 @@ def make_mind_root(
         name,
         scores=scores,
         keep_scores=keep_scores,
+        projective=projective,
+        kbest=kbest,
+        confidence=confidence,
         root_label=root_label,
         fallback_label=fallback_label,
         scorer=scorer,
     )
+
+
+class _Sentences(NamedTuple):
+    """What there is to decode of a Doc: one of each for each sentence.
+
+    scores: Arc scores as the source gave them.
+    constraints: None if the Doc has none at all.
+    masked: The scores of the trees that meet the constraints; `scores` itself if there are none.
+    """
+
+    scores: list[FloatArray]
+    constraints: list[Constraints] | None
+    masked: list[FloatArray]
 
 
 class MindRoot(Pipe):
@@ -73,9 +111,17 @@ class MindRoot(Pipe):
     The sentences are what the shapes of the scores say. Labels come from `doc._.arc_labels` and `doc._.arc_label_names`
     where these are given; otherwise an arc that the Doc has already keeps its label. See `annotate.write_trees`.
 
+    If `doc._.arc_constraints` requires or forbids arcs, it is the best of the trees that comply; see
+    `annotate.read_arc_constraints`. The constraints stay on the Doc.
+
     name (str): The component's name in the pipeline.
     scores (Callable[[Doc], Sequence[ArrayLike]]): Gives the arc scores of a Doc, one (n, n+1) array per sentence.
     keep_scores (bool): Leave scores and labels on the Doc. They make it slow to store and to send between processes.
+    projective (bool): Write the best of the trees without crossing arcs.
+    kbest (int): If more than 1, set `span._.trees` of each sentence to so many of its best trees, best first: pairs (heads, weight)
+        as from `inference.kbest`, where 0 = ROOT and j = token j of the sentence. The first is the one that is written.
+    confidence (bool): Set `token._.head_prob` and `token._.head_entropy`, `span._.tree_logprob` and `span._.tree_margin` of each
+        sentence. See `inference.confidence`, and `inference.tree_margin`.
     root_label (str): The dep of the root. spaCy itself expects "ROOT", for `noun_chunks` among others.
     fallback_label (str): The dep of an arc that nothing else gives a label to.
     scorer (Optional[Callable]): Scores trees for `spacy train` and `spacy evaluate`.
@@ -87,6 +133,9 @@ class MindRoot(Pipe):
         *,
         scores: ScoreSource,
         keep_scores: bool = False,
+        projective: bool = False,
+        kbest: int = 1,
+        confidence: bool = False,
         root_label: str = "ROOT",
         fallback_label: str = "dep",
         scorer: Callable[..., dict[str, Any]] | None = None,
@@ -94,6 +143,9 @@ class MindRoot(Pipe):
         self.name = name
         self.scores = scores
         self.keep_scores = keep_scores
+        self.projective = projective
+        self.kbest = kbest
+        self.confidence = confidence
         self.root_label = root_label
         self.fallback_label = fallback_label
         self.scorer = scorer
@@ -138,7 +190,7 @@ class MindRoot(Pipe):
         """Takes over the settings. Where the scores come from is a function, and stays as it is."""
         settings = srsly.msgpack_loads(bytes_data)
         for name in self._SETTINGS:
-            setattr(self, name, settings[name])
+            setattr(self, name, settings.get(name, getattr(self, name)))
         self._check_settings()
         return self
 
@@ -149,9 +201,13 @@ class MindRoot(Pipe):
         """Reads nothing, so that settings given to `spacy.load(..., config=...)` hold."""
         return self
 
-    _SETTINGS = ("keep_scores", "root_label", "fallback_label")
+    _SETTINGS = ("keep_scores", "projective", "kbest", "confidence", "root_label", "fallback_label")
 
     def _check_settings(self) -> None:
+        if to_count(self.kbest, "kbest") > 1 and self.projective:
+            raise CountError(
+                f"{self.name}: kbest is {self.kbest}, but these trees may have crossing arcs. With projective = true, leave it at 1."
+            )
         if not self.root_label or not self.fallback_label:
             raise LabelsError(
                 f"{self.name}: root_label and fallback_label must not be empty; spaCy hides heads without a label."
@@ -163,19 +219,22 @@ class MindRoot(Pipe):
 
     def _parse(self, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Exception | None]]:
         """Parses Docs, decoding all in one call. Yields each with what went wrong, or None."""
-        batch: list[tuple[Doc, list[FloatArray] | Exception]] = []
+        batch: list[tuple[Doc, _Sentences | Exception]] = []
         for doc in docs:
             try:
                 batch.append((doc, self._read(doc)))
             except Exception as error:
                 batch.append((doc, error))
-        heads, faults = decode_matrices([m for _, read in batch if not isinstance(read, Exception) for m in read])
+        heads, faults = decode_matrices(
+            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in read.masked],
+            projective=self.projective,
+        )
         at = 0
         for doc, read in batch:
             if isinstance(read, Exception):
                 yield doc, read
                 continue
-            own = range(at, at + len(read))
+            own = range(at, at + len(read.masked))
             at = own.stop
             try:
                 for fault in faults:
@@ -187,17 +246,28 @@ class MindRoot(Pipe):
             else:
                 yield doc, None
 
-    def _read(self, doc: Doc) -> list[FloatArray]:
+    def _read(self, doc: Doc) -> _Sentences:
         if len(doc) == 0:
-            return []
+            return _Sentences([], None, [])
         matrices = [
             to_root_column(scores, where=partial(describe, doc, k)) for k, scores in enumerate(self.scores(doc))
         ]
+        lengths = [len(matrix) for matrix in matrices]
         if not hasattr(self.scores, "relabel"):  # which repairs the sentences of a Doc along with its trees
-            check_sentences(doc, [len(matrix) for matrix in matrices])
-        return matrices
+            check_sentences(doc, lengths)
+        arc_constraints = read_extension(doc, "arc_constraints")
+        if not arc_constraints:
+            return _Sentences(matrices, None, matrices)
+        constraints = read_arc_constraints(doc, arc_constraints, lengths)
+        masked = [some.mask(matrix) if some else matrix for some, matrix in zip(constraints, matrices, strict=True)]
+        return _Sentences(matrices, constraints, masked)
 
-    def _write(self, doc: Doc, matrices: list[FloatArray], heads: list[Heads]) -> None:
+    def _write(self, doc: Doc, sentences: _Sentences, heads: list[Heads]) -> None:
+        matrices = sentences.masked
+        trees = self._next_best(doc, sentences)
+        if self.kbest > 1:
+            heads = [best[0][0] for best in trees]
+        confidences = [confidence_of(*pair) for pair in zip(matrices, heads, strict=True)] if self.confidence else []
         labels, report = self.scores.relabel(doc) if hasattr(self.scores, "relabel") else (None, None)
         arc_labels = read_extension(doc, "arc_labels")
         if arc_labels is not None:
@@ -205,6 +275,11 @@ class MindRoot(Pipe):
                 arc_labels = self.scores.rearrange(doc, arc_labels, "doc._.arc_labels")
             labels = labels_of_trees(doc, arc_labels, self._hash_labels(doc), matrices, heads)
         write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
+        drop_from_tokens_and_spans(doc)
+        if self.kbest > 1:
+            self._write_trees(doc, trees)
+        if self.confidence:
+            self._write_confidence(doc, matrices, heads, trees, confidences)
         if report is not None:
             write_extension(doc, "mind_root_report", report)
         if not self.keep_scores:
@@ -212,6 +287,42 @@ class MindRoot(Pipe):
                 self.scores.drop(doc)
             drop_extension(doc, "arc_labels")
             drop_extension(doc, "arc_label_names")
+
+    def _next_best(self, doc: Doc, sentences: _Sentences) -> list[Trees]:
+        """The best trees of each sentence, at least two where there are two, if they are asked for."""
+        if self.kbest == 1 and not self.confidence:
+            return []
+        found = []
+        for k, matrix in enumerate(sentences.masked):
+            trees = kbest_matrix(matrix, max(self.kbest, 2))
+            if isinstance(trees, Fault):
+                raise self._error(doc, sentences, trees._replace(sentence=k))
+            found.append(trees)
+        return found
+
+    def _write_trees(self, doc: Doc, trees: list[Trees]) -> None:
+        start = 0
+        for best in trees:
+            end = start + len(best[0][0])
+            write_trees_of_span(doc, start, end, best[: self.kbest])
+            start = end
+
+    def _write_confidence(
+        self,
+        doc: Doc,
+        matrices: list[FloatArray],
+        heads: list[Heads],
+        trees: list[Trees],
+        confidences: list[Confidence],
+    ) -> None:
+        start = 0
+        for matrix, own, best, confidence in zip(matrices, heads, trees, confidences, strict=True):
+            end = start + len(own)
+            write_span(doc, "tree_logprob", start, end, confidence.tree_logprob)
+            write_span(doc, "tree_margin", start, end, margin(best, own, tree_weight(matrix, own)))
+            start = end
+        for name in ("head_prob", "head_entropy"):
+            write_tokens(doc, name, np.concatenate([getattr(c, name) for c in confidences] or [[]]).tolist())
 
     def _hash_labels(self, doc: Doc) -> Hashes:
         """The hashes of the label names of a Doc. The next Doc most likely has the same."""
@@ -225,8 +336,15 @@ class MindRoot(Pipe):
             self._hashed = (key, hash_labels(doc.vocab.strings, names, self.root_label))
         return self._hashed[1]
 
-    def _error(self, doc: Doc, matrices: list[FloatArray], fault: Fault) -> DecodingError:
+    def _error(self, doc: Doc, sentences: _Sentences, fault: Fault) -> DecodingError:
         k = fault.sentence
-        start = sum(len(matrix) for matrix in matrices[:k])
-        words = [token.text for token in doc[start : start + len(matrices[k])]]
-        return decoding_error(fault, matrices[k], where=describe(doc, k), words=words)
+        start = sum(len(matrix) for matrix in sentences.scores[:k])
+        words = [token.text for token in doc[start : start + len(sentences.scores[k])]]
+        return decoding_error(
+            fault,
+            sentences.scores[k],
+            sentences.constraints[k] if sentences.constraints else None,
+            where=describe(doc, k),
+            words=words,
+            projective=self.projective,
+        )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from .core import _core
 from .errors import LabelsError, ScoresShapeError, ScoresTypeError
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -44,6 +45,8 @@ def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, whe
     ------
     ScoresShapeError, ScoresTypeError
     """
+    if layout == "root_column" and _core.is_readable(scores):
+        return cast(FloatArray, scores)
     return rearrange(to_floats(scores, where=where), layout, where=where)
 
 

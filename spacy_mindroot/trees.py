@@ -104,6 +104,11 @@ def nonprojective_arcs(heads: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     return found
 
 
+def is_projective(heads: npt.ArrayLike) -> bool:
+    """Is the tree projective: does it have no crossing arcs, those from ROOT included? Else as `nonprojective_arcs`."""
+    return not nonprojective_arcs(heads).any()
+
+
 def to_heads(heads: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """`heads` as an array. Raises HeadsError unless they are a 1-D array of ints; their range is not looked at."""
     array = to_int_array(heads)

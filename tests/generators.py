@@ -72,6 +72,35 @@ def reaches_root(heads):
     return True
 
 
+def weights_of_all_trees(scores, *, single_root, required=(), forbidden=(), projective=False):
+    """All trees that meet the constraints and have no forbidden arc by the scores, and their weights: heaviest first."""
+    n = len(scores)
+    trees, single = all_trees(n)
+    meets = single.copy() if single_root else np.ones(len(trees), dtype=bool)
+    for dependent, head in required:
+        meets &= trees[:, dependent - 1] == head
+    for dependent, head in forbidden:
+        meets &= trees[:, dependent - 1] != head
+    if projective:
+        meets &= np.array([not has_crossing_arcs(heads) for heads in trees.tolist()])
+    trees = trees[meets]
+    weights = scores.astype(np.float64)[np.arange(n), trees].sum(axis=1)
+    order = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights > -np.inf)]
+    return trees[order], weights[order]
+
+
+def has_crossing_arcs(heads):
+    arcs = [sorted((dependent, head)) for dependent, head in enumerate(heads, 1)]
+    return any(a < c < b < d for a, b in arcs for c, d in arcs)
+
+
+def random_arcs(n, count, rng):
+    """Arcs (dependent, head) as in CoNLL-U."""
+    dependents = rng.integers(1, n + 1, size=count)
+    heads = rng.integers(0, n, size=count)
+    return [(int(d), int(h + (h >= d))) for d, h in zip(dependents, heads, strict=True)]
+
+
 def best_by_exhaustion(scores, *, single_root):
     """The greatest total score of all trees, -inf if there is none."""
     trees, single = all_trees(len(scores))

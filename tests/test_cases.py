@@ -11,10 +11,20 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_mindroot import count_roots, decode, decode_batch, is_tree, reduce_labels, repair_heads, tree_weight
+from spacy_mindroot import (
+    count_roots,
+    decode,
+    decode_batch,
+    is_projective,
+    is_tree,
+    reduce_labels,
+    repair_heads,
+    tree_weight,
+)
 from spacy_mindroot.annotate import write_trees
 from spacy_mindroot.conllu import doc_to_conllu, read_conllu, repair_sentence, sentence_to_doc
-from spacy_mindroot.inference import marginals
+from spacy_mindroot.errors import ConflictError
+from spacy_mindroot.inference import kbest, marginals
 from spacy_mindroot.repair import looks_like_punctuation, repair_labels
 from spacy_mindroot.tree_scorer import TreeScorer
 from spacy_mindroot.voting import arc_votes
@@ -68,6 +78,36 @@ def test_matrix(case):
         assert decode(scores).tolist() == expect["heads"], variant
     if "deps" in expect:
         assert labelled(case, heads) == expect["deps"]
+
+
+@pytest.mark.cases("matrix")
+def test_constraints_next_best_and_projective_trees_of_a_matrix(case):
+    """The kinds of B23 and B24: a tree is its own constraint, arcs in conflict are named, the best projective tree is one."""
+    if "error" in case["expect"] or "lengths" in case or not case["words"]:
+        pytest.skip("no matrix of its own, or no tree")
+    scores, layout = np.array(case["scores"], dtype=float), case_layout(case)
+    single_root = case.get("options", {}).get("single_root", True)
+    heads = decode_case(case, single_root=single_root)
+    arcs = list(enumerate(heads.tolist(), 1))
+    options = {"single_root": single_root, "layout": layout}
+
+    trees = kbest(scores, 100, **options)
+    assert trees[0][0].tolist() == heads.tolist()
+    assert len({tuple(tree.tolist()) for tree, _ in trees}) == len(trees) and all(is_tree(tree) for tree, _ in trees)
+    assert decode(scores, required=arcs, **options).tolist() == heads.tolist()
+    for other, weight in trees[1:]:
+        assert weight <= trees[0][1] and weight == tree_weight(scores, other, layout=layout)
+        assert decode(scores, required=list(enumerate(other.tolist(), 1)), **options).tolist() == other.tolist()
+
+    weights = [weight for tree, weight in trees if is_projective(tree)]
+    if weights:
+        projective = decode(scores, projective=True, **options)
+        assert is_projective(projective) and tree_weight(scores, projective, layout=layout) == pytest.approx(weights[0])
+    if len(heads) > 1:
+        with pytest.raises(ConflictError) as caught:
+            decode(scores, required=[(1, 2), (2, 1)], **options)
+        allowed = [arc for arc in ((1, 2), (2, 1)) if any(tree[arc[0] - 1] == arc[1] for tree, _ in trees)]
+        assert caught.value.required == ([(1, 2), (2, 1)] if len(allowed) == 2 else caught.value.required[:1])
 
 
 def labelled(case, heads):

@@ -74,6 +74,9 @@ def test_config_and_defaults():
         "factory": "mind_root",
         "scores": {"@misc": "spacy-mindroot.doc_arc_scores.v1", "layout": "root_column"},
         "keep_scores": False,
+        "projective": False,
+        "kbest": 1,
+        "confidence": False,
         "root_label": "ROOT",
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1", "ignore_punct": False},
@@ -380,7 +383,9 @@ def test_a_fault_is_named_by_its_own_sentence(nlp, rng):
 
 def test_a_doc_too_large_for_memory_does_not_lose_the_others(nlp, rng, monkeypatch):
     fault = Fault("no_memory", 1, 0, 0)
-    monkeypatch.setattr("spacy_mindroot.mind_root.decode_matrices", lambda matrices: (decode_batch(matrices), [fault]))
+    monkeypatch.setattr(
+        "spacy_mindroot.mind_root.decode_matrices", lambda matrices, **_: (decode_batch(matrices), [fault])
+    )
     docs = [make_doc(nlp, [2], rng)[0], make_doc(nlp, [2], rng)[0]]
     caught = []
     nlp.set_error_handler(lambda name, proc, failed, error: caught.append(error))

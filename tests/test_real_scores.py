@@ -64,3 +64,18 @@ def test_the_constraint_may_change_more_than_the_surplus_root(data):
     scores = read_score_file(data / "scores" / "Kurmanji-MG.npz")[416].scores
     free, single = decode(scores, single_root=False), decode(scores)
     assert np.count_nonzero(free != single) > count_roots(free) - 1
+
+
+def test_heads_that_are_given_hold_and_help_the_others(score_file, rng):
+    """Partial annotation: a tenth of the gold heads as required arcs. See docs/inference.md."""
+    right, right_before, counted = 0, 0, 0
+    for sentence in read_score_file(score_file):
+        gold = sentence.gold_heads
+        given = rng.random(len(gold)) < 0.1
+        heads = decode(sentence.scores, required=[(int(i) + 1, int(gold[i])) for i in np.flatnonzero(given)])
+        assert is_tree(heads) and count_roots(heads) == 1
+        assert (heads[given] == gold[given]).all()
+        right += np.count_nonzero((heads == gold)[~given])
+        right_before += np.count_nonzero((decode(sentence.scores) == gold)[~given])
+        counted += np.count_nonzero(~given)
+    assert right > right_before

@@ -1,12 +1,12 @@
-"""tree_weight(), count_roots(), is_tree()."""
+"""tree_weight(), count_roots(), is_tree(), is_projective()."""
 
 from itertools import product
 
 import numpy as np
 import pytest
 
-from generators import random_tree, reaches_root
-from spacy_mindroot import count_roots, decode, errors, is_tree, tree_weight
+from generators import has_crossing_arcs, random_tree, reaches_root, weights_of_all_trees
+from spacy_mindroot import count_roots, decode, errors, is_projective, is_tree, tree_weight
 from spacy_mindroot.trees import nonprojective_arcs
 
 
@@ -68,6 +68,16 @@ def test_heads_are_a_list_of_ints(heads):
     for call in (is_tree, count_roots):
         with pytest.raises(errors.HeadsError, match="1-D array of ints"):
             call(heads)
+
+
+def test_projectivity_is_the_absence_of_crossing_arcs():
+    for n in range(1, 6):
+        for heads in weights_of_all_trees(np.zeros((n, n + 1)), single_root=False)[0].tolist():
+            assert is_projective(heads) == (not has_crossing_arcs(heads))
+    assert is_projective([])
+    for heads in ([2, 1], [1], [5, 0], [-1]):
+        with pytest.raises(errors.HeadsError):
+            is_projective(heads)
 
 
 def test_nonprojective_arcs_against_the_definition(rng):

@@ -40,16 +40,40 @@ def decode_cli(
         min=0,
         help="Print the first N trees that the constraint changes, without it and with it",
     ),
+    nbest: int = typer.Option(
+        1,
+        "--nbest",
+        "-k",
+        metavar="K",
+        min=1,
+        help="Write the K best trees of each sentence, as comments in the CoNLL-U",
+    ),
+    probs: bool = typer.Option(
+        False,
+        "--probs",
+        "-p",
+        help="Write how probable each head is (HeadProb in MISC), and each tree (comments). The scores have to be logarithms",
+    ),
+    projective: bool = typer.Option(
+        False, "--projective", help="Write the best trees without crossing arcs; not with --nbest"
+    ),
 ) -> None:
     """Decode the best tree with one root of every sentence in a score file.
 
     Writes CoNLL-U with the best label of each arc, and prints a table: how many sentences there are, in how many of them
     the best tree without the constraint has more than one root, and, where the file has gold heads, how many heads are
     right (UAS, all tokens counted) without and with the constraint.
+
+    --nbest and --probs add comments to the CoNLL-U, numbers with six digits: `# tree_1 = weight=-3.25 logprob=-0.18
+    heads=2,0,2 deprels=nsubj,root,obj` and so on, best first, of which the first is the tree below (logprob with --probs alone);
+    `# tree_logprob = -0.18`, the log-probability of that tree; `# tree_margin = 1.5`, by how much it outweighs the next (inf if there is
+    none). --probs adds HeadEntropy (in nats) and HeadProb to MISC.
     """
     from .decode import run
 
-    run(scores, out, show)
+    if projective and nbest > 1:
+        raise typer.BadParameter("these trees may have crossing arcs. Leave out --projective.", param_hint="--nbest")
+    run(scores, out, show, nbest, probs, projective)
 
 
 @mindroot.command("audit")

@@ -12,9 +12,12 @@ from wasabi import table
 
 from ..audit import decode_both
 from ..conllu import format_sentence
-from ..decoding import Heads
+from ..core.fault import Fault
+from ..decoding import Heads, decode_matrices, decoding_error
 from ..errors import MindrootError, ScoreFileError
 from ..evaluation import unlabelled_attachment_score
+from ..inference.confidence import confidence_of, margin
+from ..inference.kbest import kbest_matrix
 from ..render import side_by_side, tree_lines
 from ..score_file import ScoredSentence, read_score_file
 from ..trees import count_roots, tree_weight
@@ -24,18 +27,27 @@ _BATCH = 1000  # sentences, between one step of the progress bar and the next
 
 
 class Decoded(NamedTuple):
-    """The best trees of the sentences of a score file, and the seconds it took to find those with a single root."""
+    """The best trees of the sentences of a score file, and the seconds it took to find those with a single root.
+
+    `projective` are the best of those without crossing arcs, None where they are not asked for.
+    """
 
     unconstrained: list[Heads]
     single_root: list[Heads]
     seconds: float
+    projective: list[Heads] | None = None
+
+    def to_write(self) -> list[Heads]:
+        return self.single_root if self.projective is None else self.projective
 
     def malformed(self) -> list[int]:
         """The sentences (indexes) whose best unconstrained tree has more than one root."""
         return [k for k, heads in enumerate(self.unconstrained) if count_roots(heads) > 1]
 
 
-def run(scores: Path, out: Path | None, show: int) -> None:
+def run(
+    scores: Path, out: Path | None, show: int, nbest: int = 1, probs: bool = False, projective: bool = False
+) -> None:
     """The command, with its errors as messages. See `spacy mindroot decode --help`."""
     to_stdout = str(out) == "-"
     tolerant_streams()
@@ -44,12 +56,13 @@ def run(scores: Path, out: Path | None, show: int) -> None:
             raise ScoreFileError(f"{out} is the score file itself. Write the trees to another.")
         sentences = read_score_file(scores)
         decoded = decode_sentences(sentences, source=str(scores))
+        if projective:
+            decoded = decoded._replace(projective=decode_projective(sentences, source=str(scores)))
         if out is not None:
             with opened_to_write(out) as file:
-                for k, (sentence, heads) in enumerate(zip(sentences, decoded.single_root, strict=True), 1):
+                for k, (sentence, heads) in enumerate(zip(sentences, decoded.to_write(), strict=True), 1):
                     if len(heads):
-                        labels = sentence.labels(heads)
-                        text = format_sentence(sentence.words, heads.tolist(), labels, sent_id=f"{scores.stem}-{k}")
+                        text = to_conllu(sentence, heads, nbest=nbest, probs=probs, sent_id=f"{scores.stem}-{k}")
                         file.write(text.encode("utf8"))
     except BrokenPipeError:  # `... - | head`
         raise
@@ -86,6 +99,56 @@ def decode_sentences(sentences: list[ScoredSentence], *, source: str) -> Decoded
     return Decoded(unconstrained, single_root, seconds)
 
 
+def decode_projective(sentences: list[ScoredSentence], *, source: str) -> list[Heads]:
+    """The best projective trees with one root. Raises DecodingError for the first sentence that has none."""
+    matrices = [sentence.scores for sentence in sentences]
+    found, faults = decode_matrices(matrices, projective=True)
+    for fault in faults:
+        k = fault.sentence
+        where = f"sentence {k + 1} of {source}"
+        raise decoding_error(fault, matrices[k], where=where, words=sentences[k].words, projective=True)
+    return found
+
+
+def to_conllu(sentence: ScoredSentence, heads: Heads, *, nbest: int, probs: bool, sent_id: str) -> str:
+    """A sentence with its tree; and, if asked for, with its best trees and how probable they are (see `--help`)."""
+    comments: list[str] = []
+    misc = None
+    if nbest > 1:
+        heads, comments = _tree_comments(sentence, nbest, probs)
+    if probs:
+        confidence = confidence_of(sentence.scores, heads)
+        ahead = margin(_best_trees(sentence, 2), heads, tree_weight(sentence.scores, heads))
+        comments += [f"tree_logprob = {confidence.tree_logprob:.6g}", f"tree_margin = {ahead:.6g}"]
+        misc = [
+            f"HeadEntropy={entropy:.4f}|HeadProb={prob:.4f}"
+            for prob, entropy in zip(confidence.head_prob, confidence.head_entropy, strict=True)
+        ]
+    return format_sentence(
+        sentence.words, heads.tolist(), sentence.labels(heads), sent_id=sent_id, comments=comments, misc=misc
+    )
+
+
+def _tree_comments(sentence: ScoredSentence, nbest: int, probs: bool) -> tuple[Heads, list[str]]:
+    """The best tree, and a comment for each of the n best."""
+    trees = _best_trees(sentence, nbest)
+    comments = []
+    for number, (heads, weight) in enumerate(trees, 1):
+        logprob = f" logprob={confidence_of(sentence.scores, heads).tree_logprob:.6g}" if probs else ""
+        labels = ",".join("_".join(label.split()) for label in sentence.labels(heads))
+        comments.append(
+            f"tree_{number} = weight={weight:.6g}{logprob} heads={','.join(map(str, heads.tolist()))} deprels={labels}"
+        )
+    return trees[0][0], comments
+
+
+def _best_trees(sentence: ScoredSentence, k: int) -> list[tuple[Heads, float]]:
+    trees = kbest_matrix(sentence.scores, k)
+    if isinstance(trees, Fault):  # no memory
+        raise decoding_error(trees, sentence.scores, words=sentence.words)
+    return trees
+
+
 def summary(sentences: list[ScoredSentence], decoded: Decoded) -> str:
     """The table that the command prints."""
     tokens = sum(map(len, decoded.single_root))
@@ -98,7 +161,10 @@ def summary(sentences: list[ScoredSentence], decoded: Decoded) -> str:
     ]
     gold = [sentence.gold_heads for sentence in sentences if sentence.gold_heads is not None]
     if gold:
-        for name, heads in (("UAS, unconstrained", decoded.unconstrained), ("UAS, single root", decoded.single_root)):
+        found = [("UAS, unconstrained", decoded.unconstrained), ("UAS, single root", decoded.single_root)]
+        if decoded.projective is not None:
+            found.append(("UAS, single root, projective", decoded.projective))
+        for name, heads in found:
             rows.append((name, f"{100 * unlabelled_attachment_score(heads, gold):.2f}"))
     if decoded.seconds:
         rows.append(("Tokens per second, decoding only", f"{tokens / decoded.seconds:,.0f}"))

@@ -301,22 +301,34 @@ def format_rows(comments: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join([f"{line}\n" for line in (*comments, *("\t".join(row) for row in rows))]) + "\n"
 
 
-def format_sentence(words: Sequence[str], heads: Iterable[int], labels: Iterable[str], *, sent_id: str) -> str:
+def format_sentence(
+    words: Sequence[str],
+    heads: Iterable[int],
+    labels: Iterable[str],
+    *,
+    sent_id: str,
+    comments: Iterable[str] = (),
+    misc: Iterable[str] | None = None,
+) -> str:
     """A parsed sentence of which nothing else is known in CoNLL-U, with the empty line that ends it.
 
     words (Sequence[str]): The forms, taken to be separated by single spaces. Tabs and line breaks in them become spaces.
     heads (Iterable[int]): 0 = ROOT.
     labels (Iterable[str]): The relations; not empty. White space in them becomes an underscore.
     sent_id (str): Value of the comment of that name.
+    comments (Iterable[str]): More comments, without the sign before them: "name = value".
+    misc (Optional[Iterable[str]]): The cells of the last column; empty if None.
 
     UPOS is X, since nothing is known of it and the validator wants one; the other columns are empty.
     """
     forms = [clean_form(word) for word in words]
     return format_rows(
-        [f"# sent_id = {sent_id}", f"# text = {' '.join(forms)}"],
+        [f"# sent_id = {sent_id}", f"# text = {' '.join(forms)}", *(f"# {comment}" for comment in comments)],
         [
-            (str(number), form, "_", "X", "_", "_", str(head), "_".join(label.split()), "_", "_")
-            for number, (form, head, label) in enumerate(zip(forms, heads, labels, strict=True), 1)
+            (str(number), form, "_", "X", "_", "_", str(head), "_".join(label.split()), "_", cell)
+            for number, (form, head, label, cell) in enumerate(
+                zip(forms, heads, labels, ["_"] * len(forms) if misc is None else misc, strict=True), 1
+            )
         ],
     )
 

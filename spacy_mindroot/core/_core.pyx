@@ -1,24 +1,23 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
 """Typed memoryviews in, heads out, without the GIL. The algorithm is in the headers; validation is the caller's."""
+from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_RECORDS_RO, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
+
+import numpy as np
 
 from .fault import Fault
 
 cdef extern from "decode.hh" namespace "mindroot" nogil:
-    cdef cppclass Scores[T]:
-        const T* data
-        ptrdiff_t row_stride, column_stride
-        int n
-
     cdef cppclass Sentence:
         const void* data
         ptrdiff_t row_stride, column_stride
         int n
         cbool is_double
+        int32_t* heads
 
     ctypedef enum FaultKind "mindroot::FaultKind":
         pass
@@ -28,97 +27,185 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
         int dependent
         int head
 
-    CFault _decode "mindroot::decode"[T](const Scores[T]&, int32_t*, cbool)
-    CFault _greedy_graph "mindroot::greedy_graph"[T](const Scores[T]&, int32_t*)
-    size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, int32_t*, cbool, CFault*)
+    CFault _decode "mindroot::decode_sentence"(const Sentence&, cbool)
+    CFault _greedy_graph "mindroot::greedy_graph"(const Sentence&)
+    size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, cbool, int, CFault*)
     cbool _is_tree "mindroot::is_tree"(const int32_t*, int, int*)
     int _count_roots "mindroot::count_roots"(const int32_t*, int)
+
+cdef extern from "kbest.hh" namespace "mindroot" nogil:
+    CFault _k_best "mindroot::k_best"(const Sentence&, size_t, cbool, vector[int32_t]&)
+
+cdef extern from "projective.hh" namespace "mindroot" nogil:
+    CFault _decode_projective "mindroot::decode_projective"(const Sentence&, cbool)
 
 ctypedef fused real:
     float
     double
 
+cdef object _ndarray = np.ndarray  # a C variable, which is quicker to look up
+cdef Py_ssize_t MOST_TOKENS = 1 << 30  # so that the number of a token, and of a node, is an int
+
 # In the order of FaultKind in arborescence.hh.
-_KINDS = ("", "not_finite", "no_head", "no_arborescence", "no_single_root", "no_memory")
+_KINDS = ("", "not_finite", "no_head", "no_arborescence", "no_single_root", "no_memory", "no_projective")
 
 
 cdef object _fault(CFault fault, Py_ssize_t sentence):
     return Fault(_KINDS[<int>fault.kind], sentence, fault.dependent, fault.head)
 
 
-cdef Scores[real] _scores(const real[:, :] matrix) noexcept nogil:
-    cdef Scores[real] scores
-    scores.n = <int>matrix.shape[0]
-    scores.data = &matrix[0, 0] if scores.n > 0 else NULL
-    scores.row_stride = matrix.strides[0] // <ptrdiff_t>sizeof(real)
-    scores.column_stride = matrix.strides[1] // <ptrdiff_t>sizeof(real)
-    return scores
+cdef bint _read(object array, Sentence* sentence) except -1:
+    """Is the array a matrix (n, n+1) of native, aligned float32 or float64, with any strides? Then where its scores are.
+
+    The pointers stay good as long as the caller keeps the array: it is not resized, since there is a second reference to it.
+    """
+    cdef Py_buffer view
+    cdef ptrdiff_t size
+    if type(array) is not _ndarray:
+        return False
+    PyObject_GetBuffer(array, &view, PyBUF_RECORDS_RO)
+    size = view.itemsize
+    cdef bint readable = (
+        view.ndim == 2 and view.shape[1] == view.shape[0] + 1 and view.shape[0] < MOST_TOKENS
+        and (view.format[0] == b"f" or view.format[0] == b"d") and view.format[1] == 0
+        and <size_t>view.buf % size == 0 and view.strides[0] % size == 0 and view.strides[1] % size == 0
+    )
+    if readable:
+        sentence.data = view.buf
+        sentence.row_stride = view.strides[0] // size
+        sentence.column_stride = view.strides[1] // size
+        sentence.n = <int>view.shape[0]
+        sentence.is_double = view.format[0] == b"d"
+    PyBuffer_Release(&view)
+    return readable
 
 
-cdef Sentence _sentence(const real[:, :] matrix) noexcept nogil:
-    cdef Scores[real] scores = _scores(matrix)
+cdef Sentence _sentence(object array) except *:
     cdef Sentence sentence
-    sentence.data = scores.data
-    sentence.row_stride = scores.row_stride
-    sentence.column_stride = scores.column_stride
-    sentence.n = scores.n
-    sentence.is_double = real is double
+    if not _read(array, &sentence):
+        raise TypeError("not an array that is_readable()")
     return sentence
 
 
-def decode(const real[:, :] scores, int32_t[::1] heads, bint single_root=True):
+cdef int32_t* _room(object heads, Py_ssize_t n) except? NULL:
+    """Where `heads` are to be written: a contiguous int32 array of at least n."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(heads, &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+    cdef bint fits = view.ndim == 1 and view.shape[0] >= n and view.format[0] == b"i" and view.format[1] == 0
+    cdef int32_t* room = <int32_t*>view.buf
+    PyBuffer_Release(&view)
+    if not fits:
+        raise TypeError(f"not room for {n} heads")
+    return room
+
+
+def is_readable(array):
+    """Does the core read this array as it is: (n, n+1), float32 or float64, native and aligned, of any strides?"""
+    cdef Sentence sentence
+    return _read(array, &sentence)
+
+
+def decode(scores, heads, bint single_root=True):
     """Heads of the best tree of one sentence, written to `heads`.
 
-    `scores` is (n, n+1), float32 or float64, with any strides; `heads` is int32 (n,).
+    `scores` is an array that `is_readable`; `heads` is int32 (n,).
     Returns None, or the `Fault` that says why there is no such tree.
     """
+    cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
-    if scores.shape[0] == 0:
-        return None
+    sentence.heads = _room(heads, sentence.n)
     with nogil:
-        fault = _decode(_scores(scores), &heads[0], single_root)
+        fault = _decode(sentence, single_root)
     return _fault(fault, 0) if <int>fault.kind else None
 
 
-def greedy_heads(const real[:, :] scores, int32_t[::1] heads):
+def greedy_heads(scores, heads):
     """The best head of every token, written to `heads`; they need not form a tree. Returns None or a `Fault`."""
+    cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
-    if scores.shape[0] == 0:
-        return None
+    sentence.heads = _room(heads, sentence.n)
     with nogil:
-        fault = _greedy_graph(_scores(scores), &heads[0])
+        fault = _greedy_graph(sentence)
     return _fault(fault, 0) if <int>fault.kind else None
 
 
-cdef list _decode_sentences(vector[Sentence]& sentences, int32_t[::1] heads, bint single_root):
+def decode_projective(scores, heads, bint single_root=True):
+    """Heads of the best projective tree of one sentence: as `decode`."""
+    cdef Sentence sentence = _sentence(scores)
+    cdef CFault fault
+    sentence.heads = _room(heads, sentence.n)
+    with nogil:
+        fault = _decode_projective(sentence, single_root)
+    return _fault(fault, 0) if <int>fault.kind else None
+
+
+def k_best(scores, size_t k, bint single_root=True):
+    """Heads of the k best trees of one sentence of at least one token, or of as many as there are, best first.
+
+    Returns their bytes, int32 (trees, n), or the `Fault` that says why there is none.
+    """
+    cdef Sentence sentence = _sentence(scores)
+    cdef CFault fault
+    cdef vector[int32_t] trees
+    with nogil:
+        fault = _k_best(sentence, k, single_root, trees)
+    if <int>fault.kind:
+        return _fault(fault, 0)
+    return bytearray((<char*>trees.data())[:trees.size() * sizeof(int32_t)])
+
+
+cdef int _place(vector[Sentence]& sentences, object heads) except -1:
+    """The heads of all sentences go end to end into one array."""
+    cdef size_t k
+    cdef Py_ssize_t tokens = 0
+    for k in range(sentences.size()):
+        tokens += sentences[k].n
+    cdef int32_t* room = _room(heads, tokens)
+    for k in range(sentences.size()):
+        sentences[k].heads = room
+        room += sentences[k].n
+    return 0
+
+
+cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, int n_threads):
     cdef vector[CFault] faults
     cdef size_t faulty = 0, k
     faults.resize(sentences.size())
-    if heads.shape[0] > 0:
-        with nogil:
-            faulty = _decode_batch(sentences.data(), sentences.size(), &heads[0], single_root, faults.data())
+    with nogil:
+        faulty = _decode_batch(sentences.data(), sentences.size(), single_root, n_threads, faults.data())
     if faulty == 0:
         return []
     return [_fault(faults[k], k) for k in range(faults.size()) if <int>faults[k].kind]
 
 
-def decode_batch(list matrices, int32_t[::1] heads, bint single_root=True):
-    """Heads of a list of (n, n+1) matrices, written end to end to `heads`. Returns a list of `Fault`, empty if all is well."""
+def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1):
+    """Heads of a list of matrices, each as for `decode`, written end to end to `heads`; the sentences are spread over threads.
+
+    Returns a list of `Fault`, empty if all is well.
+    """
     cdef vector[Sentence] sentences
-    cdef const float[:, :] singles
-    cdef const double[:, :] doubles
     sentences.reserve(len(matrices))
-    for matrix in matrices:  # the list keeps the arrays alive, so the pointers stay good without the views
-        if matrix.itemsize == sizeof(double):
-            doubles = matrix
-            sentences.push_back(_sentence(doubles))
-        else:
-            singles = matrix
-            sentences.push_back(_sentence(singles))
-    return _decode_sentences(sentences, heads, single_root)
+    for matrix in matrices:
+        sentences.push_back(_sentence(matrix))
+    _place(sentences, heads)
+    return _decode_sentences(sentences, single_root, n_threads)
 
 
-def decode_flat(const real[:] flat, const int64_t[::1] lengths, int32_t[::1] heads, bint single_root=True):
+def measure(const int64_t[::1] lengths):
+    """The tokens of sentences of these lengths, and their arc scores (2^62 for any more). None if a length is out of range."""
+    cdef int64_t tokens = 0, scores = 0, most = <int64_t>1 << 62
+    cdef Py_ssize_t k
+    for k in range(lengths.shape[0]):
+        if not 0 <= lengths[k] < MOST_TOKENS:
+            return None
+        tokens += lengths[k]
+        scores = min(most, scores + lengths[k] * (lengths[k] + 1))
+    return tokens, scores
+
+
+def decode_flat(
+    const real[:] flat, const int64_t[::1] lengths, heads, bint single_root=True, int n_threads=1
+):
     """The same for (n, n+1) matrices that lie end to end in `flat`; `lengths` holds each n."""
     cdef vector[Sentence] sentences
     cdef Sentence sentence
@@ -132,38 +219,66 @@ def decode_flat(const real[:] flat, const int64_t[::1] lengths, int32_t[::1] hea
         sentence.data = &flat[at] if sentence.n > 0 else NULL
         sentences.push_back(sentence)
         at += lengths[k] * (lengths[k] + 1)
-    return _decode_sentences(sentences, heads, single_root)
+    _place(sentences, heads)
+    return _decode_sentences(sentences, single_root, n_threads)
 
 
 def relative_heads(
-    const int32_t[::1] heads, const int64_t[::1] lengths, int64_t[::1] offsets, int64_t[::1] starts
+    const int32_t[::1] heads, list lengths, int64_t[::1] offsets, int64_t[::1] starts
 ):
     """Heads of several sentences, end to end, as distances from the token to its head, 0 for a root.
 
     Writes these to `offsets`, and to `starts` 1 for the first token of a sentence and -1 for the others. Returns the first
     sentence whose heads are not a tree with a single root, and stops there; -1 if there is none.
     """
-    cdef vector[int] seen
-    cdef Py_ssize_t k, at = 0
+    cdef vector[int] above
+    cdef Py_ssize_t k = 0, at = 0
     cdef int n, i
-    seen.resize(heads.shape[0])
-    for k in range(lengths.shape[0]):
-        n = <int>lengths[k]
-        if n == 0:
-            continue
-        if not _is_tree(&heads[at], n, seen.data()) or _count_roots(&heads[at], n) != 1:
+    above.resize(heads.shape[0] + 1)
+    for n in lengths:
+        if n > 0 and (not _is_tree(&heads[at], n, above.data()) or _count_roots(&heads[at], n) != 1):
             return k
         for i in range(n):
             offsets[at + i] = heads[at + i] - 1 - i if heads[at + i] else 0
             starts[at + i] = -1 if i else 1
         at += n
+        k += 1
     return -1
+
+
+def fill_labels(uint64_t[::1] labels, const int64_t[::1] offsets, const uint64_t[::1] better, uint64_t root, uint64_t fallback):
+    """The label of each arc, in place: `root` where the offset is 0, else the better one unless that is 0, else what is there,
+    else `fallback`. `better` may be None."""
+    cdef Py_ssize_t i
+    for i in range(labels.shape[0]):
+        if offsets[i] == 0:
+            labels[i] = root
+        elif better is not None and better[i] != 0:
+            labels[i] = better[i]
+        elif labels[i] == 0:
+            labels[i] = fallback
+
+
+def boundaries_agree(const uint64_t[::1] starts, list lengths):
+    """Does a sentence start (1) at the tokens that these lengths give, and at no other? None if no start but the first is set.
+
+    `starts` is as in spaCy, 0 for a token of which nothing is known; the lengths add up to its length.
+    """
+    cdef Py_ssize_t token = 0, i, n
+    cdef bint any_set = False, agree = True
+    for n in lengths:
+        for i in range(n):
+            if token + i > 0:
+                any_set |= starts[token + i] != 0
+                agree &= (starts[token + i] == 1) == (i == 0)
+        token += n
+    return agree if any_set else None
 
 
 def is_tree(const int32_t[::1] heads):
     """Do the heads (0 = ROOT) form a tree, with any number of roots?"""
-    cdef vector[int] seen
+    cdef vector[int] above
     if heads.shape[0] == 0:
         return True
-    seen.resize(heads.shape[0])
-    return _is_tree(&heads[0], <int>heads.shape[0], seen.data())
+    above.resize(heads.shape[0] + 1)
+    return _is_tree(&heads[0], <int>heads.shape[0], above.data())

@@ -1,8 +1,8 @@
 // The best arborescence of a sentence (Tarjan 1977; Camerini et al. 1979): greedy graph, contraction of critical
 // cycles, expansion. Together O(n^2). How many arcs may leave ROOT is left to root_constraint.hh.
 //
-// Tokens are nodes 0..n-1; a contracted node gets the next free number. Column 0 of a row is ROOT, column u+1 is
-// token u. Columns stay original tokens throughout; node_of says in which contracted node a token is now.
+// Tokens are nodes 0..n-1; a contracted node gets the next free number. Columns stay original tokens throughout, each of
+// which knows in which contracted node it is now.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace mindroot {
 
-// Arc scores as the caller holds them: rows are dependents, columns heads, strides in elements.
+// Arc scores as the caller holds them: rows are dependents, columns heads (0 = ROOT), strides in elements.
 template <class T>
 struct Scores {
     const T* data;
     std::ptrdiff_t row_stride, column_stride;
     int n;
 
-    const T* row(int dependent) const { return data + dependent * row_stride; }
-    T at(int dependent, int column) const { return row(dependent)[column * column_stride]; }
+    const T* row(int token) const { return data + token * row_stride; }
+    T at(int token, int column) const { return row(token)[column * column_stride]; }
 };
 
 // Why there is no tree. Dependents count from 1 and heads from 0 = ROOT, as in CoNLL-U; 0 where nothing is to be named.
@@ -32,6 +32,7 @@ enum class FaultKind : int {
     no_arborescence, // no path of allowed arcs leads from ROOT to `dependent`
     no_single_root,  // `dependent` and the token `head` can each be reached only by a root arc of their own
     no_memory,
+    no_projective,   // there are trees, but none of them is projective
 };
 
 struct Fault {
@@ -61,67 +62,54 @@ private:
     std::size_t size_ = 0;
 };
 
+struct Node;
+
 // One a thread, reused from sentence to sentence: nothing is allocated while a sentence is decoded.
 struct Workspace {
-    Buffer<double> scores;             // the working copy, n rows of n+1 columns
-    Buffer<std::int32_t> sites;        // same layout: the token at which an entry of a contracted row enters
-    Buffer<double> per_node_scores;
-    Buffer<int> per_node;
+    Buffer<double> scores;        // the rows of contracted nodes, n entries each
+    Buffer<std::int64_t> sites;   // beside them: the token at which an entry enters
+    Buffer<Node> nodes;
+    Buffer<int> ints;
+    Buffer<double> swap_gains;
 
-    std::size_t bytes() const { return scores.bytes() + sites.bytes() + per_node_scores.bytes() + per_node.bytes(); }
+    std::size_t bytes() const;
 };
 
 // ---------------------------------------------------------------------------------------------------------------
 // Stage 1: the greedy graph, one pass over the caller's matrix.
 
-template <class T>
-MINDROOT_INLINE Best<T> best_head(const Scores<T>& scores, int dependent) {
-    const int self = dependent + 1;  // the self arc is never read
-    if (scores.column_stride == 1) return best_contiguous(scores.row(dependent), 0, scores.n + 1, self);
-    return best_scalar(scores.row(dependent), scores.column_stride, 0, scores.n + 1, self);
-}
-
-// heads[i] = best head of token i, 0 = ROOT. Returns the first row that has no best head or holds an invalid score.
-template <class T>
-MINDROOT_INLINE int greedy_rows(const Scores<T>& scores, std::int32_t* heads) {
-    for (int dependent = 0; dependent < scores.n; ++dependent) {
-        const Best<T> best = best_head(scores, dependent);
-        if (best.invalid || best.column == NONE) return dependent;
-        heads[dependent] = best.column;
-    }
-    return NONE;
-}
-
-MINDROOT_DISPATCH inline int dispatch_greedy_rows(const Scores<float>& scores, std::int32_t* heads) {
-    return greedy_rows(scores, heads);
-}
-MINDROOT_DISPATCH inline int dispatch_greedy_rows(const Scores<double>& scores, std::int32_t* heads) {
-    return greedy_rows(scores, heads);
-}
-
+// heads[i] = best head of token i, 0 = ROOT. The self arc is never read.
 template <class T>
 Fault greedy_graph(const Scores<T>& scores, std::int32_t* heads) {
-    const int dependent = dispatch_greedy_rows(scores, heads);
-    if (dependent == NONE) return {};
-    for (int column = 0; column <= scores.n; ++column)
-        if (column != dependent + 1 && !(scores.at(dependent, column) <= std::numeric_limits<T>::max()))
-            return {FaultKind::not_finite, dependent + 1, column};
-    return {FaultKind::no_head, dependent + 1, 0};
+    const int n = scores.n;
+    auto vectorised = [&](auto loops) { return loops.best_heads(scores.data, scores.row_stride, n, heads); };
+    if (scores.column_stride == 1 && with_loops(vectorised)) return {};
+    for (int token = 0; token < n; ++token) {
+        for (int column = 0; column <= n; ++column)
+            if (column != token + 1 && !(scores.at(token, column) <= std::numeric_limits<T>::max()))
+                return {FaultKind::not_finite, token + 1, column};
+        heads[token] = best_scalar(scores.row(token), scores.column_stride, n + 1, token + 1).column;
+        if (heads[token] == NONE) return {FaultKind::no_head, token + 1, 0};
+    }
+    return {};
 }
 
-// Do the heads (0 = ROOT) form a tree? `seen` is room for n ints. One walk: a token is passed once.
-inline bool is_tree(const std::int32_t* heads, int n, int* seen) {
-    std::fill(seen, seen + n, 0);
-    for (int start = 0; start < n; ++start) {
-        int token = start;
-        while (token >= 0 && seen[token] == 0) {
-            seen[token] = start + 1;
-            if (heads[token] < 0 || heads[token] > n) return false;
-            token = heads[token] - 1;
-        }
-        if (token >= 0 && seen[token] == start + 1) return false;  // this walk has met itself
+// Do the heads (0 = ROOT) form a tree? `above` is room for n+1 ints. Every token looks twice as far up in each round, so
+// after log2(n) rounds it sees ROOT, or is on a cycle or below one.
+inline bool is_tree(const std::int32_t* heads, int n, int* above) {
+    bool in_range = true;
+    above[0] = 0;
+    for (int token = 1; token <= n; ++token) {
+        above[token] = heads[token - 1];
+        in_range &= static_cast<unsigned>(above[token]) <= static_cast<unsigned>(n);
     }
-    return true;
+    if (!in_range) return false;
+    for (int distance = 1;; distance *= 2) {
+        int any = 0;
+        for (int token = 1; token <= n; ++token) any |= above[token] = above[above[token]];
+        if (any == 0) return true;
+        if (distance >= n) return false;
+    }
 }
 
 inline int count_roots(const std::int32_t* heads, int n) {
@@ -129,35 +117,58 @@ inline int count_roots(const std::int32_t* heads, int n) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// The graph that contraction works on, and the best incoming arc found so far for each of its nodes.
+// The graph that contraction works on, and the best incoming arcs found so far of each of its nodes.
 
+struct Arc {
+    double score;
+    int column;     // where it comes from: 0 = ROOT
+    int dependent;  // the token at which it enters
+};
+
+struct Node {
+    Arc best;            // the best incoming arc
+    Arc root;            // the one from ROOT
+    Arc swap;            // the best of the others; of a token only found when it is needed
+    double* row;         // of a contracted node: scores and entrance sites of the arcs from each token
+    std::int64_t* sites;
+    int parent;          // the node it was contracted into
+    int representative;  // one of its tokens
+    int mark;            // scratch of whichever loop is running
+
+    bool contracted() const { return parent != NONE; }
+};
+
+inline std::size_t Workspace::bytes() const {
+    return scores.bytes() + sites.bytes() + nodes.bytes() + ints.bytes() + swap_gains.bytes();
+}
+
+// A token has no row of its own: its scores are read where the caller holds them, columns contiguous. A contraction
+// takes one over from the member that has the most tokens, or makes one, so there are at most n/2.
+template <class T>
 class Graph {
 public:
-    // Copies the scores once, to double. `heads` is the greedy graph.
-    template <class T>
-    Graph(const Scores<T>& from, const std::int32_t* heads, Workspace& workspace)
-        : n_(from.n), nodes_(from.n), columns_(from.n + 1) {
-        const std::size_t cells = static_cast<std::size_t>(n_) * columns_, most_nodes = 2 * static_cast<std::size_t>(n_);
-        scores_ = workspace.scores.reserve(cells);
-        sites_ = workspace.sites.reserve(cells);
-        best_score_ = workspace.per_node_scores.reserve(2 * most_nodes);
-        swap_cost_ = best_score_ + most_nodes;
-        int* ints = workspace.per_node.reserve(n_ + 8 * most_nodes);
-        node_of_ = ints;
-        parent_ = node_of_ + n_;
-        row_ = parent_ + most_nodes;
-        best_column_ = row_ + most_nodes;
-        best_site_ = best_column_ + most_nodes;
-        mark_ = best_site_ + most_nodes;
-        swap_column_ = mark_ + most_nodes;
-        path_ = swap_column_ + most_nodes;
-        cycle_ = path_ + most_nodes;
-
-        copy(from);
+    // `heads` is the greedy graph. With `in_place` the matrix is ours, and a row is made where the token's scores are.
+    Graph(const Scores<T>& scores, const std::int32_t* heads, Workspace& workspace, bool in_place = false)
+        : n_(scores.n), size_(scores.n), from_(scores), in_place_(in_place) {
+        const std::size_t n = n_;
+        if (!in_place_) next_row_ = workspace.scores.reserve(n / 2 * n);
+        next_sites_ = workspace.sites.reserve(n / 2 * n);
+        nodes_ = workspace.nodes.reserve(2 * n);
+        swap_gains_ = workspace.swap_gains.reserve(n);
+        int* ints = workspace.ints.reserve(8 * n);
+        representative_ = ints;
+        next_token_ = ints + n;
+        last_token_ = ints + 2 * n;
+        tokens_ = ints + 3 * n;
+        node_of_ = ints + 4 * n;
+        path_ = ints + 5 * n;
+        cycle_ = ints + 6 * n;
         for (int token = 0; token < n_; ++token) {
-            node_of_[token] = row_[token] = token;
-            parent_[token] = NONE;
-            set_best(token, heads[token], row(token)[heads[token]]);
+            representative_[token] = last_token_[token] = node_of_[token] = token;
+            next_token_[token] = NONE;
+            tokens_[token] = 1;
+            const double root = from_.at(token, 0), best = from_.at(token, heads[token]);
+            nodes_[token] = {{best, heads[token], token}, {root, 0, token}, {}, nullptr, nullptr, NONE, token, 0};
         }
     }
 
@@ -167,132 +178,152 @@ public:
     // Stage 4. Breaks the contracted nodes, the last first, each at its entrance site.
     void expand(std::int32_t* heads);
 
-    // The node that the best incoming arc of `node` comes from; NONE is ROOT.
-    int head_node(int node) const { return best_column_[node] == 0 ? NONE : node_of_[best_column_[node] - 1]; }
-
     // Contracts cycle_[0:size], of which each node's best arc comes from another, into a new node. Returns it.
     int contract(int size);
 
-    // The arc from `column` becomes the best incoming arc of `node`. Its entrance site is noted now, since the row of
-    // `node` goes to the node that it is contracted into.
-    void set_best(int node, int column, double score) {
-        best_column_[node] = column;
-        best_score_[node] = score;
-        best_site_[node] = node < n_ ? node : sites(node)[column];
-    }
+    // The node that an arc comes from; NONE is ROOT.
+    int head_of(const Arc& arc) const { return arc.column == 0 ? NONE : node_of_[representative_[arc.column - 1]]; }
 
-    double* row(int node) const { return scores_ + static_cast<std::size_t>(row_[node]) * columns_; }
-    std::int32_t* sites(int node) const { return sites_ + static_cast<std::size_t>(row_[node]) * columns_; }
-    bool contracted(int node) const { return parent_[node] != NONE; }
+    // The best incoming arc of a token that does not come from ROOT.
+    Arc best_other(int token) const {
+        const Best<T> best = with_loops([&](auto loops) { return loops.best_entry(from_.row(token) + 1, n_, token); });
+        return {best.score, best.column + 1, token};
+    }
 
     // The first token that is in `node`, which is not contracted.
-    int first_token(int node) const { return static_cast<int>(std::find(node_of_, node_of_ + n_, node) - node_of_); }
+    int first_token(int node) const {
+        int first = n_;
+        for (int token = nodes_[node].representative; token != NONE; token = next_token_[token])
+            first = std::min(first, token);
+        return first;
+    }
 
-    int n_, nodes_, columns_;
-    double* scores_;
-    std::int32_t* sites_;
-    int* node_of_;        // token -> the node it is in now
-    int* parent_;         // node -> the node it was contracted into
-    int* row_;            // node -> its row in the working copy: a contracted node takes over its first member's
-    int* best_column_;    // node -> where its best incoming arc comes from
-    double* best_score_;  // node -> the score of that arc
-    int* best_site_;      // node -> the token at which it enters
-    int* mark_;           // node -> scratch of whichever loop is running
-    double* swap_cost_;   // used by root_constraint.hh
-    int* swap_column_;
+    int n_, size_;        // tokens, and nodes so far
+    Node* nodes_;
     int* path_;
     int* cycle_;
+    double* swap_gains_;  // used by root_constraint.hh
 
 private:
-    template <class T>
-    void copy(const Scores<T>& from);
+    void make_row(Node& token);
+
+    Scores<T> from_;
+    bool in_place_;
+    double* next_row_;
+    std::int64_t* next_sites_;
+    int* representative_;  // token -> the token that stands for the node it is in
+    int* node_of_;         // representative -> that node
+    int* next_token_;      // token -> the next one in the same node, from the representative on
+    int* last_token_;      // representative -> the end of that list
+    int* tokens_;          // representative -> its length
 };
 
-// Self arcs become FORBIDDEN. Scores so large that sums of them could overflow are all scaled by a power of two: exact, but
-// for scores so small beside these that they vanish in any sum with them.
 template <class T>
-void Graph::copy(const Scores<T>& from) {
-    double largest = 0;
-    for (int dependent = 0; dependent < n_; ++dependent) {
-        const T* source = from.row(dependent);
-        double* target = scores_ + static_cast<std::size_t>(dependent) * columns_;
-        for (int column = 0; column < columns_; ++column) target[column] = source[column * from.column_stride];
-        target[dependent + 1] = FORBIDDEN;
-        if constexpr (sizeof(T) == sizeof(double))
-            for (int column = 0; column < columns_; ++column)
-                if (target[column] != FORBIDDEN) largest = std::max(largest, std::fabs(target[column]));
+void Graph<T>::make_row(Node& node) {
+    const int token = node.representative;
+    const T* source = from_.row(token) + 1;
+    if constexpr (std::is_same_v<T, double>)
+        if (in_place_) node.row = const_cast<double*>(source);
+    if (node.row == nullptr) {
+        node.row = next_row_;
+        next_row_ += n_;
+        std::copy(source, source + n_, node.row);
     }
-    constexpr double safe = 0x1p960, scale = 0x1p-64;
-    if (largest > safe) {
-        const std::size_t cells = static_cast<std::size_t>(n_) * columns_;
-        for (std::size_t cell = 0; cell < cells; ++cell) scores_[cell] *= scale;
-    }
+    node.sites = next_sites_;
+    next_sites_ += n_;
+    std::fill(node.sites, node.sites + n_, token);
+    node.row[token] = DEAD;
 }
 
-inline int Graph::contract(int size) {
-    const int node = nodes_++, first = cycle_[0];
-    row_[node] = row_[first];
-    parent_[node] = NONE;
-    double* melded = row(node);
-    std::int32_t* site = sites(node);
+// An arc that enters the cycle at a member replaces the member's own arc: score of the one minus score of the other.
+template <class T>
+int Graph<T>::contract(int size) {
+    int longest = 0;
+    auto tokens = [&](int i) { return tokens_[nodes_[cycle_[i]].representative]; };
+    for (int i = 1; i < size; ++i)
+        if (tokens(i) > tokens(longest)) longest = i;
+    std::swap(cycle_[0], cycle_[longest]);
+    Node& first = nodes_[cycle_[0]];
+    if (first.row == nullptr) make_row(first);
 
-    // An arc that enters the cycle at a member replaces the member's own arc: score of the one minus score of the other.
-    start_meld(melded, best_score_[first], columns_);
-    if (first < n_) std::fill(site, site + columns_, first);
-    for (int i = 1; i < size; ++i) {
-        const int member = cycle_[i];
-        if (member < n_)
-            meld_token(melded, site, row(member), member, best_score_[member], columns_);
-        else
-            meld_node(melded, site, row(member), sites(member), best_score_[member], columns_);
-    }
-    for (int i = 0; i < size; ++i) parent_[cycle_[i]] = node;
+    const int representative = first.representative, node = size_++;
+    node_of_[representative] = node;
+    nodes_[node] = {{}, {}, {}, first.row, first.sites, NONE, representative, 0};
+    Arc root = {first.root.score - first.best.score, 0, first.root.dependent};
+    first.parent = node;
 
     // Arcs within the cycle are dead.
-    for (int token = 0; token < n_; ++token)
-        if (contracted(node_of_[token])) {
-            node_of_[token] = node;
-            melded[token + 1] = FORBIDDEN;
+    for (int i = 1; i < size; ++i) {
+        const int member = nodes_[cycle_[i]].representative;
+        for (int token = member; token != NONE; token = next_token_[token]) {
+            representative_[token] = representative;
+            first.row[token] = DEAD;
         }
+        next_token_[last_token_[representative]] = member;
+        last_token_[representative] = last_token_[member];
+        tokens_[representative] += tokens_[member];
+    }
+
+    Best<double> best;
+    double row_best = first.best.score;
+    for (int i = 1; i < size; ++i) {
+        Node& member = nodes_[cycle_[i]];
+        member.parent = node;
+        if (member.root.score - member.best.score > root.score)
+            root = {member.root.score - member.best.score, 0, member.root.dependent};
+        best = with_loops([&](auto loops) {
+            if (member.row == nullptr) {
+                const T* given = from_.row(member.representative) + 1;
+                const std::int64_t *none = nullptr, token = member.representative;
+                return loops.meld(first.row, first.sites, row_best, n_, given, token, none, member.best.score);
+            }
+            const std::int64_t *sites = member.sites, token = NONE;
+            const double* row = member.row;
+            return loops.meld(first.row, first.sites, row_best, n_, row, token, sites, member.best.score);
+        });
+        row_best = 0;
+    }
+    nodes_[node].root = root;
+    nodes_[node].swap = {best.score, best.column + 1, best.column == NONE ? NONE : static_cast<int>(first.sites[best.column])};
     return node;
 }
 
 // Grows a path from each token along best incoming arcs, until it reaches ROOT or a finished node; where it meets
 // itself, the cycle is contracted and the path goes on from the new node.
-inline Fault Graph::contract_cycles() {
+template <class T>
+Fault Graph<T>::contract_cycles() {
     enum { unvisited = 0, on_path, finished };
-    int* state = mark_;
-    std::fill(state, state + 2 * n_, unvisited);
     for (int start = 0; start < n_; ++start) {
-        int length = 0, node = node_of_[start];
-        while (node != NONE && state[node] != finished) {
-            if (state[node] == unvisited) {
-                state[node] = on_path;
+        int length = 0, node = node_of_[representative_[start]];
+        while (node != NONE && nodes_[node].mark != finished) {
+            if (nodes_[node].mark == unvisited) {
+                nodes_[node].mark = on_path;
                 path_[length++] = node;
             } else {
                 int size = 0;
                 do cycle_[size++] = path_[--length];
                 while (path_[length] != node);
                 node = contract(size);
-                const Best<double> best = best_entry(row(node), 0, columns_);
-                if (best.column == NONE) return {FaultKind::no_arborescence, first_token(node) + 1, 0};
-                set_best(node, best.column, best.score);
+                Node& contracted = nodes_[node];
+                contracted.best = contracted.root.score >= contracted.swap.score ? contracted.root : contracted.swap;
+                if (contracted.best.score == FORBIDDEN) return {FaultKind::no_arborescence, first_token(node) + 1, 0};
                 continue;  // the new node is unvisited: it goes onto the path next
             }
-            node = head_node(node);
+            node = head_of(nodes_[node].best);
         }
-        for (int i = 0; i < length; ++i) state[path_[i]] = finished;
+        for (int i = 0; i < length; ++i) nodes_[path_[i]].mark = finished;
     }
     return {};
 }
 
-inline void Graph::expand(std::int32_t* heads) {
-    int* entered = mark_;
-    std::fill(entered, entered + nodes_, 0);
-    for (int node = nodes_ - 1; node >= 0; --node) {
-        if (entered[node]) continue;
-        heads[best_site_[node]] = best_column_[node];
-        for (int inner = best_site_[node]; inner != node; inner = parent_[inner]) entered[inner] = 1;
+template <class T>
+void Graph<T>::expand(std::int32_t* heads) {
+    for (int node = 0; node < size_; ++node) nodes_[node].mark = 0;
+    for (int node = size_ - 1; node >= 0; --node) {
+        if (nodes_[node].mark) continue;  // entered already
+        const Arc& arc = nodes_[node].best;
+        heads[arc.dependent] = arc.column;
+        for (int inner = arc.dependent; inner != node; inner = nodes_[inner].parent) nodes_[inner].mark = 1;
     }
 }
 

@@ -7,10 +7,17 @@
 
 #include "rows.hh"
 
+// On x86-64 with glibc, GCC and Clang compile a function once per instruction set and pick one when the library is loaded.
+#if MINDROOT_VECTORS && defined(__x86_64__) && defined(__GLIBC__) && (!defined(__clang__) || __clang_major__ >= 18)
+#define MINDROOT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define MINDROOT_CLONES
+#endif
+
 namespace mindroot {
 
 // columns[j][i] += pivots[i] * factors[j], for `count` columns of `rows` weights, end to end.
-MINDROOT_DISPATCH inline void add_multiples(double* __restrict columns, int rows, int count,
+MINDROOT_CLONES inline void add_multiples(double* __restrict columns, int rows, int count,
                                             const double* __restrict pivots, const double* __restrict factors) {
     for (int j = 0; j < count; ++j, columns += rows) {
         const double factor = factors[j];

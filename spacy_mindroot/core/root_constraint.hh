@@ -6,19 +6,12 @@
 
 namespace mindroot {
 
-// The best arc that does not come from ROOT, and what it costs to swap the root arc for it.
-inline void find_swap(Graph& graph, int node) {
-    const double* row = graph.row(node);
-    const Best<double> best = best_entry(row, 1, graph.columns_);
-    graph.swap_column_[node] = best.column;
-    graph.swap_cost_[node] = row[0] - best.score;  // +inf where there is no such arc
-}
-
 // Collects in graph.cycle_ the cycle that arises if the head of `node` becomes `head`. Returns its size, 0 if none does.
-inline int find_cycle(Graph& graph, int node, int head) {
+template <class T>
+int find_cycle(Graph<T>& graph, int node, int head) {
     int size = 0;
     graph.cycle_[size++] = node;
-    for (; head != NONE; head = graph.head_node(head)) {
+    for (; head != NONE; head = graph.head_of(graph.nodes_[head].best)) {
         if (head == node) return size;
         graph.cycle_[size++] = head;
     }
@@ -26,38 +19,40 @@ inline int find_cycle(Graph& graph, int node, int head) {
 }
 
 // Stage 3. Takes a graph whose best incoming arcs form an arborescence; leaves one in which they form a single-rooted
-// one. A swap cost changes only when its node is contracted, so each is found once.
-inline Fault constrain(Graph& graph) {
-    int* children = graph.path_;  // of ROOT
+// one. What a swap costs changes only when its node is contracted, so each is found once.
+template <class T>
+Fault constrain(Graph<T>& graph) {
+    int* children = graph.path_;         // of ROOT
+    double* gains = graph.swap_gains_;   // minus the swap costs: what is gained if another arc replaces the root arc
     int count = 0;
-    for (int node = 0; node < graph.nodes_; ++node)
-        if (!graph.contracted(node) && graph.best_column_[node] == 0) {
-            find_swap(graph, node);
-            children[count++] = node;
-        }
+    auto gain = [](const Node& node) { return node.swap.score - node.root.score; };
+    for (int node = 0; node < graph.size_; ++node) {
+        Node& child = graph.nodes_[node];
+        if (child.contracted() || child.best.column != 0) continue;
+        if (node < graph.n_) child.swap = graph.best_other(node);
+        gains[count] = gain(child);
+        children[count++] = node;
+    }
 
     while (count > 1) {
-        int cheapest = 0;
-        for (int i = 1; i < count; ++i)
-            if (graph.swap_cost_[children[i]] < graph.swap_cost_[children[cheapest]]) cheapest = i;
-        int& child = children[cheapest];
-        const int column = graph.swap_column_[child];
-        if (column == NONE) {
+        const int cheapest = with_loops([&](auto loops) { return loops.best_entry(gains, count, NONE); }).column;
+        if (cheapest == NONE) {
             const int one = graph.first_token(children[0]), other = graph.first_token(children[1]);
             return {FaultKind::no_single_root, std::min(one, other) + 1, std::max(one, other) + 1};
         }
-        double* row = graph.row(child);
-        const int size = find_cycle(graph, child, graph.node_of_[column - 1]);
-        graph.set_best(child, column, row[column]);
+        Node& child = graph.nodes_[children[cheapest]];
+        const int size = find_cycle(graph, children[cheapest], graph.head_of(child.swap));
+        child.best = child.swap;
         if (size > 0) {
             // Reduction case: the swap closes a critical cycle. Its root arc is melded in and stays the best arc.
-            child = graph.contract(size);
-            graph.set_best(child, 0, graph.row(child)[0]);
-            find_swap(graph, child);
+            const int node = children[cheapest] = graph.contract(size);
+            graph.nodes_[node].best = graph.nodes_[node].root;
+            gains[cheapest] = gain(graph.nodes_[node]);
         } else {
             // Optimisation case: the swap stands, and the root arc is gone for good.
-            row[0] = FORBIDDEN;
-            child = children[--count];
+            child.root.score = FORBIDDEN;
+            children[cheapest] = children[--count];
+            gains[cheapest] = gains[count];
         }
     }
     return {};

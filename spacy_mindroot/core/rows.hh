@@ -2,29 +2,30 @@
 // Everything that has to be fast is here; what the rows mean is left to arborescence.hh.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
-// GCC and Clang on x86-64 with glibc compile a function once per instruction set and pick one when the
-// library is loaded. Elsewhere, and with older ones that do not know these names, there is one version, for the compiler's
-// default target.
-#if defined(__clang__)
-#define MINDROOT_CAN_DISPATCH (__clang_major__ >= 18)
-#elif defined(__GNUC__)
-#define MINDROOT_CAN_DISPATCH (__GNUC__ >= 12)
+// GCC and Clang have vector types, which compile for any instruction set. Elsewhere the loops are plain ones.
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define MINDROOT_VECTORS 1
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are handed over between inlined functions only
 #else
-#define MINDROOT_CAN_DISPATCH 0
-#endif
-#if defined(__x86_64__) && defined(__GLIBC__) && MINDROOT_CAN_DISPATCH
-#define MINDROOT_DISPATCH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define MINDROOT_DISPATCH
+#define MINDROOT_VECTORS 0
 #endif
 
-// Inlined into each version of a dispatched function, so that it is compiled for that instruction set.
+// On x86-64 the loops are compiled once for each instruction set, and those that the processor has are called.
+#if MINDROOT_VECTORS && defined(__x86_64__)
+#define MINDROOT_DISPATCH 1
+#else
+#define MINDROOT_DISPATCH 0
+#endif
+
+// Inlined into each version of a loop, so that it is compiled for that instruction set.
 #if defined(__GNUC__)
 #define MINDROOT_INLINE __attribute__((always_inline)) inline
 #else
@@ -35,119 +36,259 @@ namespace mindroot {
 
 constexpr int NONE = -1;
 constexpr double FORBIDDEN = -std::numeric_limits<double>::infinity();
+constexpr double DEAD = std::numeric_limits<double>::quiet_NaN();  // an arc within a contracted node: never the better one
 
-// The best entry of a row. `column` is NONE if every entry is -inf (or the row is empty).
+// The best entry of a row. `column` is NONE if every entry is -inf or dead, or the row is empty.
 template <class T>
 struct Best {
     T score = -std::numeric_limits<T>::infinity();
     int column = NONE;
-    bool invalid = false;  // the row holds a NaN or +inf
 };
 
-// Best entry of row[first:last], without column `skip`. Ties go to the lowest column, whatever the vector width.
+// The best of `size` entries without entry `skip`, and of equal ones the first. NaN is never the best.
 template <class T>
-MINDROOT_INLINE Best<T> best_scalar(const T* row, std::ptrdiff_t stride, int first, int last, int skip) {
+MINDROOT_INLINE Best<T> best_scalar(const T* row, std::ptrdiff_t stride, int size, int skip = NONE) {
     Best<T> best;
-    for (int u = first; u < last; ++u) {
-        if (u == skip) continue;
-        const T score = row[u * stride];
-        if (score > best.score) {
-            best.score = score;
-            best.column = u;
-        }
-        if (!(score <= std::numeric_limits<T>::max())) best.invalid = true;
-    }
+    for (int u = 0; u < size; ++u)
+        if (u != skip && row[u * stride] > best.score) best = {row[u * stride], u};
     return best;
 }
 
-#if defined(__GNUC__)
+#if MINDROOT_VECTORS
 
-// One accumulator per lane; a lane keeps its first maximum, and the lowest column among equal lanes wins at the end.
-template <class T>
-MINDROOT_INLINE Best<T> best_contiguous(const T* row, int first, int last, int skip) {
+// A vector of scores, and one of columns beside it.
+template <class T, int BYTES>
+struct Vectors {
     using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-    constexpr int LANES = 32 / sizeof(T);
-    typedef T Scores __attribute__((vector_size(32)));
-    typedef Int Columns __attribute__((vector_size(32)));
-    constexpr T inf = std::numeric_limits<T>::infinity();
+    static constexpr int LANES = BYTES / sizeof(T);
+    typedef T Scores __attribute__((vector_size(BYTES)));
+    typedef Int Columns __attribute__((vector_size(BYTES)));
 
-    Scores best = Scores{} - inf;
-    Columns where = Columns{} + Int(last), column, invalid = {};
-    for (int lane = 0; lane < LANES; ++lane) column[lane] = first + lane;
-    auto take = [&](const Scores& scores) {
-        const Columns counted = column != Int(skip);
-        const Columns better = (scores > best) & counted;
-        best = better ? scores : best;
-        where = better ? column : where;
-        invalid |= ~(scores < inf) & counted;
-    };
-    int u = first;
-    for (; u + LANES <= last; u += LANES) {
-        Scores scores;
-        std::memcpy(&scores, row + u, sizeof scores);
-        take(scores);
-        column += LANES;
+    // first, first + 1, ...
+    static MINDROOT_INLINE Columns columns_from(int first) {
+        Columns columns = {};
+        for (int lane = 0; lane < LANES; ++lane) columns[lane] = lane;
+        return columns + Int(first);
     }
-    if (u < last) {
-        Scores scores = Scores{} - inf;
-        std::memcpy(&scores, row + u, (last - u) * sizeof(T));
-        take(scores);
-    }
+};
 
-    Best<T> result;
-    Int lowest = last, any_invalid = 0;
-    for (int lane = 0; lane < LANES; ++lane) {
-        any_invalid |= invalid[lane];
-        if (best[lane] > result.score || (best[lane] == result.score && where[lane] < lowest)) {
-            result.score = best[lane];
-            lowest = where[lane];
-        }
-    }
-    result.column = lowest < last ? static_cast<int>(lowest) : NONE;
-    result.invalid = any_invalid != 0;
-    return result;
+template <class Vector, class T>
+MINDROOT_INLINE Vector load(const T* from) {
+    Vector vector;
+    std::memcpy(&vector, from, sizeof vector);
+    return vector;
 }
 
-#else
+template <class Vector, class T>
+MINDROOT_INLINE void store(T* to, const Vector& vector) {
+    std::memcpy(to, &vector, sizeof vector);
+}
 
-template <class T>
-inline Best<T> best_contiguous(const T* row, int first, int last, int skip) {
-    return best_scalar(row, 1, first, last, skip);
+template <int BY, class Vector, int... LANE>
+MINDROOT_INLINE Vector rotated(const Vector& v, std::integer_sequence<int, LANE...>) {
+    return __builtin_shufflevector(v, v, ((LANE + BY) % static_cast<int>(sizeof...(LANE)))...);
+}
+
+// The greatest lane, or the least, in every lane.
+template <int LANES, bool GREATEST, int BY = LANES / 2, class Vector>
+MINDROOT_INLINE Vector extreme(const Vector& v) {
+    if constexpr (BY == 0) {
+        return v;
+    } else {
+        const Vector other = rotated<BY>(v, std::make_integer_sequence<int, LANES>());
+        return extreme<LANES, GREATEST, BY / 2>(GREATEST ? (v > other ? v : other) : (v < other ? v : other));
+    }
+}
+
+// The best of the entries taken so far. Each lane keeps its first; the lowest column among equal lanes is the best.
+template <class T, int BYTES>
+struct BestLanes {
+    using V = Vectors<T, BYTES>;
+    typename V::Scores score = typename V::Scores{} - std::numeric_limits<T>::infinity();
+    typename V::Columns column = typename V::Columns{} + std::numeric_limits<typename V::Int>::max();
+
+    MINDROOT_INLINE void take(const typename V::Scores& scores, const typename V::Columns& columns) {
+        const typename V::Columns better = scores > score;
+        score = better ? scores : score;
+        column = better ? columns : column;
+    }
+
+    MINDROOT_INLINE Best<T> best() const {
+        constexpr auto none = std::numeric_limits<typename V::Int>::max();
+        const typename V::Scores greatest = extreme<V::LANES, true>(score);
+        const typename V::Columns columns = score == greatest ? column : typename V::Columns{} + none;
+        const auto lowest = extreme<V::LANES, false>(columns)[0];
+        return {greatest[0], lowest == none ? NONE : static_cast<int>(lowest)};
+    }
+};
+
+// The best of `size` entries, at least a vector of them; without entry `skip` if SKIP. Adds them all to `sum`, some of
+// them twice: the sum is neither finite nor -inf if an entry is not.
+template <bool SKIP, class T, int BYTES>
+MINDROOT_INLINE Best<T> best_vectorised(const T* row, int size, int skip, typename Vectors<T, BYTES>::Scores& sum) {
+    using V = Vectors<T, BYTES>;
+    BestLanes<T, BYTES> lanes;
+    auto take = [&](int u, const typename V::Columns& columns) {
+        typename V::Scores scores = load<typename V::Scores>(row + u);
+        if constexpr (SKIP)
+            scores = columns == typename V::Int(skip) ? typename V::Scores{} - std::numeric_limits<T>::infinity() : scores;
+        lanes.take(scores, columns);
+        sum += scores;
+    };
+    typename V::Columns columns = V::columns_from(0);
+    int u = 0;
+    for (; u + V::LANES <= size; u += V::LANES, columns += V::LANES) take(u, columns);
+    if (u < size) take(size - V::LANES, V::columns_from(size - V::LANES));
+    return lanes.best();
+}
+
+template <class T, int BYTES>
+MINDROOT_INLINE Best<T> best_in_vectors(const T* row, int size, int skip, typename Vectors<T, BYTES>::Scores& sum) {
+    const Best<T> best = best_vectorised<false, T, BYTES>(row, size, skip, sum);
+    if (best.column != skip) return best;  // the skipped entry is rarely the best: only then the row is read again
+    return best_vectorised<true, T, BYTES>(row, size, skip, sum);
+}
+
+template <bool SKIP, int BYTES, class T>
+MINDROOT_INLINE bool heads_in_vectors(const T* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
+    typename Vectors<T, BYTES>::Scores sum = {};
+    int lowest = 0;
+    for (int token = 0; token < n; ++token) {
+        const T* row = scores + token * stride;
+        heads[token] = SKIP ? best_vectorised<true, T, BYTES>(row, n + 1, token + 1, sum).column
+                            : best_in_vectors<T, BYTES>(row, n + 1, token + 1, sum).column;
+        lowest = heads[token] < lowest ? heads[token] : lowest;
+    }
+    T total = 0;
+    for (int lane = 0; lane < Vectors<T, BYTES>::LANES; ++lane) total += sum[lane];
+    return lowest != NONE && total < std::numeric_limits<T>::infinity();
 }
 
 #endif
 
-// Best entry of row[first:last] of the working copy.
-MINDROOT_DISPATCH inline Best<double> best_entry(const double* row, int first, int last) {
-    return best_contiguous(row, first, last, NONE);
+// The best of row[0:size] without row[skip], and of equal ones the first.
+template <int BYTES, class T>
+MINDROOT_INLINE Best<T> best_entry(const T* row, int size, int skip) {
+#if MINDROOT_VECTORS
+    typename Vectors<T, BYTES>::Scores ignored = {};
+    if (size >= Vectors<T, BYTES>::LANES) return best_in_vectors<T, BYTES>(row, size, skip, ignored);
+#endif
+    return best_scalar(row, 1, size, skip);
 }
 
-// row[u] -= best, and every entry enters at `site`: the first member of a contracted node.
-MINDROOT_DISPATCH inline void start_meld(double* row, double best, int size) {
-    for (int u = 0; u < size; ++u) row[u] -= best;
+// The best head of each token, without the self arcs. False if that can't be vouched for: a row has no head, an
+// entry is NaN or +inf (perhaps that of a self arc), the scores are so large that their sum is, or the rows are too short.
+template <int BYTES, class T>
+MINDROOT_INLINE bool best_heads(const T* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
+#if MINDROOT_VECTORS
+    if (n + 1 >= Vectors<T, BYTES>::LANES)
+        return heads_in_vectors<false, BYTES>(scores, stride, n, heads) || heads_in_vectors<true, BYTES>(scores, stride, n, heads);
+    if constexpr (BYTES > 16) return best_heads<BYTES / 2>(scores, stride, n, heads);
+#endif
+    return false;
 }
 
-// row[u] = max(row[u], other[u] - best), keeping beside it the token where the better arc enters.
-MINDROOT_DISPATCH inline void meld_token(double* __restrict row, std::int32_t* __restrict site,
-                                         const double* __restrict other, std::int32_t token, double best, int size) {
-    for (int u = 0; u < size; ++u) {
-        const double entering = other[u] - best;
-        const bool better = entering > row[u];
-        row[u] = better ? entering : row[u];
-        site[u] = better ? token : site[u];
+// row[u] = max(row[u] - row_best, other[u] - other_best), keeping in `sites` the token at which the better arc enters, the
+// row's own if they are equal. Those of `other` enter at `token`, or where `other_sites` says if that is NONE.
+// What is dead in `row` stays so. Returns its best entry afterwards.
+template <int BYTES, class T>
+MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restrict sites, double row_best, int size,
+                                  const T* __restrict other, std::int64_t token,
+                                  const std::int64_t* __restrict other_sites, double other_best) {
+#if MINDROOT_VECTORS
+    using V = Vectors<double, BYTES>;
+    if (size >= V::LANES) {
+        using Given = typename Vectors<T, sizeof(T) * V::LANES>::Scores;
+        using Scores = typename V::Scores;
+        using Columns = typename V::Columns;
+        struct Melded {
+            Scores scores;
+            Columns sites;
+        };
+        auto melded = [&](int u) {
+            const Scores own = load<Scores>(row + u) - row_best;
+            const Scores entering = __builtin_convertvector(load<Given>(other + u), Scores) - other_best;
+            const Columns better = entering > own;
+            const Columns entered = token == NONE ? load<Columns>(other_sites + u) : Columns{} + token;
+            return Melded{better ? entering : own, better ? entered : load<Columns>(sites + u)};
+        };
+        BestLanes<double, BYTES> lanes;
+        auto take = [&](const Melded& melded, int u, const Columns& columns) {
+            store(row + u, melded.scores);
+            store(sites + u, melded.sites);
+            lanes.take(melded.scores, columns);
+        };
+        const int end = size - V::LANES;
+        const Melded last = melded(end);  // it overlaps the one before, so it is read before that is written
+        Columns columns = V::columns_from(0);
+        for (int u = 0; u < end; u += V::LANES, columns += V::LANES) take(melded(u), u, columns);
+        take(last, end, V::columns_from(end));
+        return lanes.best();
     }
+#endif
+    for (int u = 0; u < size; ++u) {
+        const double own = row[u] - row_best, entering = other[u] - other_best;
+        const bool better = entering > own;
+        row[u] = better ? entering : own;
+        if (better) sites[u] = token == NONE ? other_sites[u] : token;
+    }
+    return best_scalar(row, 1, size);
 }
 
-// The same for a member that is itself a contracted node, whose entries enter at different tokens.
-MINDROOT_DISPATCH inline void meld_node(double* __restrict row, std::int32_t* __restrict site,
-                                        const double* __restrict other, const std::int32_t* __restrict other_site,
-                                        double best, int size) {
-    for (int u = 0; u < size; ++u) {
-        const double entering = other[u] - best;
-        const bool better = entering > row[u];
-        row[u] = better ? entering : row[u];
-        site[u] = better ? other_site[u] : site[u];
-    }
+// Is a number of row[0:size] greater than `bound` in absolute value, but finite?
+inline bool any_beyond(const double* row, int size, double bound) {
+    int beyond = 0;
+    for (int u = 0; u < size; ++u) beyond |= std::fabs(row[u]) > bound && std::fabs(row[u]) <= std::numeric_limits<double>::max();
+    return beyond != 0;
+}
+
+// The loops as they are called, in vectors of so many bytes.
+template <int BYTES>
+struct Loops;
+
+#define MINDROOT_LOOPS(BYTES, TARGET)                                                                               \
+    template <>                                                                                                     \
+    struct Loops<BYTES> {                                                                                           \
+        template <class... Given>                                                                                   \
+        TARGET static auto best_entry(Given... given) {                                                             \
+            return mindroot::best_entry<BYTES>(given...);                                                           \
+        }                                                                                                           \
+        template <class... Given>                                                                                   \
+        TARGET static auto best_heads(Given... given) {                                                             \
+            return mindroot::best_heads<BYTES>(given...);                                                           \
+        }                                                                                                           \
+        template <class... Given>                                                                                   \
+        TARGET static auto meld(Given... given) {                                                                   \
+            return mindroot::meld<BYTES>(given...);                                                                 \
+        }                                                                                                           \
+    };
+MINDROOT_LOOPS(16, )
+
+#if MINDROOT_DISPATCH
+MINDROOT_LOOPS(32, __attribute__((target("avx2"))))
+MINDROOT_LOOPS(64, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
+
+inline int supported_bytes() {
+#ifdef MINDROOT_VECTOR_BYTES  // to test the narrower ones
+    return MINDROOT_VECTOR_BYTES;
+#endif
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return 64;
+    return __builtin_cpu_supports("avx2") ? 32 : 16;
+}
+inline const int vector_bytes = supported_bytes();
+#endif
+
+// Calls work(loops) with the widest loops that the processor has.
+template <class Work>
+auto with_loops(const Work& work) {
+#if MINDROOT_DISPATCH
+    if (vector_bytes == 64) return work(Loops<64>());
+    if (vector_bytes == 32) return work(Loops<32>());
+#endif
+    return work(Loops<16>());
 }
 
 }  // namespace mindroot

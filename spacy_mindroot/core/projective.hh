@@ -1,0 +1,158 @@
+// The best projective tree (Eisner 1996): O(n^3) time, O(n^2) memory. With one root, the best halves of each root are put
+// together at the end; with any number, ROOT is a token to the left of all others.
+#pragma once
+
+#include <vector>
+
+#include "decode.hh"
+
+namespace mindroot {
+
+// Does each subtree of the tree cover a stretch of tokens without a gap? O(n * depth).
+inline bool is_projective(const std::int32_t* heads, int n) {
+    std::vector<int> first(n, n), last(n, -1), size(n, 0);
+    for (int token = 0; token < n; ++token)
+        for (int above = token; above >= 0; above = heads[above] - 1) {
+            first[above] = std::min(first[above], token);
+            last[above] = std::max(last[above], token);
+            ++size[above];
+        }
+    for (int token = 0; token < n; ++token)
+        if (last[token] - first[token] + 1 != size[token]) return false;
+    return true;
+}
+
+// The chart. Nodes are 0 = ROOT and the tokens from 1 on. A complete span is a head with all its descendants to one side, as
+// far as the span goes; an incomplete one runs from a head to one of its dependents, whose far side is still to come.
+// Each table holds a span twice, at [i][j] and [j][i], so that every loop runs along rows.
+template <class Loops>
+class Chart {
+public:
+    Chart(int n, bool single_root)
+        : nodes_(n + 1), first_(single_root ? 1 : 0), cells_(static_cast<std::size_t>(nodes_) * nodes_), right_(cells_),
+          left_(cells_), arc_(cells_), sums_(nodes_) {}
+
+    // `best_heads` is the greedy graph. Scores are taken relative to the best of their row.
+    template <class T>
+    void fill(const Scores<T>& scores, const std::int32_t* best_heads) {
+        const double scale = large(scores) ? 0x1p-64 : 1;
+        const auto score = [&](int dependent, int head) -> double {
+            if (dependent == 0) return FORBIDDEN;
+            return scale * scores.at(dependent - 1, head) - scale * scores.at(dependent - 1, best_heads[dependent - 1]);
+        };
+        for (int j = first_ + 1; j < nodes_; ++j)
+            for (int i = j - 1; i >= first_; --i) {
+                const double halves = split(i, j).score;
+                arc_[at(i, j)] = halves + score(j, i);
+                arc_[at(j, i)] = halves + score(i, j);
+                right_[at(i, j)] = right_[at(j, i)] = split_right(i, j).score;
+                left_[at(i, j)] = left_[at(j, i)] = split_left(i, j).score;
+            }
+        if (first_ == 1) {
+            for (int root = 1; root < nodes_; ++root)
+                sums_[root] = left_[at(1, root)] + right_[at(root, nodes_ - 1)] + score(root, 0);
+            const int root = Loops::best_entry(&sums_[1], nodes_ - 1, NONE).column;
+            root_ = root == NONE ? NONE : root + 1;
+        } else {
+            root_ = right_[at(0, nodes_ - 1)] == FORBIDDEN ? NONE : 0;
+        }
+    }
+
+    bool has_tree() const { return root_ != NONE; }
+
+    // Reads the best tree off the chart, finding each split again, so that none need be kept.
+    void read(std::int32_t* heads) {
+        enum Kind { COMPLETE, INCOMPLETE };
+        struct Span {
+            Kind kind;
+            int head, end;
+        };
+        std::vector<Span> open{{COMPLETE, root_, nodes_ - 1}};
+        if (root_ > 0) {
+            heads[root_ - 1] = 0;
+            open.push_back({COMPLETE, root_, 1});
+        }
+        while (!open.empty()) {
+            const auto [kind, head, end] = open.back();
+            open.pop_back();
+            if (head == end) continue;
+            if (kind == INCOMPLETE) {
+                heads[end - 1] = head;
+                const int i = std::min(head, end), j = std::max(head, end), k = i + split(i, j).column;
+                open.push_back({COMPLETE, i, k});
+                open.push_back({COMPLETE, j, k + 1});
+            } else {
+                const int dependent = head < end ? head + 1 + split_right(head, end).column : end + split_left(end, head).column;
+                open.push_back({INCOMPLETE, head, dependent});
+                open.push_back({COMPLETE, dependent, end});
+            }
+        }
+    }
+
+private:
+    std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * nodes_ + j; }
+
+    // The best of left[k] + right[k], the lowest k where several are equal.
+    Best<double> best_sum(const double* left, const double* right, int size) {
+        for (int k = 0; k < size; ++k) sums_[k] = left[k] + right[k];
+        return Loops::best_entry(sums_.data(), size, NONE);
+    }
+
+    // An arc between i and j: right half of i up to k, left half of j from k+1 on.
+    Best<double> split(int i, int j) { return best_sum(&right_[at(i, i)], &left_[at(j, i + 1)], j - i); }
+
+    // All descendants of i up to j: an arc from i to k, right half of k.
+    Best<double> split_right(int i, int j) {
+        return best_sum(&arc_[at(i, i + 1)], &right_[at(j, i + 1)], j - i);
+    }
+
+    // All descendants of j down to i: left half of k, an arc from j to k.
+    Best<double> split_left(int i, int j) { return best_sum(&left_[at(i, i)], &arc_[at(j, i)], j - i); }
+
+    // Could sums of the scores overflow? See copy() in decode.hh.
+    template <class T>
+    static bool large(const Scores<T>& scores) {
+        if constexpr (sizeof(T) == sizeof(double))
+            for (int dependent = 0; dependent < scores.n; ++dependent)
+                for (int column = 0; column <= scores.n; ++column) {
+                    const double score = scores.at(dependent, column);
+                    if (column != dependent + 1 && score != FORBIDDEN && std::fabs(score) > 0x1p960) return true;
+                }
+        return false;
+    }
+
+    int nodes_, first_;
+    std::size_t cells_;
+    std::vector<double> right_, left_;  // complete spans, headed by their first and by their last node
+    std::vector<double> arc_;           // [head][dependent]: incomplete spans
+    std::vector<double> sums_;
+    int root_ = NONE;  // whose complete spans make up the tree
+};
+
+// Heads (0 = ROOT) of the best projective tree, single-rooted or not. Undefined after a fault.
+inline Fault decode_projective(const Sentence& sentence, bool single_root) noexcept try {
+    const int n = sentence.n;
+    if (n == 0) return {};
+    if (const Fault fault = greedy_graph(sentence)) return fault;
+    std::vector<int> room(n + 1);
+    if (is_tree(sentence.heads, n, room.data()) && (!single_root || count_roots(sentence.heads, n) == 1) &&
+        is_projective(sentence.heads, n))
+        return {};
+
+    const bool found = with_loops([&](auto loops) {
+        Chart<decltype(loops)> chart(n, single_root);
+        sentence.with_scores([&](const auto& scores) {
+            chart.fill(scores, sentence.heads);
+            return Fault();
+        });
+        if (chart.has_tree()) chart.read(sentence.heads);
+        return chart.has_tree();
+    });
+    if (found) return {};
+    if (const Fault fault = decode_sentence(sentence, single_root)) return fault;
+    return {FaultKind::no_projective, 0, 0};
+} catch (const std::bad_alloc&) {
+    return {FaultKind::no_memory, 0, 0};
+}
+
+}  // namespace mindroot

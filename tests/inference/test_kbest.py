@@ -1,0 +1,124 @@
+"""The k best trees: against all trees there are."""
+
+import numpy as np
+import pytest
+
+from generators import KINDS, random_arcs, random_scores, total, weights_of_all_trees
+from spacy_mindroot import count_roots, decode, errors, is_tree, tree_weight
+from spacy_mindroot.inference import kbest, tree_margin
+
+
+def agrees_with_exhaustion(scores, **options):
+    trees, weights = weights_of_all_trees(scores, **options)
+    if len(trees) == 0:
+        with pytest.raises(errors.DecodingError):
+            kbest(scores, 3, **options)
+        return
+    found = kbest(scores, len(trees) + 5, **options)
+    assert {tuple(heads.tolist()) for heads, _ in found} == {tuple(heads) for heads in trees.tolist()}
+    assert len(found) == len(trees)
+    np.testing.assert_allclose([weight for _, weight in found], weights, rtol=1e-12, atol=1e-12 * abs(weights).max())
+    assert all(weight == tree_weight(scores, heads) for heads, weight in found)
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_trees_in_order(kind, single_root, rng):
+    for n in (1, 2, 3, 3, 4, 4, 4, 5):
+        dtype = rng.choice([np.float32, np.float64])
+        agrees_with_exhaustion(random_scores(kind, n, rng, dtype), single_root=single_root)
+
+
+@pytest.mark.parametrize("kind", ["normal", "tied", "masked"])
+def test_all_trees_of_six_tokens(kind, rng):
+    agrees_with_exhaustion(random_scores(kind, 6, rng), single_root=True)
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("kind", ["normal", "tied", "masked"])
+def test_all_trees_that_meet_constraints(kind, single_root, rng):
+    for _ in range(30):
+        n = rng.integers(2, 6)
+        arcs = random_arcs(n, 4, rng)
+        scores = random_scores(kind, n, rng)
+        agrees_with_exhaustion(scores, single_root=single_root, required=arcs[:2], forbidden=arcs[2:])
+
+
+@pytest.mark.parametrize("kind", ["normal", "tied", "root_attractive", "finitely_masked"])
+@pytest.mark.parametrize("k", [1, 2, 3, 10])
+def test_the_first_k_of_all(kind, k, rng):
+    for _ in range(20):
+        scores = random_scores(kind, 5, rng)
+        weights = weights_of_all_trees(scores, single_root=True)[1]
+        found = kbest(scores, k)
+        assert found[0][0].tolist() == decode(scores).tolist()
+        np.testing.assert_allclose(
+            [weight for _, weight in found], weights[:k], rtol=1e-12, atol=1e-12 * abs(weights[0])
+        )
+
+
+@pytest.mark.parametrize("kind", ["normal", "tied", "all_equal", "root_attractive", "huge", "tiny"])
+@pytest.mark.parametrize("n", [12, 25, 60])
+def test_longer_sentences(kind, n, rng):
+    """Distinct trees with one root, best first, the same on every run; each next best beats all that have another tree's arcs
+    out: for every arc of the best, the best tree without it is no better than the second."""
+    scores = random_scores(kind, n, rng, np.float32)
+    found = kbest(scores, 20)
+    weights = [weight for _, weight in found]
+    assert weights == sorted(weights, reverse=True)
+    assert len({tuple(heads.tolist()) for heads, _ in found}) == 20
+    assert all(is_tree(heads) and count_roots(heads) == 1 for heads, _ in found)
+    assert [heads.tolist() for heads, _ in kbest(scores, 20)] == [heads.tolist() for heads, _ in found]
+    assert [heads.tolist() for heads, _ in kbest(scores.astype(np.float64), 20)] == [
+        heads.tolist() for heads, _ in found
+    ]
+    best = found[0][0]
+    others = [total(scores, decode(scores, forbidden=[(i + 1, head)])) for i, head in enumerate(best.tolist())]
+    np.testing.assert_allclose(max(others), weights[1], rtol=1e-12)
+
+
+def test_the_margin(rng):
+    for n in (2, 3, 5):
+        scores = random_scores("normal", n, rng)
+        weights = weights_of_all_trees(scores, single_root=True)[1]
+        assert tree_margin(scores) == pytest.approx(weights[0] - weights[1])
+    assert tree_margin(np.zeros((4, 5))) == 0
+    assert tree_margin([[1, 0]]) == np.inf
+    assert tree_margin([[5, 0, 1], [4, 3, 0]], required=[(1, 0)], forbidden=[]) == np.inf
+    assert tree_margin([[5, 0, 1], [4, 3, 0]], single_root=False) == 1
+
+
+def test_other_layouts_and_no_tokens():
+    square = [[0, 0, 0], [5, 0, 1], [4, 3, 0]]
+    assert [heads.tolist() for heads, _ in kbest(square, 9, layout="square")] == [[0, 1], [2, 0]]
+    ((heads, weight),) = kbest([], 3)
+    assert heads.tolist() == [] and weight == 0
+
+
+def test_scores_near_the_largest_double(rng):
+    scores = rng.integers(-7, 8, (4, 5)).astype(float)
+    assert [heads.tolist() for heads, _ in kbest(scores * 2.0**1020, 5)] == [
+        heads.tolist() for heads, _ in kbest(scores, 5)
+    ]
+
+
+def test_the_trees_are_ones_own(rng):
+    found = kbest(rng.normal(size=(4, 5)), 2)
+    found[0][0][:] = 0  # writable
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.0, "3", None, 1 << 40])
+def test_a_number_of_trees_that_is_none(k):
+    with pytest.raises(errors.CountError, match="k is"):
+        kbest([[1, 0]], k)
+
+
+def test_errors_are_those_of_decode():
+    for scores, options, error in (
+        ([[np.nan, 0]], {}, errors.InvalidScoreError),
+        ([[-np.inf, 0]], {}, errors.NoRootError),
+        ([[0, 0, 0], [0, 0, 0]], {"required": [(1, 2), (2, 1)]}, errors.ConflictError),
+        ([[0, 0, 0]], {}, errors.ScoresShapeError),
+    ):
+        with pytest.raises(error):
+            kbest(scores, 2, **options)
