@@ -18,7 +18,7 @@ def plot_decoders(results: list[Result], families: list[str], path: Path) -> Non
     names = list(dict.fromkeys(result.contestant for result in results))
     for panel, family in zip(panels[0], families, strict=True):
         for number, name in enumerate(names):
-            found = [r for r in results if r.contestant == name and r.family == family and r.n]
+            found = [r for r in results if r.contestant == name and r.family == family and r.n and not r.failed]
             if not found:
                 continue
             sizes, times = [r.n for r in found], [r.microseconds for r in found]
