@@ -55,11 +55,13 @@ def decode(
             typer.echo(f"Not measured: {missing}")
             contestants.remove(contestant)
     numbers = [int(n) for n in sizes.split(",")]
-    found = list(time_decoders(contestants, families.split(","), numbers, repeats))
+    found: list[Result] = []
+    for family in families.split(","):
+        found += time_decoders(contestants, family, numbers, repeats)
+        typer.echo(_ratios([result for result in found if result.family == family]))
     for path in sorted((DATA / "scores").glob("*.npz")) if real else []:
-        found += time_score_file(contestants, path, real, repeats)
-    for family in dict.fromkeys(result.family for result in found):
-        typer.echo(_ratios(family, [result for result in found if result.family == family]))
+        found += (rows := time_score_file(contestants, path, real, repeats))
+        typer.echo(_ratios(rows))
     record = {
         "python": platform.python_version(),
         "machine": platform.platform(),
@@ -75,8 +77,9 @@ def decode(
         plot_decoders(found, families.split(","), plot)
 
 
-def _ratios(family: str, results: list[Result]) -> str:
+def _ratios(results: list[Result]) -> str:
     """Times of a family as multiples of argmax, and how many trees are right. The argmax row is microseconds."""
+    family = results[0].family
     sizes = list(dict.fromkeys(result.n for result in results))
     cells = {(result.contestant, result.n): result for result in results}
     rows = []
