@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -224,6 +225,7 @@ class Audit:
     changed_sentences, changed_arcs (int): What the constraint changes.
     weight_lost (Optional[dict[str, float]]): The mean, least and greatest weight that the constraint costs, over malformed sentences;
         for log-probabilities, a difference of log-probabilities. None if there are none.
+    unknown_labels (dict[str, int]): Gold labels that the scorer does not have, and how many tokens have each.
     scores (dict[str, Comparison]): By measure (see NAMES); without gold trees, `nonprojective` alone.
     """
 
@@ -238,6 +240,7 @@ class Audit:
     changed_sentences: int
     changed_arcs: int
     weight_lost: dict[str, float] | None
+    unknown_labels: dict[str, int]
     scores: dict[str, Comparison]
 
     @property
@@ -265,8 +268,22 @@ def summarize(audited: Sequence[AuditedSentence], *, seed: int = 0) -> Audit:
         changed_sentences=sum(bool(each.changed) for each in audited),
         changed_arcs=sum(len(each.changed) for each in audited),
         weight_lost={"mean": math.fsum(lost) / len(lost), "least": min(lost), "greatest": max(lost)} if lost else None,
+        unknown_labels=_unknown_labels(audited),
         scores=_compare(audited, seed),
     )
+
+
+def _unknown_labels(audited: Sequence[AuditedSentence]) -> dict[str, int]:
+    unknown: Counter[str] = Counter()
+    for sentence in (each.sentence for each in audited):
+        if sentence.gold_labels and sentence.gold_heads is not None and sentence.label_names:
+            known = {*sentence.label_names, "root"}
+            unknown.update(
+                label
+                for label, head in zip(sentence.gold_labels, sentence.gold_heads.tolist(), strict=True)
+                if head > 0 and label not in known
+            )
+    return dict(unknown.most_common())
 
 
 def _share(flags: Sequence[bool]) -> float:

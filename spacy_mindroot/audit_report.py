@@ -32,6 +32,10 @@ def count_rows(audit: Audit) -> Rows:
     if audit.weight_lost is not None:
         lost = [f"{audit.weight_lost[name]:.3f}" for name in ("mean", "least", "greatest")]
         rows.append(("weight lost in a malformed sentence: mean, least, greatest", ", ".join(lost)))
+    if audit.unknown_labels:
+        shown = ", ".join(f"{label} ({count})" for label, count in list(audit.unknown_labels.items())[:3])
+        more = f" and {len(audit.unknown_labels) - 3} more" if len(audit.unknown_labels) > 3 else ""
+        rows.append(("gold labels that the scorer does not have (tokens)", shown + more))
     return rows
 
 

@@ -8,7 +8,7 @@ from test_real_scores import EXPECTED
 
 from generators import random_scores
 from spacy_mindroot.audit import audit_sentences, summarize
-from spacy_mindroot.audit_report import score_rows, to_html, to_json, to_markdown
+from spacy_mindroot.audit_report import count_rows, score_rows, to_html, to_json, to_markdown
 from spacy_mindroot.score_file import ScoredSentence, read_score_file
 
 LABELS = ["root", "nsubj", "obj", "punct"]
@@ -93,6 +93,15 @@ def test_without_gold_trees_or_sentences():
     _, found = audit()
     assert (found.sentences, found.malformed_rate, found.weight_lost, found.scores) == (0, 0.0, None, {})
     json.dumps(to_json(found, {}))
+
+
+def test_gold_labels_that_the_scorer_does_not_have_are_counted():
+    _, found = audit(
+        sentence(TWO_ROOTS, [0, 1, 2], labels=["root", "vocative", "list"]),
+        sentence(FINE, [2, 0, -1], labels=["vocative", "ROOT", "reparandum"]),
+    )
+    assert found.unknown_labels == {"vocative": 2, "list": 1}
+    assert ("gold labels that the scorer does not have (tokens)", "vocative (2), list (1)") in count_rows(found)
 
 
 def test_a_share_of_nothing_has_no_relative_change():

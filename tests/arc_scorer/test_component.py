@@ -13,7 +13,6 @@ from thinc.api import ConfigValidationError, fix_random_seed
 from spacy_mindroot import count_roots, errors, is_tree
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.arc_scorer.gold import UNKNOWN, read_gold
-from spacy_mindroot.docs import EXTENSIONS
 
 TREEBANK = Path(__file__).parents[2] / "assets" / "treebank"
 SMALL = {
@@ -404,4 +403,3 @@ def test_scores_travel_in_a_doc_bin(trained, docs):
     scored = [trained.get_pipe("arc_scorer")(with_sentences(trained, doc)) for doc in docs]
     restored = DocBin().from_bytes(DocBin(docs=scored, store_user_data=True).to_bytes()).get_docs(trained.vocab)
     assert trees([trained.get_pipe("mind_root")(doc) for doc in restored]) == trees(docs)
-    assert EXTENSIONS == ("arc_scores", "arc_labels", "arc_label_names")
