@@ -66,7 +66,6 @@ def test_the_python_of_the_docs_runs(checkout):
     texts = [path.read_text("utf8") for path in [checkout / "README.md", *(checkout / "docs").glob("*.md")]]
     blocks = [block for text in texts for block in re.findall(r"^```python\n(.*?)^```", text, flags=re.M | re.S)]
     assert len(blocks) == 11
-    shutil.copytree(checkout / "assets", tmp_path / "assets")
     for block in blocks:
         if "spacy.load" in block:
             continue
