@@ -1,4 +1,4 @@
-"""The benchmarks: `python -m benchmarks decode | component | pipeline | train`. Figures are medians and ratios within one run."""
+"""The benchmarks: `python -m benchmarks --help` lists them. Figures are medians and ratios within one run."""
 
 from __future__ import annotations
 
@@ -158,17 +158,126 @@ def train(
     Gold tokens and sentences, all tokens counted, one thread, numpy's BLAS. The checkpoint is the one that is best on the
     development set; without one, the last.
     """
+    if run:
+        _train_all(treebanks, ("spacy", "mindroot"), seeds, seconds, results)
+    typer.echo(_comparison(_read(results)))
+
+
+SMALLEST = "Kurmanji-MG,Upper_Sorbian-UFAL,Kazakh-KTB,Lithuanian-HSE,Marathi-UFAL"
+
+
+@app.command()
+def losses(
+    treebanks: str = typer.Option(SMALLEST, help="UD treebanks in the data folder, by commas"),
+    seeds: int = typer.Option(3, help="Runs with each loss on each treebank"),
+    seconds: float = typer.Option(60.0, help="CPU seconds of a run, evaluation on the development set included"),
+    results: Path = typer.Option(
+        ROOT / "benchmarks" / "results" / "losses.jsonl",
+        help="Where the runs are noted, one a line; those that are there are not run again",
+    ),
+    run: bool = typer.Option(True, help="With --no-run, only the table is printed"),
+) -> None:
+    """Train our default CPU config with the head loss and with the likelihood of trees, and compare them on the test sets.
+
+    As for `train`; the treebanks are the smallest.
+    """
+    if run:
+        _train_all(treebanks, ("mindroot", "mindroot-tree-loss"), seeds, seconds, results)
+    typer.echo(_comparison(_read(results)))
+
+
+def _train_all(treebanks: str, parsers: tuple[str, ...], seeds: int, seconds: float, results: Path) -> None:
+    """Each run in a process of its own, but those that are noted already."""
     done = _read(results)
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     for seed in range(1, seeds + 1):
         for treebank in treebanks.split(","):
-            for parser in ("spacy", "mindroot"):
-                if run and (treebank, parser, seed) not in done:
+            for parser in parsers:
+                if (treebank, parser, seed) not in done:
                     arguments = [str(DATA / "ud" / f"UD_{treebank}"), parser, str(seed), str(seconds), str(results)]
-                    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
                     subprocess.run(
                         [sys.executable, "-m", "benchmarks.training", *arguments], check=True, env=environment, cwd=ROOT
                     )
-    typer.echo(_comparison(_read(results)))
+
+
+@app.command()
+def inference(repeats: int = typer.Option(7, help="Runs of each, in turn")) -> None:
+    """Time for the distribution over trees, against numpy's inverse of the Laplacian; and where that goes wrong."""
+    from .inference import time_inference, wrong_sums
+
+    found = list(time_inference(repeats))
+    rows = [(n, *(f"{seconds * 1e6:.1f}" for seconds in times.values())) for n, times in found]
+    typer.echo(table(rows, header=("us a sentence, n", *found[0][1]), divider=True, aligns=("r",) * 5))
+    rows = [(f"{gap:.0f}", f"{ours:.0e}", f"{by_inverse:.0e}") for gap, ours, by_inverse in wrong_sums()]
+    header = ("pairs ahead by", "error of a sum, marginals", "numpy.linalg")
+    typer.echo(table(rows, header=header, divider=True, aligns=("r",) * 3))
+
+
+@app.command()
+def search(
+    scores: Path = typer.Option(DATA / "scores" / "Irish-IDT.npz", help="Score file for the component's switches"),
+    repeats: int = typer.Option(7, help="Runs of each, in turn"),
+) -> None:
+    """Time for the next best and the projective trees beside decoding, and for the switches of mind_root."""
+    from .search import time_search, time_switches
+
+    found = list(time_search(repeats))
+    rows = [(n, *(f"{seconds * 1e6:.0f}" for seconds in times.values())) for n, times in found]
+    typer.echo(table(rows, header=("us a sentence, n", *found[0][1]), divider=True, aligns=("r",) * 5))
+    switches = time_switches(scores, repeats)
+    rows = [(name, f"{seconds * 1e6:.0f}", f"{seconds / switches['none']:.1f}") for name, seconds in switches.items()]
+    header = (f"switches, {scores.stem}", "us a sentence", "ratio")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "r")))
+
+
+@app.command()
+def given(
+    seeds: int = typer.Option(5, help="How often a tenth of the tokens is drawn"),
+) -> None:
+    """Partial annotation: what a tenth of the gold heads, as required arcs, does for the other tokens."""
+    from .search import gain_of_given_arcs
+
+    rows = []
+    for path in sorted((DATA / "scores").glob("*.npz")):
+        before, after, sentences = gain_of_given_arcs(path, seeds)
+        rows.append((path.stem, sentences, f"{before:.2%}", f"{after:.2%}", f"{100 * (after - before):+.2f}"))
+    header = ("scores", "sentences", "UAS of the others", "with a tenth given", "gain")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r")))
+
+
+@app.command()
+def calibration(
+    folder: Path = typer.Option(DATA / "scores", help="Folder of score files with gold heads"),
+    figure: Path = typer.Option(ROOT / "docs" / "calibration.png", help="Where the plot goes (needs matplotlib)"),
+) -> None:
+    """How far the probability of a head can be relied on: expected calibration error, and accuracy of the most confident half."""
+    from .calibration import calibrate, plot, reliability
+
+    found = [calibrate(path) for path in sorted(folder.glob("*.npz"))]
+    rows = [
+        (
+            one.treebank,
+            f"{100 * one.right.mean():.2f}",
+            f"{100 * one.head_prob.mean():.2f}",
+            f"{one.accuracy_of_most_confident(0.5):.2f}",
+            f"{one.error(one.head_prob):.2f}",
+            f"{one.error(one.softmax):.2f}",
+        )
+        for one in found
+    ]
+    header = ("treebank", "UAS", "mean head_prob", "UAS of the surer half", "ECE", "ECE softmax")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 5)))
+    for one in found:
+        in_use, mean, accuracy, share = reliability(one.head_prob, one.right)
+        tenths = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}" for tenth in in_use.tolist()]
+        rows = [
+            (tenth, *(f"{100 * value:.1f}" for value in values))
+            for tenth, *values in zip(tenths, share, mean, accuracy, strict=True)
+        ]
+        header = (one.treebank, "tokens %", "mean head_prob", "right %")
+        typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r")))
+    plot(found, figure)
+    typer.echo(f"Wrote {figure}.")
 
 
 def _read(results: Path) -> dict[tuple[str, str, int], dict]:
