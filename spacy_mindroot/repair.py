@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .constraints import Arc, read_constraints
 from .decoding import Heads, decode
-from .errors import HeadsError, ScoresShapeError
+from .errors import ConstraintsError, HeadsError, ScoresShapeError
 from .scores import Layout, to_int_array, to_root_column
 from .trees import MISSING, count_roots, is_tree
 
@@ -54,7 +55,7 @@ def repair_heads(
     *,
     scores: npt.ArrayLike | None = None,
     layout: Layout = "root_column",
-    required: Sequence[int | None] | npt.NDArray[np.integer] | None = None,
+    required: Iterable[Arc] = (),
     labels: Sequence[str | None] | None = None,
     pos: Sequence[str | None] | None = None,
     is_punct: Sequence[bool] | None = None,
@@ -73,8 +74,8 @@ def repair_heads(
         `voting.arc_votes(trees, weights)`. If the heads need repair, the result is the best tree under them, however many arcs change.
     layout : str
         How `scores` are laid out; see `decode`.
-    required : array-like of ints, (n,), optional
-        Heads that the result must have; None or -1 where there is no demand.
+    required : pairs of ints
+        Arcs (dependent, head) that the result must have, as for `decode`.
     labels, pos : sequences of str, optional
         Labels of the arcs, and parts of speech (UPOS), to choose between trees that are equally near. None, "_" or "" where unknown.
     is_punct : sequence of bools, optional
@@ -87,7 +88,9 @@ def repair_heads(
     Raises
     ------
     HeadsError
-        If `required` contradicts itself, if all heads are missing and there are no scores, or if lengths differ.
+        If all heads are missing and there are no scores, or if lengths differ.
+    ConstraintsError
+        If `required` contradicts itself, or names arcs that there are not.
     DecodingError
         If the scores and `required` allow no tree.
 
@@ -104,15 +107,14 @@ def repair_heads(
     """
     given = _to_given(heads, "heads")
     n = len(given)
-    locked = np.full(n, MISSING, dtype=np.int64) if required is None else _to_given(required, "required")
-    for name, values in (("required", locked), ("labels", labels), ("pos", pos), ("is_punct", is_punct)):
+    for name, values in (("labels", labels), ("pos", pos), ("is_punct", is_punct)):
         if values is not None and len(values) != n:
             raise HeadsError(f"{n} heads, but {name} is for {len(values)} tokens.")
     matrix = None if scores is None else to_root_column(scores, layout)
     if matrix is not None and len(matrix) != n:
         raise ScoresShapeError(f"{n} heads, but scores for {len(matrix)} tokens.")
+    locked = _to_locked(required, n)
     is_locked = locked != MISSING
-    _check_required(locked, is_locked)
     wanted = np.where(is_locked, locked, given)
     if is_tree(wanted) and count_roots(wanted) == min(n, 1):
         return Repair(wanted.astype(np.int32), _changes(given, wanted, {}), [])
@@ -325,20 +327,22 @@ def _punctuation(n: int, pos: Sequence[str | None] | None, is_punct: Sequence[bo
     return [False] * n if pos is None else [tag == "PUNCT" for tag in pos]
 
 
-def _check_required(locked: npt.NDArray[np.int64], is_locked: npt.NDArray[np.bool_]) -> None:
-    n = len(locked)
-    for i in np.flatnonzero(is_locked).tolist():
-        if not 0 <= locked[i] <= n or locked[i] == i + 1:
-            raise HeadsError(
-                f"the required head of dependent {i + 1} is {locked[i]}. Heads are from 0 (ROOT) to {n}, and not the dependent itself."
-            )
+def _to_locked(required: Iterable[Arc], n: int) -> npt.NDArray[np.int64]:
+    """The head that each token must have, MISSING where there is no demand."""
+    locked = np.full(n, MISSING, dtype=np.int64)
+    for dependent, head in read_constraints(required, (), n).required:
+        before = int(locked[dependent - 1])
+        if before not in (MISSING, head):
+            raise ConstraintsError(f"dependent {dependent} is required to have two heads, {before} and {head}.")
+        locked[dependent - 1] = head
     roots = (np.flatnonzero(locked == 0) + 1).tolist()
     if len(roots) > 1:
-        raise HeadsError(f"the required heads have {len(roots)} roots: {', '.join(map(str, roots))}. A tree has one.")
+        raise ConstraintsError(
+            f"the required arcs have {len(roots)} roots: {', '.join(map(str, roots))}. A tree has one."
+        )
     for cycle in find_cycles(locked.tolist()):
-        raise HeadsError(f"the required heads have a cycle: {shown_cycle(cycle)}.")
-    if n and is_locked.all() and not roots:
-        raise HeadsError("the required heads have no root.")
+        raise ConstraintsError(f"the required arcs have a cycle: {shown_cycle(cycle)}.")
+    return locked
 
 
 def _to_given(heads: Sequence[int | None] | npt.NDArray[np.integer], name: str) -> npt.NDArray[np.int64]:

@@ -21,6 +21,11 @@ def fewest_changes(heads, required=()):
     return (trees != np.array(heads)).sum(axis=1).min()
 
 
+def arcs(required):
+    """Required heads, None where there is none, as arcs."""
+    return [(dependent, head) for dependent, head in enumerate(required, 1) if head is not None]
+
+
 def check(heads, repair, required=()):
     changed = np.flatnonzero(repair.heads != np.array(heads)) + 1
     assert reaches_root(repair.heads.tolist()) and (repair.heads == 0).sum() == 1
@@ -56,7 +61,7 @@ def test_fewest_changes_with_required_heads(rng):
         heads = rng.integers(-1, n + 2, size=n).tolist()
         if all(head == -1 for head in heads) and not any(required):
             continue
-        repair = repair_heads(heads, required=required)
+        repair = repair_heads(heads, required=arcs(required))
         check(heads, repair, required)
         assert all(want in (None, got) for want, got in zip(required, repair.heads.tolist(), strict=True))
 
@@ -81,8 +86,8 @@ def test_fewest_changes_with_required_heads(rng):
         ([2, 0, None], {}, [2, 0, 2], ["no head"]),
         ([2, 1, None], {}, [0, 1, 1], ["no root", "no head"]),
         ([2, 0, -3], {}, [2, 0, 2], ["out of range"]),
-        ([0, 0], {"required": [None, 0]}, [2, 0], ["extra root"]),
-        ([0, 1, 1], {"required": [None, None, 2]}, [0, 1, 2], ["required"]),
+        ([0, 0], {"required": [(2, 0)]}, [2, 0], ["extra root"]),
+        ([0, 1, 1], {"required": [(3, 2)]}, [0, 1, 2], ["required"]),
         ([0, 1], {}, [0, 1], []),
         ([], {}, [], []),
         ([0], {}, [0], []),
@@ -117,7 +122,7 @@ def test_with_scores_the_best_tree_under_them(kind, rng):
         for i, head in enumerate(required):
             if head is not None:
                 forced[i, np.arange(n + 1) != head] = -np.inf
-        repair = repair_heads([None] * n, scores=scores, required=required)
+        repair = repair_heads([None] * n, scores=scores, required=arcs(required))
         if all(head is not None for head in required):
             assert repair.heads.tolist() == tree.tolist()
         else:
@@ -133,11 +138,11 @@ def test_n_best_trees_with_weights():
     ("heads", "options", "says"),
     [
         ([None, None], {}, "all heads are missing"),
-        ([0, 1], {"required": [0, 0]}, "2 roots: 1, 2"),
-        ([0, 1, 1], {"required": [None, 3, 2]}, "cycle: 2 -> 3 -> 2"),
-        ([0, 1], {"required": [None, 2]}, "dependent 2 is 2"),
-        ([0, 1], {"required": [None, 3]}, "dependent 2 is 3"),
-        ([0, 1], {"required": [0]}, "required is for 1"),
+        ([0, 1], {"required": [(1, 0), (2, 0)]}, "2 roots: 1, 2"),
+        ([0, 1, 1], {"required": [(2, 3), (3, 2)]}, "cycle: 2 -> 3 -> 2"),
+        ([0, 1], {"required": [(2, 2)]}, "no arc .2, 2."),
+        ([0, 1], {"required": [(2, 3)]}, "no arc .2, 3."),
+        ([0, 1], {"required": [(1, 0), (1, 2)]}, "two heads, 0 and 2"),
         ([0, 1], {"labels": ["root"]}, "labels is for 1"),
         ([0, 1], {"pos": []}, "pos is for 0"),
         ([0, 1], {"scores": np.zeros((3, 4))}, "scores for 3"),
