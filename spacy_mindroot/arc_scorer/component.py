@@ -22,10 +22,10 @@ from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
-from .tree_loss import tree_loss
+from .tree_loss import head_and_tree_loss, tree_loss
 
 ROOT_LABEL = "ROOT"
-ARC_LOSSES = {"head": head_loss, "tree": tree_loss}
+ARC_LOSSES = {"head": head_loss, "tree": tree_loss, "both": head_and_tree_loss}
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -81,7 +81,7 @@ def make_arc_scorer(
     whole_doc: bool,
     log_probabilities: bool,
     joint: bool,
-    loss: Literal["head", "tree"],
+    loss: Literal["head", "tree", "both"],
     tag_loss: float,
 ) -> "ArcScorer":
     """Makes the component from its config. See `ArcScorer` for the settings."""
@@ -109,8 +109,8 @@ class ArcScorer(TrainablePipe):
     whole_doc (bool): A Doc without any sentence boundaries is one sentence. If False, that is an error.
     log_probabilities (bool): Scores are log-probabilities of the heads of each dependent; if False, raw scores.
     joint (bool): The score of an arc includes the log-probability of its best label.
-    loss (str): How arcs are learnt: "head", each head by itself, or "tree", by the probability of the tree among all those
-        with a single root (see `head_loss` and `tree_loss`).
+    loss (str): How arcs are learnt: "head", each head by itself, "tree", by the probability of the tree among all those with a
+        single root, or "both", the mean of the two (see `head_loss`, `tree_loss`, `head_and_tree_loss`).
     tag_loss (float): What the loss of the parts of speech counts, if the model has them (see TagFeatures). Tokens without
         one in the training data are left out.
     """
@@ -124,7 +124,7 @@ class ArcScorer(TrainablePipe):
         whole_doc: bool = False,
         log_probabilities: bool = True,
         joint: bool = False,
-        loss: Literal["head", "tree"] = "head",
+        loss: Literal["head", "tree", "both"] = "head",
         tag_loss: float = 0.5,
     ) -> None:
         self.vocab = vocab

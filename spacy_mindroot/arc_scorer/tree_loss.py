@@ -23,6 +23,9 @@ def tree_loss(
     the known arcs. No such tree has the arcs of a sentence whose annotation has several roots or a cycle: for these it is the
     head loss. Computed on the host, in double precision, O(n^3) for each sentence.
 
+    A constant that is added to all arcs from ROOT changes nothing. So what is learnt by this loss alone says which token is the root,
+    but not whether there should be several: without the root constraint, the trees are of no use.
+
     arcs, heads: As for `head_loss`.
     """
     lengths = batch.lengths
@@ -58,6 +61,15 @@ def tree_loss(
         for gradient, other in zip(gradients, more, strict=True):
             gradient += other
     return loss, gradients
+
+
+def head_and_tree_loss(
+    ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64]
+) -> tuple[float, list[Floats3d]]:
+    """The mean of both: good trees, and scores that are probabilities of heads by themselves, those from ROOT included."""
+    of_heads, by_heads = head_loss(ops, batch, arcs, heads)
+    of_trees, by_trees = tree_loss(ops, batch, arcs, heads)
+    return (of_heads + of_trees) / 2, [(one + other) / 2 for one, other in zip(by_heads, by_trees, strict=True)]
 
 
 def _keep_known(matrix: npt.NDArray[np.floating], heads: npt.NDArray[np.int64]) -> npt.NDArray[np.floating]:

@@ -1,0 +1,109 @@
+"""`python -m scripts.treebanks run | table | figures`. The steps of `spacy project run treebanks`."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import typer
+from spacy.util import logger
+from wasabi import msg, table
+
+from . import table as tables
+from .paper import read_paper
+from .prepare import REPOSITORIES, Treebank, fetch, prepare
+from .run import ROOT, Run, run_all
+
+app = typer.Typer(help="The paper's experiment with parsers of our own.", no_args_is_help=True)
+OUT = typer.Option(ROOT / "treebanks", help="Folder for all that is made, a folder a treebank")
+
+
+@app.command()
+def run(
+    only: str = typer.Option(
+        "", help="Treebanks, by commas, such as Kurmanji-MG,Marathi-UFAL; all of the paper if empty"
+    ),
+    folder: str = typer.Option("", help="Local folder of UD treebanks (UD_*); if empty, they are fetched by git"),
+    repositories: str = typer.Option(REPOSITORIES, help="Where they are fetched from"),
+    config: Path = typer.Option(ROOT / "configs" / "cpu-accurate.cfg", help="Config of the parser"),
+    seeds: int = typer.Option(1, help="Parsers for each treebank"),
+    small_seeds: int = typer.Option(3, help="Parsers for each treebank with less than 200 training sentences"),
+    steps: int = typer.Option(2000, help="Training steps"),
+    small_steps: int = typer.Option(1500, help="Training steps where there is no development set"),
+    jobs: int = typer.Option(2, help="Parsers that are trained at the same time, one thread each"),
+    out: Path = OUT,
+) -> None:
+    """Get, convert, train and audit. Goes on where it was interrupted; what failed is named at the end."""
+    logger.setLevel(logging.INFO)  # the reader says what is odd in a treebank
+    names = [f"UD_{name.strip().removeprefix('UD_')}" for name in only.split(",") if name.strip()]
+    unknown = [name for name in names if name not in read_paper()]
+    if unknown:
+        raise typer.BadParameter(
+            f"{', '.join(unknown)}: not in the paper's table, {tables.read_paper.__module__}", param_hint="--only"
+        )
+    names = names or list(read_paper())
+    if folder:
+        absent = [name for name in names if not (Path(folder) / name).is_dir()]
+        names = [name for name in names if name not in absent]
+        if absent:
+            msg.info(f"{len(absent)} of the paper's treebanks are not in {folder}: they are left out.")
+    failed: dict[str, str] = {}
+    ready: dict[str, Treebank] = {}
+    for name in names:
+        try:
+            source = Path(folder) / name if folder else fetch(name, out / "sources", repositories)
+            ready[name] = prepare(source.resolve(), (out / name / "corpus").resolve())
+        except Exception as error:
+            failed[name] = str(error)
+    runs = [
+        Run(
+            name=name,
+            treebank=treebank,
+            seed=seed,
+            steps=steps if treebank.dev else small_steps,
+            config=config.resolve(),
+            out=(out / name / f"seed-{seed}").resolve(),
+        )
+        for name, treebank in sorted(ready.items(), key=lambda item: -item[1].train)  # the longest first
+        for seed in range(1, 1 + (small_seeds if treebank.train < 200 else seeds))
+    ]
+    failed |= run_all(runs, jobs)
+    for name, why in failed.items():
+        msg.fail(name, why)
+    if failed:
+        raise typer.Exit(1)
+    msg.good(f"{len(runs)} parsers for {len(ready)} treebanks are trained and audited.")
+
+
+@app.command("table")
+def table_command(out: Path = OUT) -> None:
+    """Print the paper's table, ours beside the paper's; write table.md."""
+    found = _collect(out)
+    typer.echo(table(tables.table_rows(found), header=tables.HEADER, divider=True, aligns=("l", *"r" * 10), max_col=60))
+    typer.echo(
+        table(tables.group_rows(found), header=tables.GROUP_HEADER, divider=True, aligns=("l", *"r" * 4), max_col=60)
+    )
+    typer.echo(tables.NOTE)
+    (out / "table.md").write_text(tables.to_markdown(found), encoding="utf8")
+    msg.good(f"Wrote {out / 'table.md'}")
+
+
+@app.command()
+def figures(out: Path = OUT) -> None:
+    """Draw the paper's figures 2 and 3 with its points and ours."""
+    try:
+        from .figures import draw
+    except ImportError as error:
+        raise typer.BadParameter(f"drawing needs matplotlib ({error}): pip install -e '.[plots]'") from error
+    for path in draw(_collect(out), out):
+        msg.good(f"Drew {path}")
+
+
+def _collect(out: Path) -> list[tables.Found]:
+    found = tables.collect(out)
+    if not found:
+        raise typer.BadParameter(f"nothing has been audited in {out} yet", param_hint="--out")
+    return found
+
+
+app()

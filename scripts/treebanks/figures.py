@@ -1,0 +1,65 @@
+"""The paper's figures 2 and 3: what training size does to the malformed rate, and to what the constraint changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import matplotlib
+
+from .paper import PaperRow, read_paper
+from .table import Found
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+_PAPER, _OURS = "#9aa3ad", "#c0392b"
+
+
+def draw(found: Sequence[Found], out: Path) -> list[Path]:
+    """Draws both figures. Returns their paths."""
+    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    _scatter(axes, found, "malformed rate, %", lambda row: row.malformed, Found.malformed)
+    axes.legend(loc="upper right")
+    malformed = out / "malformed.png"
+    figure.savefig(malformed, dpi=150)
+    figure, both = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
+    _scatter(both[0], found, "relative change of UAS, %", lambda row: row.uas, lambda f: f.relative("uas"))
+    _scatter(
+        both[1], found, "relative change of exact match, %", lambda row: row.exact_match, lambda f: f.relative("uem")
+    )
+    both[1].legend(loc="upper right")
+    changes = out / "changes.png"
+    figure.savefig(changes, dpi=150)
+    plt.close("all")
+    return [malformed, changes]
+
+
+def _scatter(
+    axes: Any,
+    found: Sequence[Found],
+    name: str,
+    of_paper: Callable[[PaperRow], float],
+    of_seeds: Callable[[Found], list[float]],
+) -> None:
+    rows = list(read_paper().values())
+    axes.axhline(0, color="#d8dde3", linewidth=1, zorder=0)
+    axes.scatter(
+        [r.train for r in rows], list(map(of_paper, rows)), s=22, color=_PAPER, label="the paper, 63 treebanks"
+    )
+    for k, each in enumerate(found):
+        values, x = of_seeds(each), each.paper.train
+        axes.plot([x, x], [min(values), max(values)], color=_OURS, linewidth=1.2, alpha=0.6)
+        axes.plot([x, x], [of_paper(each.paper), mean(values)], color=_PAPER, linewidth=0.8, linestyle=":", zorder=0)
+        axes.scatter(
+            x, mean(values), s=34, color=_OURS, label=None if k else "ours: mean, and range over seeds", zorder=3
+        )
+        axes.annotate(
+            each.paper.language, (x, mean(values)), xytext=(5, 4), textcoords="offset points", fontsize=8, color=_OURS
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("training sentences")
+    axes.set_ylabel(name)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,103 @@
+"""Trains and audits a parser for each treebank and seed. What is done is not done again; what fails does not stop the others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import srsly
+from tqdm import tqdm
+
+from .prepare import Treebank
+
+ROOT = Path(__file__).parents[2]
+
+
+class Run(NamedTuple):
+    """One parser.
+
+    out (Path): Its folder: gets model, audit, run.json and log.txt.
+    """
+
+    name: str
+    treebank: Treebank
+    seed: int
+    steps: int
+    config: Path
+    out: Path
+
+    def facts(self) -> dict[str, Any]:
+        """What its result depends on."""
+        return {
+            "treebank": self.name,
+            "train": self.treebank.train,
+            "dev": self.treebank.dev,
+            "seed": self.seed,
+            "steps": self.steps,
+            "config": self.config.read_text("utf8"),
+            "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy")},
+        }
+
+    @property
+    def is_done(self) -> bool:
+        path = self.out / "run.json"
+        return path.exists() and srsly.read_json(path)["facts"] == self.facts()
+
+
+def run_all(runs: list[Run], jobs: int) -> dict[str, str]:
+    """Runs what is not done, several at a time. Returns what failed: the name of the run, and why."""
+    failed = {}
+    waiting = [run for run in runs if not run.is_done]
+    with ThreadPoolExecutor(jobs) as pool, tqdm(total=len(runs), unit=" parsers") as progress:
+        progress.update(len(runs) - len(waiting))
+        futures = {pool.submit(_run, run): run for run in waiting}
+        try:
+            for future in as_completed(futures):
+                run = futures[future]
+                try:
+                    progress.write(f"{run.name}, seed {run.seed}: {future.result()}")
+                except Exception as error:
+                    failed[f"{run.name}, seed {run.seed}"] = str(error)
+                    progress.write(f"{run.name}, seed {run.seed}: failed: {error}")
+                progress.update()
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return failed
+
+
+def _run(run: Run) -> str:
+    """Trains and audits one parser. Returns a line on what came out."""
+    shutil.rmtree(run.out, ignore_errors=True)
+    run.out.mkdir(parents=True)
+    began = time.monotonic()
+    model, audit = run.out / "model", run.out / "audit"
+    arguments = [run.config, run.treebank.folder, model, run.seed, run.steps]
+    _call(["scripts.treebanks.train", *arguments], run.out)
+    best = model / ("model-best" if run.treebank.dev else "model-last")
+    _call(["spacy", "mindroot", "audit", best, run.treebank.test, "--out", audit], run.out)
+    found = srsly.read_json(audit / "audit.json")
+    srsly.write_json(run.out / "run.json", {"facts": run.facts(), "seconds": round(time.monotonic() - began)})
+    return f"malformed {found['malformed_rate']:.2%}, UAS {found['scores']['uas']['single_root']:.2%}"
+
+
+def _call(arguments: list[Any], out: Path) -> None:
+    log = out / "log.txt"
+    with open(log, "a", encoding="utf8") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", *map(str, arguments)],
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        )
+    if done.returncode:
+        last = log.read_text("utf8").strip().splitlines()[-1:]
+        raise RuntimeError(f"{' '.join(last)} (see {log})")

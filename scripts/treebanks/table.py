@@ -1,0 +1,139 @@
+"""Joins all audits into the paper's table, beside the paper's own figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+import srsly
+
+from .paper import GROUPS, PaperRow, read_paper
+
+Rows = list[tuple[str, ...]]
+
+
+class Found(NamedTuple):
+    """What came out on one treebank.
+
+    audits (list[dict]): The audit.json of each seed.
+    """
+
+    paper: PaperRow
+    audits: list[dict[str, Any]]
+
+    def malformed(self) -> list[float]:
+        """Of each seed, in percent."""
+        return [100 * audit["malformed_rate"] for audit in self.audits]
+
+    def relative(self, name: str) -> list[float]:
+        """The relative change of a score for each seed, in percent; 0 where there was nothing to change."""
+        return [audit["scores"][name]["relative"] or 0.0 for audit in self.audits]
+
+    def change(self, name: str) -> str:
+        """Mean and range over seeds in parentheses, or a single seed's value and its 95 % interval in brackets."""
+        values = self.relative(name)
+        if len(values) > 1:
+            return f"{mean(values):+.3f} ({min(values):+.3f} to {max(values):+.3f})"
+        interval = self.audits[0]["scores"][name]["relative_interval"]
+        return f"{values[0]:+.3f}" + ("" if interval is None else f" [{interval[0]:+.3f}, {interval[1]:+.3f}]")
+
+
+def collect(out: Path) -> list[Found]:
+    """All treebanks that have been audited, in the paper's order."""
+    found = []
+    for name, paper in read_paper().items():
+        audits = [
+            srsly.read_json(run.parent / "audit" / "audit.json") for run in sorted(out.glob(f"{name}/seed-*/run.json"))
+        ]
+        if audits:
+            found.append(Found(paper, audits))
+    return found
+
+
+HEADER = (
+    "treebank",
+    "train",
+    "test",
+    "seeds",
+    "UAS",
+    "malformed %",
+    "paper",
+    "rel. change of UAS, %",
+    "paper",
+    "rel. change of exact match, %",
+    "paper",
+)
+
+
+def table_rows(found: Sequence[Found]) -> Rows:
+    """A row a treebank."""
+    rows = []
+    for each in found:
+        malformed = each.malformed()
+        spread = f" ({min(malformed):.2f} to {max(malformed):.2f})" if len(malformed) > 1 else ""
+        rows.append(
+            (
+                each.paper.treebank.removeprefix("UD_"),
+                f"{each.paper.train:,}",
+                f"{each.audits[0]['sentences']:,}",
+                str(len(each.audits)),
+                f"{mean(100 * audit['scores']['uas']['single_root'] for audit in each.audits):.2f}",
+                f"{mean(malformed):.2f}{spread}",
+                f"{each.paper.malformed:.2f}",
+                each.change("uas"),
+                f"{each.paper.uas:+.3f}",
+                each.change("uem"),
+                f"{each.paper.exact_match:+.3f}",
+            )
+        )
+    return rows
+
+
+GROUP_HEADER = (
+    "training sentences",
+    "treebanks",
+    "malformed %",
+    "rel. change of UAS, %",
+    "rel. change of exact match, %",
+)
+
+
+def group_rows(found: Sequence[Found]) -> Rows:
+    """The breakdown by training size: ours, the paper on the same treebanks, and the paper on all."""
+    rows, most = [], None
+    for group, least in GROUPS.items():
+        bounds = f"{group}: {least:,} and more" if most is None else f"{group}: {least:,} to {most - 1:,}"
+        most = least
+        own = [each for each in found if each.paper.group == group]
+        everything = [row for row in read_paper().values() if row.group == group]
+        if own:
+            measures = [
+                (mean(each.malformed()), mean(each.relative("uas")), mean(each.relative("uem"))) for each in own
+            ]
+            rows.append((f"{bounds}, ours", str(len(own)), *_means(measures)))
+        for name, papers in (("paper, same treebanks", [each.paper for each in own]), ("paper, all", everything)):
+            if papers:
+                measures = [(paper.malformed, paper.uas, paper.exact_match) for paper in papers]
+                rows.append((f"{bounds}, {name}", str(len(papers)), *_means(measures)))
+    return rows
+
+
+def _means(measures: Sequence[tuple[float, float, float]]) -> tuple[str, str, str]:
+    malformed, uas, exact_match = (mean(column) for column in zip(*measures, strict=True))
+    return f"{malformed:.2f}", f"{uas:+.4f}", f"{exact_match:+.2f}"
+
+
+NOTE = (
+    "Test sentences with gold tokens. Changes are relative, from the best unconstrained to the best single-rooted tree: of one seed with its "
+    "95 % bootstrap interval in brackets, of several the mean, and the range in parentheses. The paper's parsers are Stanza's."
+)
+
+
+def to_markdown(found: Sequence[Found]) -> str:
+    lines = []
+    for header, rows in ((HEADER, table_rows(found)), (GROUP_HEADER, group_rows(found))):
+        lines += [f"| {' | '.join(header)} |", "| --- |" + " ---: |" * (len(header) - 1)]
+        lines += [*(f"| {' | '.join(row)} |" for row in rows), ""]
+    return "\n".join([*lines, NOTE, ""])
