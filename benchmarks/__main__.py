@@ -40,8 +40,12 @@ def decode(
     from .contestants import CONTESTANTS
     from .decoding import pin_to_one_core, time_decoders, time_score_file, time_threads
 
-    one, two = time_threads(50, 2000, repeats)
-    typer.echo(f"Two threads take {two / one:.2f} times as long as one for a batch of 2000 sentences of 50 tokens.")
+    threads = time_threads(50, 10_000, 5 * repeats)
+    typer.echo(
+        f"10,000 sentences of 50 tokens on two threads: {threads.cpu_seconds_of_two / threads.cpu_seconds_of_one:.2f} times the CPU "
+        f"time of one, the calling thread's part {threads.cpu_seconds_of_caller / threads.cpu_seconds_of_two:.2f} of it; "
+        f"{threads.seconds_of_two / threads.seconds_of_one:.2f} times as long by the clock."
+    )
     pin_to_one_core()
     contestants = [make() for make in CONTESTANTS]
     if only:
@@ -51,16 +55,18 @@ def decode(
             typer.echo(f"Not measured: {missing}")
             contestants.remove(contestant)
     numbers = [int(n) for n in sizes.split(",")]
-    found = list(time_decoders(contestants, families.split(","), numbers, repeats))
+    found: list[Result] = []
+    for family in families.split(","):
+        found += time_decoders(contestants, family, numbers, repeats)
+        typer.echo(_ratios([result for result in found if result.family == family]))
     for path in sorted((DATA / "scores").glob("*.npz")) if real else []:
-        found += time_score_file(contestants, path, real, repeats)
-    for family in dict.fromkeys(result.family for result in found):
-        typer.echo(_ratios(family, [result for result in found if result.family == family]))
+        found += (rows := time_score_file(contestants, path, real, repeats))
+        typer.echo(_ratios(rows))
     record = {
         "python": platform.python_version(),
         "machine": platform.platform(),
         "versions": [contestant.version() for contestant in contestants],
-        "threads": {"seconds on one": one, "seconds on two": two},
+        "threads": asdict(threads),
         "results": [asdict(result) for result in found],
     }
     results.parent.mkdir(parents=True, exist_ok=True)
@@ -71,8 +77,9 @@ def decode(
         plot_decoders(found, families.split(","), plot)
 
 
-def _ratios(family: str, results: list[Result]) -> str:
+def _ratios(results: list[Result]) -> str:
     """Times of a family as multiples of argmax, and how many trees are right. The argmax row is microseconds."""
+    family = results[0].family
     sizes = list(dict.fromkeys(result.n for result in results))
     cells = {(result.contestant, result.n): result for result in results}
     rows = []
@@ -83,6 +90,8 @@ def _ratios(family: str, results: list[Result]) -> str:
             (
                 "-"
                 if (name, n) not in cells
+                else "fails"
+                if cells[name, n].failed
                 else f"{cells[name, n].microseconds / (1 if name == FLOOR else floors[n]):.2f}"
             )
             for n in sizes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from spacy_mindroot import count_roots, decode, decode_batch, is_tree, tree_weig
 from .contestants import Contestant
 from .families import sentences
 
-TOO_LONG = 1.0  # seconds for a batch: a contestant that takes longer is not measured on longer sentences
+TOO_LONG = 0.2  # seconds for a batch: a contestant that takes longer is not measured on longer sentences
 SHORTEST = 0.005  # seconds of a measurement: a batch is decoded as often as that takes
 
 
@@ -30,6 +29,7 @@ class Result:
     microseconds: float  # for a sentence, the median over repeats
     best: int  # sentences of which the tree is the best with one root
     one_root: int  # sentences of which the result is a tree with one root
+    failed: str = ""  # what it raised; it is not measured then
 
 
 def pin_to_one_core() -> None:
@@ -37,17 +37,16 @@ def pin_to_one_core() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def time_decoders(
-    contestants: list[Contestant], families: list[str], sizes: list[int], repeats: int
-) -> Iterator[Result]:
-    """Each contestant on each family, shortest sentences first."""
-    for family in families:
-        left = list(contestants)
-        for n in sizes:
-            results = time_batch(left, family, n, sentences(family, n), repeats)
-            yield from results
-            slow = {r.contestant for r in results if r.microseconds * r.sentences > TOO_LONG * 1e6}
-            left = [contestant for contestant in left if contestant.name not in slow]
+def time_decoders(contestants: list[Contestant], family: str, sizes: list[int], repeats: int) -> list[Result]:
+    """Each contestant on a family, shortest sentences first."""
+    found = []
+    left = contestants
+    for n in sizes:
+        results = time_batch(left, family, n, sentences(family, n), repeats)
+        found += results
+        out = {r.contestant for r in results if r.failed or r.microseconds * r.sentences > TOO_LONG * 1e6}
+        left = [contestant for contestant in left if contestant.name not in out]
+    return found
 
 
 def time_score_file(contestants: list[Contestant], path: Path, most: int, repeats: int) -> list[Result]:
@@ -64,19 +63,25 @@ def time_batch(
     contestants: list[Contestant], family: str, n: int, batch: list[np.ndarray], repeats: int
 ) -> list[Result]:
     inputs, checks, loops, times = {}, {}, {}, {}
+    failed = []
     weights = [tree_weight(scores, decode(scores)) for scores in batch]
     for contestant in contestants:
         inputs[contestant.name] = contestant.prepare(batch)
         began = time.process_time()
-        outputs = contestant.decode(inputs[contestant.name])
+        try:
+            outputs = contestant.decode(inputs[contestant.name])
+        except Exception as error:  # whatever a peer raises
+            what = f"{type(error).__name__}: {error}"
+            failed.append(Result(contestant.name, family, n, len(batch), 0, 0, 0, what))
+            continue
         seconds = time.process_time() - began
         checks[contestant.name] = _check(batch, weights, contestant.heads(outputs, [len(scores) for scores in batch]))
         loops[contestant.name] = max(1, min(1000, int(SHORTEST / max(seconds, 1e-6))))
         times[contestant.name] = [seconds] if seconds > TOO_LONG else []
     for _ in range(repeats):
         for contestant in contestants:
-            taken = times[contestant.name]
-            if taken and taken[0] > TOO_LONG:
+            taken = times.get(contestant.name)
+            if taken is None or taken and taken[0] > TOO_LONG:
                 continue
             began = time.process_time()
             for _ in range(loops[contestant.name]):
@@ -85,7 +90,7 @@ def time_batch(
     return [
         Result(name, family, n, len(batch), float(np.median(taken)) / len(batch) * 1e6, *checks[name])
         for name, taken in times.items()
-    ]
+    ] + failed
 
 
 def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray]) -> tuple[int, int]:
@@ -102,17 +107,30 @@ def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray
     return best, one_root
 
 
-def time_threads(n: int, count: int, repeats: int) -> tuple[float, float]:
-    """Median seconds (not of CPU time) for a flat batch of `root_half` on one thread, and on two."""
+@dataclass(frozen=True)
+class Threads:
+    """Medians for the same batch on one thread and on two. Elapsed time says nothing where the cores are busy with other work."""
+
+    cpu_seconds_of_one: float
+    cpu_seconds_of_two: float  # of both together
+    cpu_seconds_of_caller: float  # its part, of two
+    seconds_of_one: float  # elapsed
+    seconds_of_two: float
+
+
+def time_threads(n: int, count: int, repeats: int) -> Threads:
+    """A flat batch of `root_half`."""
     flat = np.concatenate([scores.ravel() for scores in sentences("root_half", n, 50)] * (count // 50))
     lengths = np.full(count, n)
-    times: dict[int, list[float]] = {1: [], 2: []}
+    taken: dict[int, list[tuple[float, ...]]] = {1: [], 2: []}
+    clocks = (time.process_time, time.thread_time, time.perf_counter)
     for _ in range(repeats):
-        for threads, taken in times.items():
-            began = time.perf_counter()
+        for threads, runs in taken.items():
+            began = [clock() for clock in clocks]
             decode_batch(flat, lengths, n_threads=threads)
-            taken.append(time.perf_counter() - began)
-    return float(np.median(times[1])), float(np.median(times[2]))
+            runs.append(tuple(clock() - start for clock, start in zip(clocks, began, strict=True)))
+    one, two = (np.median(runs, axis=0).tolist() for runs in taken.values())
+    return Threads(one[0], two[0], two[1], one[2], two[2])
 
 
 def slope(sizes: list[int], times: list[float]) -> float:

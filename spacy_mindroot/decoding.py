@@ -172,8 +172,7 @@ def decode_batch(
     single_root, projective, layout
         As for `decode`. Flat scores are always in layout "root_column".
     n_threads : int
-        How many threads share the sentences. The heads do not depend on it. With 1, no thread is started; more than one
-        pays from about a millisecond of decoding on, such as a thousand sentences of 50 tokens.
+        How many threads share the sentences. The heads do not depend on it. With 1, no thread is started.
 
     Returns
     -------

@@ -168,3 +168,10 @@ def test_long_docs_and_heads_are_cut_short_in_messages():
 def test_nothing_to_write():
     write_trees(make_doc(0), [])
     assert spacy.blank("en")("").to_json()["tokens"] == []
+
+
+def test_labels_need_not_be_contiguous():
+    doc = Doc(Vocab(), words=["a", "b", "c"])
+    label = doc.vocab.strings.add("nsubj")
+    write_trees(doc, [[2, 0, 2]], np.array([label, 5, 0, 5, 0, 5], dtype=np.uint64)[::2])
+    assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "dep"]

@@ -127,6 +127,41 @@ def test_a_local_folder_is_taken_as_it_is(checkout, repositories, tmp_path):
     assert code == 2 and "nothing has been audited" in output
 
 
+def test_the_workflow_runs_all_steps(finished, checkout, tmp_path):
+    """In a copy of the project, on one treebank in a local folder."""
+    out, args, _ = finished
+    shutil.copy(checkout / "project.yml", tmp_path)
+    for name in ("assets", "configs", "scripts"):
+        shutil.copytree(checkout / name, tmp_path / name)
+    folder = tmp_path / "local folder"
+    (folder / "UD_Kurmanji-MG").mkdir(parents=True)
+    for path in (args[args.index("--repositories") + 1] / "UD_Kurmanji-MG").glob("*.conllu"):
+        shutil.copy(path, folder / "UD_Kurmanji-MG")
+    command = [
+        sys.executable,
+        "-m",
+        "spacy",
+        "project",
+        "run",
+        "treebanks",
+        ".",
+        "--vars.treebanks_folder",
+        str(folder),
+    ]
+    options = [
+        "--vars.treebanks_small_seeds",
+        "1",
+        "--vars.treebanks_small_steps",
+        "10",
+        "--vars.treebanks",
+        "Kurmanji-MG",
+    ]
+    done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Kurmanji-MG" in (tmp_path / "treebanks" / "table.md").read_text("utf8")
+    assert (tmp_path / "treebanks" / "changes.png").exists()
+
+
 def test_one_seed_shows_its_interval_and_several_their_range(treebanks):
     from scripts.treebanks.paper import read_paper
 

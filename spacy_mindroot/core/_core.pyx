@@ -1,7 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
-"""Typed memoryviews in, heads out, without the GIL. The algorithm is in the headers; validation is the caller's."""
-from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_RECORDS_RO, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+"""Arrays in, heads out, without the GIL. The algorithm is in the headers; validation is the caller's.
+
+What is called once a sentence reads buffers itself: typed memoryviews and fused types cost more than a short sentence.
+"""
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_RECORDS_RO, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+)
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp cimport bool as cbool
