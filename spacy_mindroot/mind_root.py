@@ -304,7 +304,7 @@ class MindRoot(Pipe):
         start = 0
         for best in trees:
             end = start + len(best[0][0])
-            write_trees_of_span(doc, start, end, best[: self.kbest])
+            write_trees_of_span(doc, start, end, best)
             start = end
 
     def _write_confidence(

@@ -118,5 +118,5 @@ def to_count(number: int, name: str) -> int:
 def _sum(scores: list[float]) -> float:
     try:
         return math.fsum(scores)
-    except OverflowError:  # scores near the largest double
-        return float(sum(scores))
+    except OverflowError:  # scores near the largest double: inf only if the sum is
+        return math.fsum(score * 0.5**64 for score in scores) * 2.0**64

@@ -96,10 +96,13 @@ def test_other_layouts_and_no_tokens():
 
 
 def test_scores_near_the_largest_double(rng):
-    scores = rng.integers(-7, 8, (4, 5)).astype(float)
-    assert [heads.tolist() for heads, _ in kbest(scores * 2.0**1020, 5)] == [
-        heads.tolist() for heads, _ in kbest(scores, 5)
-    ]
+    for _ in range(20):
+        scores = rng.integers(-7, 8, (4, 5)).astype(float)
+        found, expected = kbest(scores * 2.0**1021, 64), kbest(scores, 64)
+        assert [heads.tolist() for heads, _ in found] == [heads.tolist() for heads, _ in expected]
+        assert [weight * 0.5**64 for _, weight in found if abs(weight) < np.inf] == [
+            weight * 2.0**957 for _, weight in expected if abs(weight) < 8
+        ]
 
 
 def test_the_trees_are_ones_own(rng):
