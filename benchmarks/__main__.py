@@ -177,12 +177,14 @@ def losses(
     ),
     run: bool = typer.Option(True, help="With --no-run, only the table is printed"),
 ) -> None:
-    """Train our default CPU config with the head loss and with the likelihood of trees, and compare them on the test sets.
+    """Train our default CPU config with the head loss, the likelihood of trees, and both, and compare them on the test sets.
 
     As for `train`; the treebanks are the smallest.
     """
     if run:
-        _train_all(treebanks, ("mindroot", "mindroot-tree-loss"), seeds, seconds, results)
+        _train_all(
+            treebanks, tuple(f"mindroot, {loss} loss" for loss in ("head", "tree", "both")), seeds, seconds, results
+        )
     typer.echo(_comparison(_read(results)))
 
 

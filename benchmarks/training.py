@@ -113,7 +113,7 @@ def train(config: Config, treebank: Path, *, parser: str, seed: int, seconds: fl
 
 
 def make_config(parser: str, treebank: Path, seed: int) -> Config:
-    """The config of a parser, "spacy", "mindroot" or "mindroot-tree-loss", for a treebank in spaCy's format."""
+    """The config of a parser for a treebank in spaCy's format: "spacy", "mindroot", or "mindroot, LOSS loss" with another loss."""
     config = spacy_parser_config() if parser == "spacy" else util.load_config(OUR_CONFIG)
     train_path, dev_path = treebank / "train.spacy", treebank / "dev.spacy"
     overrides = {
@@ -125,8 +125,8 @@ def make_config(parser: str, treebank: Path, seed: int) -> Config:
     }
     if parser == "spacy" and not dev_path.exists():
         overrides["components.parser.min_action_freq"] = 1  # 20 sentences have few arcs of each label
-    if parser == "mindroot-tree-loss":
-        overrides["components.arc_scorer.loss"] = "tree"
+    if parser.endswith(" loss"):
+        overrides["components.arc_scorer.loss"] = parser.split()[1]
     return util.load_config_from_str(config.to_str(), overrides=overrides, interpolate=False)
 
 

@@ -91,8 +91,9 @@ def test_overfits_eight_documents(trained, docs):
     assert scores["dep_las"] == scores["dep_lem"] == scores["single_root"] == 1
 
 
-def test_overfits_with_the_likelihood_of_trees(docs):
-    nlp = make_nlp(docs, steps=80, config={"loss": "tree"})
+@pytest.mark.parametrize("loss", ["tree", "both"])
+def test_overfits_with_the_likelihood_of_trees(docs, loss):
+    nlp = make_nlp(docs, steps=80, config={"loss": loss})
     assert trees(parse(nlp, docs)) == trees(docs)
 
 

@@ -8,7 +8,7 @@ from generators import all_trees, random_tree
 from spacy_mindroot.arc_scorer.batching import batch_sentences
 from spacy_mindroot.arc_scorer.gold import UNKNOWN
 from spacy_mindroot.arc_scorer.loss import head_loss
-from spacy_mindroot.arc_scorer.tree_loss import tree_loss
+from spacy_mindroot.arc_scorer.tree_loss import head_and_tree_loss, tree_loss
 
 OPS = NumpyOps()
 LENGTHS = [3, 1, 5, 4, 4, 5]
@@ -101,3 +101,22 @@ def test_certain_of_a_cycle(rng):
     loss, (gradient,) = tree_loss(OPS, batch, arcs, np.array([0, 1, 2, 3]))
     assert loss == pytest.approx(by_summation(block[0] - [[400], [400], [0], [0]], np.array([0, 1, 2, 3])), rel=1e-6)
     assert np.isfinite(gradient).all() and np.abs(gradient.sum(axis=2)).max() < 1e-6
+
+
+def test_both_are_the_mean(rng):
+    batch = batch_sentences(OPS, LENGTHS)
+    arcs, heads = random_arcs(batch, rng), gold(rng, 0.2)
+    found = [loss(OPS, batch, arcs, heads) for loss in (head_and_tree_loss, head_loss, tree_loss)]
+    assert found[0][0] == pytest.approx((found[1][0] + found[2][0]) / 2)
+    for both, one, other in zip(*(gradients for _, gradients in found), strict=True):
+        np.testing.assert_allclose(both, (one + other) / 2)
+
+
+def test_trees_alone_leave_open_what_arcs_from_root_weigh(rng):
+    batch = batch_sentences(OPS, LENGTHS)
+    arcs, heads = random_arcs(batch, rng), gold(rng, 0)
+    shifted = [block + 3 * (np.arange(block.shape[2]) == 0).astype("f") for block in arcs]
+    one, other = (tree_loss(OPS, batch, blocks, heads)[0] for blocks in (arcs, shifted))
+    assert one == pytest.approx(other, rel=1e-6)
+    one, other = (head_and_tree_loss(OPS, batch, blocks, heads)[0] for blocks in (arcs, shifted))
+    assert abs(one - other) > 1
