@@ -25,6 +25,8 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
+from spacy_mindroot.trees import nonprojective_arcs
+
 from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config
 
 
@@ -155,7 +157,7 @@ def count(nlp: Language, path: Path) -> Counts:
         heads, gold_heads = ([t.head.i for t in d] for d in (own, doc))
         right = np.array(heads) == np.array(gold_heads)
         labelled = right & np.array([_label(a) == _label(b) for a, b in zip(own, doc, strict=True)])
-        crossing = np.array(nonprojective_arcs(gold_heads))
+        crossing = nonprojective_arcs([0 if head == i else head + 1 for i, head in enumerate(gold_heads)])
         tokens += len(doc)
         heads_right += right.sum()
         labels_right += labelled.sum()
@@ -175,24 +177,6 @@ def count(nlp: Language, path: Path) -> Counts:
         single_root=100 * single / n,
         words_per_second=tokens / seconds,
     )
-
-
-def nonprojective_arcs(heads: list[int]) -> list[bool]:
-    """For each token whether the arc to it is non-projective: some token between the two does not hang on the head.
-
-    heads (list[int]): As in spaCy: the root is its own head.
-    """
-    found = []
-    for token, head in enumerate(heads):
-        inside = range(min(token, head) + 1, max(token, head))
-        found.append(any(not _hangs_on(between, head, heads) for between in inside))
-    return found
-
-
-def _hangs_on(token: int, head: int, heads: list[int]) -> bool:
-    while token != head and heads[token] != token:
-        token = heads[token]
-    return token == head
 
 
 def _label(token: Token) -> str:
