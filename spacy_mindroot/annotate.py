@@ -18,6 +18,7 @@ from .core import _core
 from .decoding import Heads
 from .docs import describe
 from .errors import ConstraintsError, HeadsError, LabelsError, SentenceMismatchError
+from .labels import is_root_label
 from .scores import FloatArray
 from .trees import count_roots, is_tree, to_heads
 
@@ -177,10 +178,9 @@ def restore_sentences(doc: Doc) -> None:
 
 def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: str = "ROOT") -> Hashes:
     """The hash of each label, to write as dep; 0 for one that only the root may have ("root" in upper or lower case, too)."""
-    only_root = ("root", root_label.lower())
-    return np.array(
-        [strings.add(name) if name and name.lower() not in only_root else 0 for name in names], dtype=np.uint64
-    )
+    own = root_label.lower()
+    hashes = [0 if not name or is_root_label(name) or name.lower() == own else strings.add(name) for name in names]
+    return np.array(hashes, dtype=np.uint64)
 
 
 def labels_of_trees(

@@ -32,7 +32,7 @@ _SCORES: tuple[tuple[str, Callable[[Right], int], Callable[[Right], int]], ...] 
     ("las_universal", lambda right: right.universal, lambda right: right.tokens),
     ("uem", lambda right: right.tree, lambda right: 1),
     ("lem", lambda right: right.labelled_tree, lambda right: 1),
-    ("root_acc", lambda right: right.root, lambda right: 1),
+    ("root_acc", lambda right: right.root, lambda right: right.has_root),
 )
 
 NAMES = {
@@ -117,8 +117,14 @@ class AuditedSentence:
 
     @property
     def weight_lost(self) -> float:
-        """What the constraint costs, in the units of the scores; not negative."""
-        return self.unconstrained.weight - self.single_root.weight
+        """What the constraint costs, in the units of the scores; not negative. Summed over the arcs that change, so that nothing else
+        is rounded away."""
+        tokens = np.array(self.changed, dtype=int) - 1
+        before, after = (
+            self.sentence.scores[tokens, tree.heads[tokens]].astype(np.float64)
+            for tree in (self.unconstrained, self.single_root)
+        )
+        return math.fsum([*before.tolist(), *(-after).tolist()])
 
     def record(self) -> dict[str, Any]:
         """What there is to say of the sentence, for JSON. Heads are 0 = ROOT, tokens are counted from 1."""
@@ -199,7 +205,7 @@ class Comparison:
     difference (float): The second less the first.
     relative (Optional[float]): The difference in percent of the first, as in the paper; None if that is 0.
     interval (tuple[float, float]): Of the difference: 95 %, percentile bootstrap over sentences.
-    relative_interval (Optional[tuple[float, float]]): Of `relative`.
+    relative_interval (Optional[tuple[float, float]]): Of `relative`; of the samples in which there is one.
     better, worse (int): Sentences of which the measure goes up, and down. Where these are few, they say more than the interval.
     """
 
@@ -225,7 +231,8 @@ class Audit:
     changed_sentences, changed_arcs (int): What the constraint changes.
     weight_lost (Optional[dict[str, float]]): The mean, least and greatest weight that the constraint costs, over malformed sentences;
         for log-probabilities, a difference of log-probabilities. None if there are none.
-    unknown_labels (dict[str, int]): Gold labels that the scorer does not have, and how many tokens have each.
+    unknown_labels (dict[str, int]): Gold labels that the scorer does not have, and how many tokens have each. Not to be known from a
+        score file, which lists the labels of both.
     scores (dict[str, Comparison]): By measure (see NAMES); without gold trees, `nonprojective` alone.
     """
 
@@ -291,40 +298,29 @@ def _share(flags: Sequence[bool]) -> float:
 
 
 def _compare(audited: Sequence[AuditedSentence], seed: int) -> dict[str, Comparison]:
-    rng = np.random.default_rng(seed)
     pairs = [(e.unconstrained.right, e.single_root.right) for e in audited]
     gold = [(before, after) for before, after in pairs if before is not None and after is not None]
     labelled = any(each.sentence.gold_labels is not None for each in audited)
     found = {}
-    if gold:
-        draws = _draws(rng, len(gold))
-        for name, of, out_of in _SCORES:
-            if labelled or name in ("uas", "uem", "root_acc"):
-                found[name] = _comparison(
-                    [of(before) for before, _ in gold],
-                    [of(after) for _, after in gold],
-                    [out_of(b) for b, _ in gold],
-                    draws,
-                )
+    for name, of, out_of in _SCORES:
+        sizes = [out_of(before) for before, _ in gold]
+        if any(sizes) and (labelled or name in ("uas", "uem", "root_acc")):
+            found[name] = _comparison([of(before) for before, _ in gold], [of(after) for _, after in gold], sizes, seed)
     if audited:
         found["nonprojective"] = _comparison(
             [int(each.unconstrained.nonprojective) for each in audited],
             [int(each.single_root.nonprojective) for each in audited],
             [1] * len(audited),
-            _draws(rng, len(audited)),
+            seed,
         )
     return found
 
 
-def _draws(rng: np.random.Generator, n: int) -> npt.NDArray[np.int64]:
-    """How often each sentence is drawn in each sample of the bootstrap, (samples, n)."""
-    return rng.multinomial(n, np.full(n, 1 / n), size=_SAMPLES)
-
-
-def _comparison(before: list[int], after: list[int], out_of: list[int], draws: npt.NDArray[np.int64]) -> Comparison:
-    one, other, size = (np.array(counts) for counts in (before, after, out_of))
-    sampled = [draws @ counts for counts in (one, other, size)]
-    difference = (sampled[1] - sampled[0]) / sampled[2]
+def _comparison(before: list[int], after: list[int], out_of: list[int], seed: int) -> Comparison:
+    counts = np.array([before, after, out_of])
+    one, other, size = counts
+    sampled = _resampled(counts, np.random.default_rng(seed))
+    sampled = sampled[:, sampled[2] > 0]
     relative, relative_interval = None, None
     if one.sum():
         relative = 100 * float(other.sum() - one.sum()) / float(one.sum())
@@ -335,11 +331,18 @@ def _comparison(before: list[int], after: list[int], out_of: list[int], draws: n
         single_root=float(other.sum() / size.sum()),
         difference=float((other.sum() - one.sum()) / size.sum()),
         relative=relative,
-        interval=_interval(difference),
+        interval=_interval((sampled[1] - sampled[0]) / sampled[2]),
         relative_interval=relative_interval,
         better=int((other > one).sum()),
         worse=int((other < one).sum()),
     )
+
+
+def _resampled(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """The sums of counts (measures, n) over sentences drawn with replacement, (measures, samples)."""
+    n = counts.shape[1]
+    sums = [counts @ np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(_SAMPLES)]
+    return np.stack(sums, axis=1)
 
 
 def _interval(values: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:

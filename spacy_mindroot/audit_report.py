@@ -74,15 +74,17 @@ def to_markdown(audit: Audit, facts: dict[str, Any]) -> str:
     """For `audit.md`."""
     lines = ["# What the root constraint changes", ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += ["", *_markdown_table(("", ""), count_rows(audit)), ""]
+    lines += ["", *markdown_table(("", ""), count_rows(audit)), ""]
     if audit.scores:
-        lines += [*_markdown_table(SCORE_HEADER, score_rows(audit)), "", NOTE]
+        lines += [*markdown_table(SCORE_HEADER, score_rows(audit)), "", NOTE]
     return "\n".join(lines) + "\n"
 
 
-def _markdown_table(header: Sequence[str], rows: Rows) -> list[str]:
+def markdown_table(header: Sequence[str], rows: Rows) -> list[str]:
+    """The lines of a table: the first column to the left, the others to the right."""
     divider = "| --- |" + " ---: |" * (len(header) - 1)
-    return [f"| {' | '.join(header)} |", divider, *(f"| {' | '.join(row)} |" for row in rows)]
+    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (header, *rows)]
+    return [lines[0], divider, *lines[1:]]
 
 
 def to_html(audit: Audit, facts: dict[str, Any], audited: Sequence[AuditedSentence], *, most: int) -> str:

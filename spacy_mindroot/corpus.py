@@ -20,8 +20,7 @@ from .mind_root import MindRoot
 from .score_file import ScoredSentence
 from .scores import to_root_column
 from .sources import DocArcScores
-
-_UNKNOWN = -1
+from .trees import MISSING
 
 
 class GoldSentence(NamedTuple):
@@ -79,7 +78,7 @@ def _sentences(doc: Doc) -> Iterable[Span]:
 
 def _gold_sentence(span: Span, name: str) -> GoldSentence:
     # A token without a label has no head that is known; spaCy makes it its own.
-    heads = [_UNKNOWN if not t.dep else 0 if t.head == t else t.head.i - span.start + 1 for t in span]
+    heads = [MISSING if not t.dep else 0 if t.head == t else t.head.i - span.start + 1 for t in span]
     return GoldSentence(
         words=[token.text for token in span],
         spaces=[bool(token.whitespace_) for token in span],

@@ -20,6 +20,7 @@ class Right(NamedTuple):
     universal (int): With the gold head and the gold label up to its colon, as the CoNLL shared tasks count.
     tree (int): 1 if all heads are right, else 0.
     labelled_tree (int): 1 if all heads and labels are right, else 0.
+    has_root (int): 1 if the gold root is known, else 0.
     root (int): 1 if there is one root and it is the gold one, else 0.
     """
 
@@ -29,6 +30,7 @@ class Right(NamedTuple):
     universal: int
     tree: int
     labelled_tree: int
+    has_root: int
     root: int
 
 
@@ -50,6 +52,7 @@ def count_right(heads: Ints, gold_heads: Ints, labels: Sequence[str], gold_label
         universal=int((right & np.array(similar, dtype=bool)).sum()),
         tree=int(n_right == tokens),
         labelled_tree=int(labelled == tokens),
+        has_root=int(bool((gold_heads == 0).any())),
         root=int(np.count_nonzero(heads == 0) == 1 and bool((right & (heads == 0)).any())),
     )
 

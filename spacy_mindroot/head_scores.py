@@ -14,7 +14,8 @@ from spacy.tokens import Doc
 
 from .docs import describe
 from .errors import LabelsError, MissingScoresError, MissingSentencesError, NotEnoughMemoryError
-from .repair import Repair, is_root_label, looks_like_punctuation, repair_heads, repair_labels
+from .labels import is_root_label
+from .repair import Repair, looks_like_punctuation, repair_heads, repair_labels
 from .trees import MISSING
 
 _MOST_TOKENS = 16384  # in a sentence: 1 GiB of scores

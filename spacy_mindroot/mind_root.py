@@ -33,6 +33,7 @@ from .docs import (
 from .errors import CountError, DecodingError, LabelsError
 from .inference.confidence import Confidence, confidence_of, margin
 from .inference.kbest import kbest_matrix, to_count
+from .labels import is_root_label
 from .scores import FloatArray, to_root_column
 from .sources import ScoreSource
 from .trees import tree_weight
@@ -212,7 +213,7 @@ class MindRoot(Pipe):
             raise LabelsError(
                 f"{self.name}: root_label and fallback_label must not be empty; spaCy hides heads without a label."
             )
-        if self.fallback_label.lower() in ("root", self.root_label.lower()):
+        if is_root_label(self.fallback_label) or self.fallback_label.lower() == self.root_label.lower():
             raise LabelsError(
                 f"{self.name}: fallback_label is {self.fallback_label!r}, which would mark other tokens as roots."
             )

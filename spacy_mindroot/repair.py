@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from .constraints import Arc, read_constraints
 from .decoding import Heads, decode
 from .errors import ConstraintsError, HeadsError, ScoresShapeError
+from .labels import is_root_label
 from .scores import Layout, to_int_array, to_root_column
 from .trees import MISSING, count_roots, is_tree
 
@@ -211,12 +211,6 @@ def repair_labels(
         else:
             repaired.append("dep")
     return repaired
-
-
-@lru_cache(maxsize=1024)
-def is_root_label(label: str | None) -> bool:
-    """Is this ROOT's label, in upper or lower case, with or without a subtype?"""
-    return label is not None and label.partition(":")[0].lower() == "root"
 
 
 def looks_like_punctuation(form: str, pos: str | None = None) -> bool:

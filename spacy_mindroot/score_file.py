@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import MindrootError, ScoreFileError
+from .labels import is_root_label
 from .scores import FloatArray, to_floats
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -60,7 +61,7 @@ class ScoredSentence:
         else:
             names = [self.label_names[label] for label in self.best_labels[np.arange(len(heads)), heads].tolist()]
         return [
-            "root" if head == 0 else "dep" if name.lower() in ("", "root") else name
+            "root" if head == 0 else "dep" if not name or is_root_label(name) else name
             for head, name in zip(heads, names, strict=True)
         ]
 

@@ -37,7 +37,7 @@ class TreeScorer:
 
     dep_uas, dep_las (float): Tokens whose head, or head and label, is right. ROOT's label is right in upper or lower case.
     dep_uem, dep_lem (float): Sentences all of whose heads, or heads and labels, are right.
-    root_acc (float): Sentences whose root is the gold root and the only one.
+    root_acc (float): Of the sentences whose gold root is known, those whose root is that one and no other.
     single_root (float): Sentences of the reference with exactly one root among their tokens. Where sentences are predicted, too,
         one that is split has two.
     dep_las_per_type (dict): Precision, recall and F-score for each label.
@@ -62,7 +62,7 @@ class TreeScorer:
                 "dep_las": counts.labelled.fscore,
                 "dep_uem": counts.heads_match / n,
                 "dep_lem": counts.labels_match / n,
-                "root_acc": counts.root_right / n,
+                "root_acc": counts.root_right / counts.with_root if counts.with_root else 0.0,
                 "single_root": counts.single_root / n,
                 "dep_las_per_type": {label: score.to_dict() for label, score in sorted(counts.per_type.items())},
             }
@@ -118,6 +118,7 @@ class TreeScorer:
             counts.labels_match += bool(labelled[tokens][counted[tokens]].all())
             single = int(roots[tokens].sum()) == 1
             counts.single_root += single
+            counts.with_root += bool(gold_root[tokens].any())
             counts.root_right += single and bool((own_root[tokens] & gold_root[tokens]).any())
 
 
@@ -137,6 +138,7 @@ class _Counts:
     labelled: PRFScore = field(default_factory=PRFScore)
     per_type: dict[str, PRFScore] = field(default_factory=lambda: defaultdict(PRFScore))
     sentences: int = 0
+    with_root: int = 0
     heads_match: int = 0
     labels_match: int = 0
     root_right: int = 0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .decoding import Heads, decode
 from .errors import NotEnoughMemoryError, VoteError
-from .repair import is_root_label
+from .labels import is_root_label
 from .trees import count_roots, is_tree, to_heads
 
 _TIE = 1e-9  # of the total weight: what all arcs of the first parse together count beyond their votes

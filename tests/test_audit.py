@@ -129,6 +129,25 @@ def test_the_interval_is_that_of_resampled_sentences(rng):
     np.testing.assert_allclose(found.scores["uas"].interval, np.quantile(drawn, [0.025, 0.975]), atol=0.012)
 
 
+def test_root_accuracy_is_of_known_roots():
+    _, found = audit(
+        sentence(FINE, [2, -1, 2], labels=["a", "", "b"]), sentence(FINE, [2, 0, 2], labels=["a", "root", "b"])
+    )
+    assert found.scores["root_acc"].single_root == 1
+    _, found = audit(sentence(FINE, [2, -1, 2], labels=["a", "", "b"]))
+    assert "root_acc" not in found.scores and found.scores["uas"].single_root == 1
+
+
+def test_weight_lost_is_of_the_arcs_that_change():
+    """So it is exact beside arcs that are far greater, and finite where sums are not."""
+    scores = np.full((4, 5), -1e308)
+    scores[:2, :3] = [[1, 0, 0], [1, 0.75, 0]]
+    scores[2, 1] = scores[3, 3] = 1.5e308
+    audited, _ = audit(sentence(scores))
+    assert audited[0].changed == [2] and audited[0].weight_lost == 0.25
+    json.dumps(audited[0].record(), allow_nan=False)
+
+
 def test_a_sentence_without_a_tree_is_named():
     with pytest.raises(ValueError, match="sentence it of here"):
         audit(sentence(FINE), sentence([[-np.inf, 0, 1], [-np.inf, 1, 0]], name="it"))
@@ -142,6 +161,8 @@ def test_the_page_and_the_table_escape_what_they_show():
     assert page.count('class="arc above marked"') == page.count('class="arc below marked"') == 1
     assert "The first 0 are shown" in to_html(found, {}, audited, most=0)
     assert "| UAS | 66.67 | 100.00 | +33.33 " in to_markdown(found, {})
+    _, found = audit(sentence(TWO_ROOTS, [0, 1, 2], labels=["root", "a|b", "obj"]))
+    assert "| a\\|b (1) |" in to_markdown(found, {})
 
 
 def test_equals_the_table_of_the_data(score_file):

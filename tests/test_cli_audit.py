@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -112,15 +113,39 @@ def test_what_cant_be_audited_is_told_in_a_line(checkout, corpus, tmp_path):
     wrong.write_bytes(b"no corpus")
     spacy.blank("en").to_disk(tmp_path / "blank")
     DocBin().to_disk(tmp_path / "empty.spacy")
+    np.savez(tmp_path / "empty.npz", lens=np.empty(0, dtype=int), arc=np.empty(0))
+    shutil.copytree(tmp_path / "blank", tmp_path / "unknown")
+    config = (tmp_path / "blank" / "config.cfg").read_text("utf8")
+    config = config.replace("pipeline = []", 'pipeline = ["x"]').replace(
+        "[components]", '[components]\n[components.x]\nfactory = "not_there"'
+    )
+    (tmp_path / "unknown" / "config.cfg").write_text(config, encoding="utf8")
     for args, message in [
         ((checkout / "README.md",), "MODEL CORPUS"),
         ((tmp_path / "blank", wrong), "can't be read as a .spacy file"),
         ((tmp_path / "blank", corpus), "no arc scores"),
         ((tmp_path / "blank", tmp_path / "empty.spacy"), "no sentences"),
         ((checkout / "README.md", corpus), "no pipeline"),
+        ((tmp_path / "unknown", corpus), "no pipeline"),
+        ((checkout / "assets" / "demo.npz", corpus), "by itself"),
+        ((tmp_path / "blank", checkout / "assets" / "demo.npz"), "by itself"),
+        ((tmp_path / "empty.npz",), "no sentences"),
     ]:
         result = audit(*args)
         assert result.exit_code == 1 and result.stderr.startswith("Error: ") and message in result.stderr, result.output
+
+
+def test_a_corpus_is_not_overwritten(model, checkout, tmp_path):
+    """Also one that an audit has written; and a folder of CoNLL-U is a corpus."""
+    assert audit(model / "model-last", checkout / "assets" / "treebank" / "test.conllu", "-o", tmp_path).exit_code == 0
+    before = (tmp_path / "single_root.conllu").read_bytes()
+    result = audit(model / "model-last", tmp_path / "single_root.conllu", "-o", tmp_path)
+    assert result.exit_code == 1 and "would write" in result.stderr
+    assert (tmp_path / "single_root.conllu").read_bytes() == before
+    (tmp_path / "unconstrained.conllu").unlink()
+    result = audit(model / "model-last", tmp_path, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "single_root.conllu").read_bytes() == before
 
 
 def test_reads_gold_sentences(corpus):

@@ -97,10 +97,39 @@ def test_what_is_done_is_not_done_again(finished, checkout):
     times = {path: path.stat().st_mtime_ns for path in out.glob("*/seed-*/audit/audit.json")}
     assert len(times) == 4
     interrupted = out / "UD_Marathi-UFAL" / "seed-2"
-    (interrupted / "run.json").unlink()  # as an interruption leaves it
+    (interrupted / "run.json").write_text('{"facts"', encoding="utf8")  # as an interruption may leave it
     run(checkout, out, "run", *args)
     again = {path for path, time in times.items() if path.stat().st_mtime_ns != time}
     assert {path.parents[1] for path in again} == {interrupted}
+
+
+def test_what_was_made_from_other_data_is_made_again(checkout, repositories, tmp_path, treebanks):
+    """And training sets in several files are read as one."""
+    from scripts.treebanks.prepare import prepare
+
+    source = tmp_path / "UD_Kurmanji-MG"
+    shutil.copytree(repositories / "UD_Kurmanji-MG", source, ignore=shutil.ignore_patterns(".git"))
+    one = prepare(source, tmp_path / "corpus")
+    assert one == prepare(source, tmp_path / "corpus")
+    shutil.copy(checkout / "assets" / "treebank" / "dev.conllu", source / "x-ud-train-b.conllu")
+    other = prepare(source, tmp_path / "corpus")
+    assert other.train > one.train and other.digest != one.digest
+    (source / "x-ud-test.conllu").unlink()
+    with pytest.raises(RuntimeError, match="2 training and 0 test sets"):
+        prepare(source, tmp_path / "corpus")
+
+
+def test_runs_with_different_settings_are_not_joined(finished, treebanks, tmp_path):
+    out, _, _ = finished
+    copy = tmp_path / "UD_Marathi-UFAL"
+    shutil.copytree(out / "UD_Marathi-UFAL", copy)
+    assert len(treebanks.collect(tmp_path)[0].audits) == 2
+    path = copy / "seed-2" / "run.json"
+    run_facts = srsly.read_json(path)
+    run_facts["facts"]["steps"] += 1
+    srsly.write_json(path, run_facts)
+    with pytest.raises(RuntimeError, match="different data, settings or versions"):
+        treebanks.collect(tmp_path)
 
 
 def test_table_and_figures(finished, checkout, treebanks):
@@ -119,8 +148,16 @@ def test_table_and_figures(finished, checkout, treebanks):
 
 
 def test_a_local_folder_is_taken_as_it_is(checkout, repositories, tmp_path):
-    code, output = run(checkout, tmp_path, "run", *QUICK, "--folder", repositories, "--only", "Telugu-MTG,Greek-GDT")
-    assert code == 0 and "2 of the paper's treebanks are not in" in output
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for args, says in [
+        (("--folder", repositories, "--only", "Telugu-MTG"), "UD_Telugu-MTG"),
+        (("--folder", tmp_path / "nowhere"), "there is no folder"),
+        (("--folder", empty), "none of the paper's treebanks"),
+        (("--jobs", 0), "--jobs"),
+    ]:
+        code, output = run(checkout, tmp_path, "run", *QUICK, *args)
+        assert code and says in " ".join(re.sub("[│╭╮╰╯─]", " ", output).split()), output
     code, output = run(checkout, tmp_path, "run", "--only", "Klingon-X")
     assert code == 2 and "UD_Klingon-X" in output
     code, output = run(checkout, tmp_path, "table")
@@ -165,16 +202,17 @@ def test_the_workflow_runs_all_steps(finished, checkout, tmp_path):
 def test_one_seed_shows_its_interval_and_several_their_range(treebanks):
     from scripts.treebanks.paper import read_paper
 
-    def audit(relative, malformed, interval):
-        score = {"relative": relative, "relative_interval": interval, "single_root": 0.5}
+    def audit(relative, malformed, interval, difference=0.0):
+        score = {"relative": relative, "relative_interval": interval, "single_root": 0.5, "difference": difference}
         return {"malformed_rate": malformed, "sentences": 10, "scores": {"uas": score, "uem": score}}
 
     paper = read_paper()["UD_Kurmanji-MG"]
     one = treebanks.Found(paper, [audit(0.5, 0.1, [-1, 2])])
     several = treebanks.Found(paper, [audit(0.5, 0.1, None), audit(-0.1, 0.3, None)])
     nothing = treebanks.Found(paper, [audit(None, 0.1, None)])
+    from_nothing = treebanks.Found(paper, [audit(None, 0.1, None, difference=0.2)])
     assert one.change("uas") == "+0.500 [-1.000, +2.000]"
     assert several.change("uas") == "+0.200 (-0.100 to +0.500)"
-    assert nothing.change("uas") == "+0.000"
+    assert nothing.change("uas") == "+0.000" and from_nothing.change("uas") == "-"
     assert treebanks.table_rows([several])[0][5] == "20.00 (10.00 to 30.00)"
     assert treebanks.group_rows([several])[2][:3] == ("low: 0 to 999, ours", "1", "20.00")

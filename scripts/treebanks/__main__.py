@@ -10,7 +10,7 @@ from spacy.util import logger
 from wasabi import msg, table
 
 from . import table as tables
-from .paper import read_paper
+from .paper import TABLE, read_paper
 from .prepare import REPOSITORIES, Treebank, fetch, prepare
 from .run import ROOT, Run, run_all
 
@@ -26,11 +26,11 @@ def run(
     folder: str = typer.Option("", help="Local folder of UD treebanks (UD_*); if empty, they are fetched by git"),
     repositories: str = typer.Option(REPOSITORIES, help="Where they are fetched from"),
     config: Path = typer.Option(ROOT / "configs" / "cpu-accurate.cfg", help="Config of the parser"),
-    seeds: int = typer.Option(1, help="Parsers for each treebank"),
-    small_seeds: int = typer.Option(3, help="Parsers for each treebank with less than 200 training sentences"),
-    steps: int = typer.Option(2000, help="Training steps"),
-    small_steps: int = typer.Option(1500, help="Training steps where there is no development set"),
-    jobs: int = typer.Option(2, help="Parsers that are trained at the same time, one thread each"),
+    seeds: int = typer.Option(1, min=1, help="Parsers for each treebank"),
+    small_seeds: int = typer.Option(3, min=1, help="Parsers for each treebank with less than 200 training sentences"),
+    steps: int = typer.Option(2000, min=1, help="Training steps"),
+    small_steps: int = typer.Option(1500, min=1, help="Training steps where there is no development set"),
+    jobs: int = typer.Option(2, min=1, help="Parsers that are trained at the same time, one thread each"),
     out: Path = OUT,
 ) -> None:
     """Get, convert, train and audit. Goes on where it was interrupted; what failed is named at the end."""
@@ -38,16 +38,20 @@ def run(
     names = [f"UD_{name.strip().removeprefix('UD_')}" for name in only.split(",") if name.strip()]
     unknown = [name for name in names if name not in read_paper()]
     if unknown:
-        raise typer.BadParameter(
-            f"{', '.join(unknown)}: not in the paper's table, {tables.read_paper.__module__}", param_hint="--only"
-        )
+        raise typer.BadParameter(f"{', '.join(unknown)}: not in the paper's table, {TABLE}", param_hint="--only")
     names = names or list(read_paper())
-    if folder:
-        absent = [name for name in names if not (Path(folder) / name).is_dir()]
-        names = [name for name in names if name not in absent]
-        if absent:
-            msg.info(f"{len(absent)} of the paper's treebanks are not in {folder}: they are left out.")
     failed: dict[str, str] = {}
+    if folder:
+        if not Path(folder).is_dir():
+            raise typer.BadParameter(f"there is no folder {folder}", param_hint="--folder")
+        absent = [name for name in names if not (Path(folder) / name).is_dir()]
+        if only:
+            failed |= {name: f"is not in {folder}" for name in absent}
+        elif absent:
+            msg.info(f"{len(absent)} of the paper's treebanks are not in {folder}: they are left out.")
+        names = [name for name in names if name not in absent]
+        if not names and not failed:
+            raise typer.BadParameter(f"there is none of the paper's treebanks in {folder}", param_hint="--folder")
     ready: dict[str, Treebank] = {}
     for name in names:
         try:
@@ -100,7 +104,10 @@ def figures(out: Path = OUT) -> None:
 
 
 def _collect(out: Path) -> list[tables.Found]:
-    found = tables.collect(out)
+    try:
+        found = tables.collect(out)
+    except RuntimeError as error:
+        raise typer.BadParameter(str(error), param_hint="--out") from error
     if not found:
         raise typer.BadParameter(f"nothing has been audited in {out} yet", param_hint="--out")
     return found

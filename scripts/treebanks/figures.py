@@ -51,6 +51,8 @@ def _scatter(
     )
     for k, each in enumerate(found):
         values, x = of_seeds(each), each.paper.train
+        if not values:
+            continue
         axes.plot([x, x], [min(values), max(values)], color=_OURS, linewidth=1.2, alpha=0.6)
         axes.plot([x, x], [of_paper(each.paper), mean(values)], color=_PAPER, linewidth=0.8, linestyle=":", zorder=0)
         axes.scatter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,12 +23,14 @@ class Treebank(NamedTuple):
     folder (Path): Has train.spacy and, if there is a development set, dev.spacy; one sentence a Doc.
     test (Path): The test set in CoNLL-U.
     train, dev (int): Sentences.
+    digest (str): Of the three sets, so that nothing is taken for done that was made from others.
     """
 
     folder: Path
     test: Path
     train: int
     dev: int
+    digest: str
 
 
 def fetch(name: str, sources: Path, repositories: str) -> Path:
@@ -59,24 +62,27 @@ def prepare(source: Path, target: Path) -> Treebank:
     """Converts training and development set with our own reader, which logs multiword tokens, empty nodes and words without
     a head, and names the line of every fault."""
     target.mkdir(parents=True, exist_ok=True)
+    files = {part: sorted(source.glob(f"*-ud-{part}*.conllu")) for part in ("train", "dev", "test")}
+    if not files["train"] or len(files["test"]) != 1:
+        raise RuntimeError(
+            f"there are {len(files['train'])} training and {len(files['test'])} test sets *-ud-*.conllu in {source}"
+        )
+    digest = hashlib.sha256(b"".join(path.read_bytes() for part in files.values() for path in part)).hexdigest()
     counts = {}
     for part in ("train", "dev"):
-        path, converted = _part(source, part), target / f"{part}.spacy"
-        if path is None:
+        converted = target / f"{part}.spacy"
+        if not files[part]:
+            converted.unlink(missing_ok=True)
             counts[part] = 0
             continue
-        nlp = spacy.blank("xx")
-        if not converted.exists():
-            docs = [example.reference for example in ConlluCorpus(path)(nlp)]
-            DocBin(docs=docs).to_disk(target / f".{part}.spacy")
-            (target / f".{part}.spacy").rename(converted)
+        if not converted.exists() or _read(target / "digest.txt") != digest:
+            nlp = spacy.blank("xx")
+            docs = [example.reference for path in files[part] for example in ConlluCorpus(path)(nlp)]
+            DocBin(docs=docs).to_disk(converted)
         counts[part] = len(DocBin().from_disk(converted))
-    test = _part(source, "test")
-    if test is None or not counts["train"]:
-        raise RuntimeError(f"there is no *-ud-{'test' if test is None else 'train'}.conllu in {source}.")
-    return Treebank(target, test, counts["train"], counts["dev"])
+    (target / "digest.txt").write_text(digest, encoding="utf8")  # last: where it is, the corpus is complete
+    return Treebank(target, files["test"][0], counts["train"], counts["dev"], digest)
 
 
-def _part(source: Path, part: str) -> Path | None:
-    found = sorted(source.glob(f"*-ud-{part}.conllu"))
-    return found[0] if found else None
+def _read(path: Path) -> str:
+    return path.read_text("utf8") if path.exists() else ""

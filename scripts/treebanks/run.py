@@ -16,6 +16,7 @@ import srsly
 from tqdm import tqdm
 
 from .prepare import Treebank
+from .train import LOSS
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,18 +38,23 @@ class Run(NamedTuple):
         """What its result depends on."""
         return {
             "treebank": self.name,
+            "digest": self.treebank.digest,
             "train": self.treebank.train,
             "dev": self.treebank.dev,
             "seed": self.seed,
             "steps": self.steps,
             "config": self.config.read_text("utf8"),
+            "loss": LOSS,
             "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy")},
         }
 
     @property
     def is_done(self) -> bool:
-        path = self.out / "run.json"
-        return path.exists() and srsly.read_json(path)["facts"] == self.facts()
+        try:
+            done = srsly.read_json(self.out / "run.json")["facts"]
+        except (OSError, ValueError, KeyError):  # not there, or not whole
+            return False
+        return bool(done == self.facts())
 
 
 def run_all(runs: list[Run], jobs: int) -> dict[str, str]:

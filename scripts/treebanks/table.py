@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import srsly
 
+from spacy_mindroot.audit_report import markdown_table
+
 from .paper import GROUPS, PaperRow, read_paper
 
 Rows = list[tuple[str, ...]]
@@ -28,12 +30,17 @@ class Found(NamedTuple):
         return [100 * audit["malformed_rate"] for audit in self.audits]
 
     def relative(self, name: str) -> list[float]:
-        """The relative change of a score for each seed, in percent; 0 where there was nothing to change."""
-        return [audit["scores"][name]["relative"] or 0.0 for audit in self.audits]
+        """The relative change of a score for each seed, in percent. There is none where a score of 0 has become greater."""
+        scores = [audit["scores"][name] for audit in self.audits]
+        return [
+            score["relative"] or 0.0 for score in scores if score["relative"] is not None or not score["difference"]
+        ]
 
     def change(self, name: str) -> str:
         """Mean and range over seeds in parentheses, or a single seed's value and its 95 % interval in brackets."""
         values = self.relative(name)
+        if not values:
+            return "-"
         if len(values) > 1:
             return f"{mean(values):+.3f} ({min(values):+.3f} to {max(values):+.3f})"
         interval = self.audits[0]["scores"][name]["relative_interval"]
@@ -41,15 +48,26 @@ class Found(NamedTuple):
 
 
 def collect(out: Path) -> list[Found]:
-    """All treebanks that have been audited, in the paper's order."""
+    """All treebanks that have been audited, in the paper's order.
+
+    RAISES (RuntimeError): If the parsers of a treebank were made with different settings.
+    """
     found = []
     for name, paper in read_paper().items():
-        audits = [
-            srsly.read_json(run.parent / "audit" / "audit.json") for run in sorted(out.glob(f"{name}/seed-*/run.json"))
-        ]
+        runs = sorted(out.glob(f"{name}/seed-*/run.json"))
+        if len({_settings(run) for run in runs}) > 1:
+            raise RuntimeError(
+                f"the parsers in {out / name} were made with different data, settings or versions. Delete those that are not to count."
+            )
+        audits = [srsly.read_json(run.parent / "audit" / "audit.json") for run in runs]
         if audits:
             found.append(Found(paper, audits))
     return found
+
+
+def _settings(run: Path) -> str:
+    facts = srsly.read_json(run)["facts"]
+    return str(srsly.json_dumps({name: fact for name, fact in facts.items() if name != "seed"}, sort_keys=True))
 
 
 HEADER = (
@@ -110,7 +128,8 @@ def group_rows(found: Sequence[Found]) -> Rows:
         everything = [row for row in read_paper().values() if row.group == group]
         if own:
             measures = [
-                (mean(each.malformed()), mean(each.relative("uas")), mean(each.relative("uem"))) for each in own
+                (mean(each.malformed()), *(mean(each.relative(name) or [0.0]) for name in ("uas", "uem")))
+                for each in own
             ]
             rows.append((f"{bounds}, ours", str(len(own)), *_means(measures)))
         for name, papers in (("paper, same treebanks", [each.paper for each in own]), ("paper, all", everything)):
@@ -134,6 +153,5 @@ NOTE = (
 def to_markdown(found: Sequence[Found]) -> str:
     lines = []
     for header, rows in ((HEADER, table_rows(found)), (GROUP_HEADER, group_rows(found))):
-        lines += [f"| {' | '.join(header)} |", "| --- |" + " ---: |" * (len(header) - 1)]
-        lines += [*(f"| {' | '.join(row)} |" for row in rows), ""]
+        lines += [*markdown_table(header, rows), ""]
     return "\n".join([*lines, NOTE, ""])

@@ -15,6 +15,10 @@ from spacy.training.loop import train as train_loop
 from spacy.util import load_config
 from thinc.api import NumpyOps, set_current_ops
 
+# As the paper's parsers. The likelihood of single-rooted trees leaves open how much all arcs from ROOT weigh, and with it how many
+# of them the best unconstrained tree has.
+LOSS = "head"
+
 
 def train(config: Path, folder: Path, out: Path, seed: int, steps: int) -> None:
     has_dev = (folder / "dev.spacy").exists()
@@ -22,9 +26,7 @@ def train(config: Path, folder: Path, out: Path, seed: int, steps: int) -> None:
         "paths.train": str(folder / "train.spacy"),
         "paths.dev": str(folder / ("dev.spacy" if has_dev else "train.spacy")),
         "system.seed": seed,
-        # As the paper's parsers. The likelihood of single-rooted trees leaves open how much all arcs from ROOT weigh, and with it how
-        # many of them the best unconstrained tree has.
-        "components.arc_scorer.loss": "head",
+        "components.arc_scorer.loss": LOSS,
         "training.max_steps": steps,
         "training.optimizer.learn_rate.total_steps": steps,
         "training.eval_frequency": min(200, steps) if has_dev else steps,

@@ -33,6 +33,8 @@ def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = gloro
 
 def forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
     ops, xp = model.ops, model.ops.xp
+    if not texts:
+        return [], lambda d_texts: []
     W, R, b = (model.get_param(name) for name in ("W", "R", "b"))
     width = R.shape[1]
     lengths = [len(text) for text in texts]
@@ -125,7 +127,7 @@ def init(
 def _pack(lengths: list[int]) -> tuple[Any, list[int]]:
     """Which token (a row of the flat vectors) each packed row is, from the left and from the right, (2, N); and how many
     texts there are at each step."""
-    array = np.asarray(lengths)
+    array = np.asarray(lengths, dtype=np.int64)
     starts = np.cumsum(array) - array
     longest = np.argsort(-array, kind="stable")
     array, starts = array[longest], starts[longest]

@@ -70,7 +70,7 @@ class DocArcs(NamedTuple):
         "whole_doc": False,
         "log_probabilities": True,
         "joint": False,
-        "loss": "head",
+        "loss": "both",
         "tag_loss": 0.5,
     },
 )
@@ -124,7 +124,7 @@ class ArcScorer(TrainablePipe):
         whole_doc: bool = False,
         log_probabilities: bool = True,
         joint: bool = False,
-        loss: Literal["head", "tree", "both"] = "head",
+        loss: Literal["head", "tree", "both"] = "both",
         tag_loss: float = 0.5,
     ) -> None:
         self.vocab = vocab

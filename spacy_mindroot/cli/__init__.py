@@ -81,7 +81,11 @@ def audit_cli(
     model: str = typer.Argument(
         ..., help="Pipeline with an arc_scorer, or any other scorer; or a score file (.npz), which needs no CORPUS"
     ),
-    corpus: Path | None = typer.Argument(None, help="Annotated corpus, .spacy or .conllu", exists=True, dir_okay=False),
+    corpus: Path | None = typer.Argument(
+        None,
+        help="Annotated corpus: a .spacy file, or a CoNLL-U file or folder, whose trees have one root (else: spacy mindroot repair)",
+        exists=True,
+    ),
     out: Path | None = typer.Option(
         None,
         "--out",

@@ -21,7 +21,7 @@ from ..conllu.sentence import DEPREL, HEAD
 from ..corpus import read_corpus, score_sentences
 from ..errors import CorpusError, MindrootError
 from ..score_file import ScoredSentence, read_score_file
-from .files import tolerant_streams
+from .files import outputs, tolerant_streams
 
 
 def run(model: str, corpus: Path | None, out: Path | None, most: int, seed: int) -> None:
@@ -66,11 +66,19 @@ def _scored(model: str, corpus: Path | None) -> tuple[int, Iterator[ScoredSenten
         if not model.endswith(".npz"):
             raise CorpusError(f"{model} is no score file (.npz). For a pipeline, name the corpus too: MODEL CORPUS.")
         scored = read_score_file(model)
+        if not any(sentence.words for sentence in scored):
+            raise CorpusError(f"There are no sentences in {model}.")
         stem = Path(model).stem
         return len(scored), (replace(sentence, name=f"{stem}-{k}") for k, sentence in enumerate(scored, 1))
+    if ".npz" in (corpus.suffix, Path(model).suffix):
+        raise CorpusError("a score file is audited by itself, without a pipeline: spacy mindroot audit FILE.npz")
     try:
         nlp = load_model(model)
-    except OSError as error:
+    except (
+        OSError,
+        ValueError,
+        ImportError,
+    ) as error:  # no such folder or package; a bad config; a plug-in that is not there
         raise CorpusError(f"{model} is no pipeline that spaCy can load: {error}") from error
     gold = read_corpus(corpus, nlp.vocab)
     return len(gold), score_sentences(nlp, gold)
@@ -80,13 +88,22 @@ def _write(
     out: Path, corpus: Path | None, audited: list[AuditedSentence], audit: Audit, facts: dict[str, Any], most: int
 ) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    srsly.write_jsonl(out / "audit.jsonl", (each.record() for each in audited))
-    (out / "audit.md").write_text(to_markdown(audit, facts), encoding="utf8")
-    (out / "audit.html").write_text(to_html(audit, facts, audited, most=most), encoding="utf8")
-    for name in ("unconstrained", "single_root"):
-        with open(out / f"{name}.conllu", "wb") as file:
-            file.writelines(_trees(name, corpus, audited))
-    srsly.write_json(out / "audit.json", to_json(audit, facts))  # last: where it is, the others are
+    names = ["unconstrained.conllu", "single_root.conllu"]
+    if corpus is not None and any((out / name).exists() and (out / name).samefile(corpus) for name in names):
+        raise CorpusError(f"{corpus} is a file that the audit would write. Choose another folder for it.")
+    texts = {
+        "audit.jsonl": "".join(f"{srsly.json_dumps(each.record())}\n" for each in audited),
+        "audit.md": to_markdown(audit, facts),
+        "audit.html": to_html(audit, facts, audited, most=most),
+        "audit.json": srsly.json_dumps(to_json(audit, facts), indent=2) + "\n",
+    }
+    with outputs() as opened:
+        for name in names:
+            with opened(out / name) as file:
+                file.writelines(_trees(name.removesuffix(".conllu"), corpus, audited))
+        for name, text in texts.items():
+            with opened(out / name) as file:
+                file.write(text.encode("utf8"))
 
 
 def _trees(name: str, corpus: Path | None, audited: list[AuditedSentence]) -> Iterator[bytes]:

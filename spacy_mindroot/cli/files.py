@@ -13,7 +13,7 @@ from typing import BinaryIO
 import typer
 
 from ..errors import LabelsError
-from ..repair import is_root_label
+from ..labels import is_root_label
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import HeadsError
-from ..repair import is_root_label, looks_like_punctuation, repair_heads, repair_labels, shown_cycle
+from ..labels import is_root_label
+from ..repair import looks_like_punctuation, repair_heads, repair_labels, shown_cycle
 from ..trees import MISSING, is_tree
 from .sentence import DEPREL, DEPS, HEAD, UPOS, Sentence
 

@@ -11,6 +11,7 @@ from spacy.training.converters import conllu_to_docs
 from thinc.api import ConfigValidationError, fix_random_seed
 
 from spacy_mindroot import count_roots, errors, is_tree
+from spacy_mindroot.arc_scorer.bilstm import BiLSTM
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.arc_scorer.gold import UNKNOWN, read_gold
 
@@ -272,6 +273,9 @@ def test_the_encoder_of_the_cpu_configs():
         outputs, backprop = encoder.begin_update(vectors)
         assert [v.shape for v in outputs] == [v.shape for v in backprop(outputs)] == [(4, 8), (0, 8), (2, 8)]
         assert [v.shape for v in encoder.predict([np.zeros((0, 8), dtype="f")] * 2)] == [(0, 8)] * 2
+    layer = BiLSTM(8, 8)
+    layer.initialize()
+    assert layer.predict([]) == []
     for wrong in ({"width": 7}, {"width": 8, "lstm_depth": 0}):
         with pytest.raises(ValueError, match="even and lstm_depth at least 1"):
             build_cnn_bilstm(**wrong)
