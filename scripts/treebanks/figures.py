@@ -59,7 +59,12 @@ def _scatter(
             x, mean(values), s=34, color=_OURS, label=None if k else "ours: mean, and range over seeds", zorder=3
         )
         axes.annotate(
-            each.paper.language, (x, mean(values)), xytext=(5, 4), textcoords="offset points", fontsize=8, color=_OURS
+            each.paper.language,
+            (x, mean(values)),
+            xytext=(6, 5 if k % 2 else -11),
+            textcoords="offset points",
+            fontsize=8,
+            color=_OURS,
         )
     axes.set_xscale("log")
     axes.set_xlabel("training sentences")
