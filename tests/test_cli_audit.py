@@ -84,6 +84,7 @@ def test_audits_a_pipeline_on_a_corpus(model, tmp_path):
     page = (out / "audit.html").read_text("utf8")
     assert page.count("<section") == found["changed_sentences"] == sum(bool(r["changed"]) for r in records)
     assert "| UAS |" in (out / "audit.md").read_text("utf8") and "UAS" in result.output
+    assert 'arc_scorer was trained with loss = "tree"' in result.stderr
 
     # What the pipeline itself does with these sentences is what is called "single root".
     nlp = spacy.load(model / "model-last")

@@ -70,7 +70,7 @@ class DocArcs(NamedTuple):
         "whole_doc": False,
         "log_probabilities": True,
         "joint": False,
-        "loss": "both",
+        "loss": "tree",
         "tag_loss": 0.5,
     },
 )
@@ -124,7 +124,7 @@ class ArcScorer(TrainablePipe):
         whole_doc: bool = False,
         log_probabilities: bool = True,
         joint: bool = False,
-        loss: Literal["head", "tree", "both"] = "both",
+        loss: Literal["head", "tree", "both"] = "tree",
         tag_loss: float = 0.5,
     ) -> None:
         self.vocab = vocab

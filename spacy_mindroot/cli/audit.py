@@ -10,10 +10,12 @@ from typing import Any
 
 import srsly
 import typer
+from spacy.language import Language
 from spacy.util import load_model
 from tqdm import tqdm
 from wasabi import table
 
+from ..arc_scorer.component import ArcScorer
 from ..audit import Audit, AuditedSentence, AuditedTree, audit_sentences, summarize
 from ..audit_report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
 from ..conllu import conllu_files, format_sentence, read_conllu
@@ -49,6 +51,18 @@ def run(model: str, corpus: Path | None, out: Path | None, most: int, seed: int)
         )
 
 
+def _warn_of_loss(nlp: Language) -> None:
+    for name, component in nlp.pipeline:
+        if isinstance(component, ArcScorer) and component.loss == "tree":
+            typer.secho(
+                f'{name} was trained with loss = "tree", by which nothing is learnt of how many roots there should be. How many its '
+                'unconstrained trees have, and all that is called "unconstrained" here, means little: train with loss = "head" or "both" to '
+                "know what the constraint changes.",
+                fg="yellow",
+                err=True,
+            )
+
+
 def _audited(model: str, corpus: Path | None) -> Iterator[AuditedSentence]:
     total, sentences = _scored(model, corpus)
     yield from tqdm(
@@ -80,6 +94,7 @@ def _scored(model: str, corpus: Path | None) -> tuple[int, Iterator[ScoredSenten
         ImportError,
     ) as error:  # no such folder or package; a bad config; a plug-in that is not there
         raise CorpusError(f"{model} is no pipeline that spaCy can load: {error}") from error
+    _warn_of_loss(nlp)
     gold = read_corpus(corpus, nlp.vocab)
     return len(gold), score_sentences(nlp, gold)
 
