@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .core.fault import Fault
 from .decoding import Heads, decode_matrices, decoding_error, greedy_heads
 from .evaluation import Right, count_right
 from .score_file import ScoredSentence
@@ -64,15 +65,29 @@ def decode_both(sentences: Sequence[ScoredSentence], *, source: str, first: int 
     began = time.perf_counter()
     single_root, faults = decode_matrices(matrices)
     seconds = time.perf_counter() - began
-    for fault in faults:
-        k = fault.sentence
-        raise decoding_error(
-            fault._replace(sentence=first + k),
-            matrices[k],
-            where=f"sentence {sentences[k].name or first + k + 1} of {source}",
-            words=sentences[k].words,
-        )
+    raise_fault(faults, sentences, source=source, first=first)
     return DecodedBatch(decode_matrices(matrices, single_root=False)[0], single_root, seconds)
+
+
+def raise_fault(
+    faults: Sequence[Fault],
+    sentences: Sequence[ScoredSentence],
+    *,
+    source: str,
+    first: int = 0,
+    projective: bool = False,
+) -> None:
+    """Raises DecodingError for the first sentence that could not be decoded, if any. See `decode_both`."""
+    for fault in faults:
+        sentence = sentences[fault.sentence]
+        number = first + fault.sentence
+        raise decoding_error(
+            fault._replace(sentence=number),
+            sentence.scores,
+            where=f"sentence {sentence.name or number + 1} of {source}",
+            words=sentence.words,
+            projective=projective,
+        )
 
 
 @dataclass(frozen=True)
@@ -301,25 +316,29 @@ def _compare(audited: Sequence[AuditedSentence], seed: int) -> dict[str, Compari
     pairs = [(e.unconstrained.right, e.single_root.right) for e in audited]
     gold = [(before, after) for before, after in pairs if before is not None and after is not None]
     labelled = any(each.sentence.gold_labels is not None for each in audited)
-    found = {}
+    counts = {}  # of each sentence: without the constraint, with it, and out of how much
     for name, of, out_of in _SCORES:
-        sizes = [out_of(before) for before, _ in gold]
-        if any(sizes) and (labelled or name in ("uas", "uem", "root_acc")):
-            found[name] = _comparison([of(before) for before, _ in gold], [of(after) for _, after in gold], sizes, seed)
+        rows = [(of(before), of(after), out_of(before)) for before, after in gold]
+        if any(size for _, _, size in rows) and (labelled or name in ("uas", "uem", "root_acc")):
+            counts[name] = np.array(rows).T
+    found = _comparisons(counts, seed)
     if audited:
-        found["nonprojective"] = _comparison(
-            [int(each.unconstrained.nonprojective) for each in audited],
-            [int(each.single_root.nonprojective) for each in audited],
-            [1] * len(audited),
-            seed,
-        )
+        rows = [(int(e.unconstrained.nonprojective), int(e.single_root.nonprojective), 1) for e in audited]
+        found |= _comparisons({"nonprojective": np.array(rows).T}, seed)
     return found
 
 
-def _comparison(before: list[int], after: list[int], out_of: list[int], seed: int) -> Comparison:
-    counts = np.array([before, after, out_of])
+def _comparisons(counts: dict[str, npt.NDArray[np.int64]], seed: int) -> dict[str, Comparison]:
+    """Of counts (3, n) over the same n sentences, by measure. All are resampled together."""
+    if not counts:
+        return {}
+    sampled = _resampled(np.concatenate(list(counts.values())), np.random.default_rng(seed))
+    parts = np.split(sampled, len(counts))
+    return {name: _comparison(own, part) for (name, own), part in zip(counts.items(), parts, strict=True)}
+
+
+def _comparison(counts: npt.NDArray[np.int64], sampled: npt.NDArray[np.int64]) -> Comparison:
     one, other, size = counts
-    sampled = _resampled(counts, np.random.default_rng(seed))
     sampled = sampled[:, sampled[2] > 0]
     relative, relative_interval = None, None
     if one.sum():

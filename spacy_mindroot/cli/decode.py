@@ -10,7 +10,7 @@ import typer
 from tqdm import tqdm
 from wasabi import table
 
-from ..audit import decode_both
+from ..audit import decode_both, raise_fault
 from ..conllu import format_sentence
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices, decoding_error
@@ -101,12 +101,8 @@ def decode_sentences(sentences: list[ScoredSentence], *, source: str) -> Decoded
 
 def decode_projective(sentences: list[ScoredSentence], *, source: str) -> list[Heads]:
     """The best projective trees with one root. Raises DecodingError for the first sentence that has none."""
-    matrices = [sentence.scores for sentence in sentences]
-    found, faults = decode_matrices(matrices, projective=True)
-    for fault in faults:
-        k = fault.sentence
-        where = f"sentence {k + 1} of {source}"
-        raise decoding_error(fault, matrices[k], where=where, words=sentences[k].words, projective=True)
+    found, faults = decode_matrices([sentence.scores for sentence in sentences], projective=True)
+    raise_fault(faults, sentences, source=source, projective=True)
     return found
 
 
