@@ -61,7 +61,7 @@ def _scatter(
         axes.annotate(
             each.paper.language,
             (x, mean(values)),
-            xytext=(6, 5 if k % 2 else -11),
+            xytext=(6, -11 if k % 2 else 5),
             textcoords="offset points",
             fontsize=8,
             color=_OURS,
