@@ -28,6 +28,9 @@ def decode(
     families: str = typer.Option("parser,uniform,nested,root_half,root_all", help="Input families, by commas"),
     sizes: str = typer.Option("10,25,50,100,200,400,1000", help="Tokens of a sentence, by commas"),
     repeats: int = typer.Option(9, help="Runs of each, in turn"),
+    too_long: float = typer.Option(
+        0.2, help="Seconds for a batch: a contestant that takes longer is not measured on longer sentences"
+    ),
     only: str = typer.Option("", help="Only contestants whose name has one of these in it, by commas"),
     real: int = typer.Option(200, help="Sentences of each file of real scores in the data folder; 0 for none"),
     results: Path = typer.Option(ROOT / "benchmarks/results/decoding.json", help="Where the results are written"),
@@ -57,10 +60,10 @@ def decode(
     numbers = [int(n) for n in sizes.split(",")]
     found: list[Result] = []
     for family in families.split(","):
-        found += time_decoders(contestants, family, numbers, repeats)
+        found += time_decoders(contestants, family, numbers, repeats, too_long)
         typer.echo(_ratios([result for result in found if result.family == family]))
     for path in sorted((DATA / "scores").glob("*.npz")) if real else []:
-        found += (rows := time_score_file(contestants, path, real, repeats))
+        found += (rows := time_score_file(contestants, path, real, repeats, too_long))
         typer.echo(_ratios(rows))
     record = {
         "python": platform.python_version(),

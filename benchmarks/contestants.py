@@ -221,6 +221,49 @@ class Supar(Contestant):
         return [heads[0, 1:].numpy() for heads in outputs]
 
 
+class SynJax(Contestant):
+    """Its decoder for numpy arrays, which numba compiles; all sentences in one call."""
+
+    name = "SynJax"
+    package = "synjax"
+    modules = ("synjax._src.deptree_algorithms.deptree_non_proj_argmax",)
+
+    def prepare(self, batch: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        lengths = np.array([len(scores) + 1 for scores in batch])
+        padded = np.full((len(batch), lengths.max(), lengths.max()), -np.inf)
+        for scores, matrix, length in zip(batch, padded, lengths, strict=True):
+            matrix[:length, :length] = square(scores).T
+        self.decode((padded[:1], lengths[:1]))  # numba compiles at the first call
+        return padded, lengths
+
+    def decode(self, inputs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        from synjax._src.deptree_algorithms.deptree_non_proj_argmax import vectorized_mst
+
+        return vectorized_mst(*inputs, single_root_edge=True)
+
+    def heads(self, outputs: np.ndarray, lengths: list[int]) -> list[np.ndarray]:
+        return [heads[1 : n + 1] for heads, n in zip(outputs, lengths, strict=True)]
+
+
+class SpanningTrees(Contestant):
+    """The library of the paper's authors."""
+
+    name = "spanningtrees"
+    package = "spanningtrees"
+    modules = ("spanningtrees.mst",)
+
+    def prepare(self, batch: list[np.ndarray]) -> list[np.ndarray]:
+        return [np.ascontiguousarray(square(scores).T) for scores in batch]
+
+    def decode(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        from spanningtrees.mst import MST
+
+        return [MST(matrix).mst(root_constraint=True) for matrix in inputs]
+
+    def heads(self, outputs: list[np.ndarray], lengths: list[int]) -> list[np.ndarray]:
+        return [heads[1:] for heads in outputs]
+
+
 class NetworkX(Contestant):
     name = "networkx, root penalty"
     package = "networkx"
@@ -252,5 +295,5 @@ class NetworkX(Contestant):
 
 FLOOR, SINGLE, FLAT = Argmax.name, Single.name, FlatBatch.name
 CONTESTANTS: tuple[Callable[[], Contestant], ...] = (
-    Argmax, Single, ListBatch, FlatBatch, TensorFlowText, Ufal, UfalPenalty, UfalRuns, Stanza, Supar, NetworkX,
+    Argmax, Single, ListBatch, FlatBatch, TensorFlowText, SynJax, Ufal, UfalPenalty, UfalRuns, SpanningTrees, Stanza, Supar, NetworkX,
 )  # fmt: skip

@@ -14,7 +14,6 @@ from spacy_mindroot import count_roots, decode, decode_batch, is_tree, tree_weig
 from .contestants import Contestant
 from .families import sentences
 
-TOO_LONG = 0.2  # seconds for a batch: a contestant that takes longer is not measured on longer sentences
 SHORTEST = 0.005  # seconds of a measurement: a batch is decoded as often as that takes
 
 
@@ -37,31 +36,37 @@ def pin_to_one_core() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def time_decoders(contestants: list[Contestant], family: str, sizes: list[int], repeats: int) -> list[Result]:
-    """Each contestant on a family, shortest sentences first."""
+def time_decoders(
+    contestants: list[Contestant], family: str, sizes: list[int], repeats: int, too_long: float
+) -> list[Result]:
+    """Each contestant on a family, shortest sentences first; one that takes `too_long` (seconds for a batch) is not measured on
+    longer ones."""
     found = []
     left = contestants
     for n in sizes:
-        results = time_batch(left, family, n, sentences(family, n), repeats)
+        results = time_batch(left, family, n, sentences(family, n), repeats, too_long)
         found += results
-        out = {r.contestant for r in results if r.failed or r.microseconds * r.sentences > TOO_LONG * 1e6}
+        out = {r.contestant for r in results if r.failed or r.microseconds * r.sentences > too_long * 1e6}
         left = [contestant for contestant in left if contestant.name not in out]
     return found
 
 
-def time_score_file(contestants: list[Contestant], path: Path, most: int, repeats: int) -> list[Result]:
+def time_score_file(
+    contestants: list[Contestant], path: Path, most: int, repeats: int, too_long: float
+) -> list[Result]:
     """The contestants on the first sentences of a file of real scores (`lens` and `arc`, as README.md beside them says)."""
     with np.load(path) as arrays:
         lengths = arrays["lens"][:most]
         ends = np.cumsum(lengths.astype(np.int64) * (lengths + 1))
         pieces = np.split(arrays["arc"][: ends[-1]], ends[:-1])
     batch = [piece.reshape(n, n + 1) for piece, n in zip(pieces, lengths, strict=True)]
-    return time_batch(contestants, path.stem, 0, batch, repeats)
+    return time_batch(contestants, path.stem, 0, batch, repeats, too_long)
 
 
 def time_batch(
-    contestants: list[Contestant], family: str, n: int, batch: list[np.ndarray], repeats: int
+    contestants: list[Contestant], family: str, n: int, batch: list[np.ndarray], repeats: int, too_long: float
 ) -> list[Result]:
+    """One that takes `too_long` is timed once."""
     inputs, checks, loops, times = {}, {}, {}, {}
     failed = []
     weights = [tree_weight(scores, decode(scores)) for scores in batch]
@@ -77,11 +82,11 @@ def time_batch(
         seconds = time.process_time() - began
         checks[contestant.name] = _check(batch, weights, contestant.heads(outputs, [len(scores) for scores in batch]))
         loops[contestant.name] = max(1, min(1000, int(SHORTEST / max(seconds, 1e-6))))
-        times[contestant.name] = [seconds] if seconds > TOO_LONG else []
+        times[contestant.name] = [seconds] if seconds > too_long else []
     for _ in range(repeats):
         for contestant in contestants:
             taken = times.get(contestant.name)
-            if taken is None or taken and taken[0] > TOO_LONG:
+            if taken is None or taken and taken[0] > too_long:
                 continue
             began = time.process_time()
             for _ in range(loops[contestant.name]):
