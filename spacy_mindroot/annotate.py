@@ -265,7 +265,7 @@ def _choose_deps(
     """The hash of each token's dep; see `write_trees`. `before` holds heads and deps as they are."""
     strings = doc.vocab.strings
     deps = before[:, 1].copy()
-    if deps.any():
+    if np.count_nonzero(deps):  # several times as fast as deps.any()
         deps[before[:, 0] != offsets.view(np.uint64)] = 0
         for dep in set(deps.tolist()) - {0}:
             if not hash_labels(strings, [strings[dep]], root_label)[0]:
