@@ -1,7 +1,10 @@
 """decode() and decode_batch(): what they take, what they refuse and how they say so."""
 
+import os
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -296,6 +299,31 @@ def test_the_first_fault_is_named_whichever_thread_finds_it(rng):
         batch[k][3, 0] = np.nan
         with pytest.raises(errors.InvalidScoreError, match=f"sentence {k + 1} of the batch"):
             decode_batch(batch, n_threads=4)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc, to count threads")
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_so_many_threads_run_and_python_goes_on_meanwhile(rng, n_threads):
+    """What a Python thread sees while others decode: it runs at all only if they don't hold the GIL."""
+    n, count = 60, 4000
+    flat = np.tile(random_scores("normal", n, rng, np.float32).ravel(), count)
+    seen, stop = [], threading.Event()
+
+    def watch():
+        while not stop.is_set():
+            seen.append(len(os.listdir("/proc/self/task")))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    while not seen:
+        pass
+    before, calls = max(seen), len(seen)
+    decode_batch(flat, np.full(count, n), n_threads=n_threads)
+    during = seen[calls:]
+    stop.set()
+    watcher.join()
+    assert len(during) > 3
+    assert max(during) == before + n_threads - 1
 
 
 @pytest.mark.parametrize("n_threads", [0, -1, 1.5, "2", None, 10**6])
