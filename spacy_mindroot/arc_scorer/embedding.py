@@ -1,0 +1,81 @@
+"""The embedding spacy-mindroot.NGramHashEmbed.v1: spaCy's hashed attributes, and the character n-grams of each word."""
+
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
+
+from collections.abc import Callable
+from typing import Any
+
+from spacy.ml.featureextractor import FeatureExtractor
+from spacy.ml.staticvectors import StaticVectors
+from spacy.tokens import Doc
+from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged, ragged2list, with_array
+from thinc.types import Floats2d, Ints2d
+
+from .character_ngrams import CharacterNGrams
+
+
+def build_ngram_hash_embed(
+    width: int,
+    attrs: list[str | int],
+    rows: list[int],
+    ngram_rows: int = 10000,
+    shortest: int = 2,
+    longest: int = 5,
+    word_dropout: float = 0.1,
+    include_static_vectors: bool = False,
+) -> Model[list[Doc], list[Floats2d]]:
+    """For `spacy.Tok2Vec.v2` to embed with: `spacy.MultiHashEmbed.v2`, and beside it what each word is spelled like, so that
+    little is unknown of a word that was not in the training data.
+
+    width (int): Width of the output, and of each table.
+    attrs (list[str | int]): Attributes of tokens, each of which has a table. The first tells words apart.
+    rows (list[int]): Rows of each table.
+    ngram_rows (int): Rows of the table of n-grams.
+    shortest (int): Characters of the shortest n-grams, the beginning and the end of the word counted as one each.
+    longest (int): Characters of the longest.
+    word_dropout (float): How often, in training, a token's first attribute is taken for an unknown one.
+    include_static_vectors (bool): Embed the word vectors of the vocabulary as well.
+    """
+    if len(rows) != len(attrs) or not attrs:
+        raise ValueError(
+            f"spacy-mindroot.NGramHashEmbed.v1: each attribute needs a number of rows, found {len(attrs)} attributes and {len(rows)} "
+            "numbers."
+        )
+    if not 1 <= shortest <= longest or ngram_rows < 1:
+        raise ValueError(
+            f"spacy-mindroot.NGramHashEmbed.v1: 1 <= shortest <= longest and ngram_rows >= 1 are needed, found shortest = {shortest}, "
+            f"longest = {longest}, ngram_rows = {ngram_rows}."
+        )
+    tables = [HashEmbed(width, nV, column=i, seed=8 + i, dropout=0.0) for i, nV in enumerate(rows)]
+    parts: list[Model[Any, Any]] = [
+        chain(FeatureExtractor(attrs), WordDropout(word_dropout), list2ragged(), with_array(concatenate(*tables))),
+        CharacterNGrams(width, ngram_rows, shortest, longest),
+    ]
+    if include_static_vectors:
+        parts.append(StaticVectors(width, dropout=0.0))
+    mix = Maxout(width, width * (len(attrs) + len(parts) - 1), nP=3, dropout=0.0, normalize=True)
+    embed: Model[list[Doc], list[Floats2d]] = chain(concatenate(*parts), with_array(mix), ragged2list())
+    return embed
+
+
+def WordDropout(rate: float) -> Model[list[Ints2d], list[Ints2d]]:
+    """Input and output: the attributes of the tokens of each Doc, (n, attributes). In training, the first of them is replaced by 0, which
+    stands for no word, in a token out of 1/rate."""
+    if not 0 <= rate < 1:
+        raise ValueError(f"spacy-mindroot.NGramHashEmbed.v1: word_dropout is at least 0 and less than 1, found {rate}.")
+    return Model("word_dropout", drop_words, attrs={"rate": rate})
+
+
+def drop_words(
+    model: Model[list[Ints2d], list[Ints2d]], docs: list[Ints2d], is_train: bool
+) -> tuple[list[Ints2d], Callable[[list[Ints2d]], list[Ints2d]]]:
+    rate = model.attrs["rate"]
+    if not is_train or not rate:
+        return docs, lambda d_docs: d_docs
+    xp = model.ops.xp
+    dropped = []
+    for attributes in docs:
+        attributes = attributes.copy()
+        attributes[xp.random.uniform(size=len(attributes)) < rate, 0] = 0
+        dropped.append(attributes)
+    return dropped, lambda d_docs: d_docs
