@@ -59,8 +59,8 @@ def build_ngram_hash_embed(
 
 
 def WordDropout(rate: float) -> Model[list[Ints2d], list[Ints2d]]:
-    """Input and output: the attributes of the tokens of each Doc, (n, attributes). In training, the first of them is replaced by 0, which
-    stands for no word, in a token out of 1/rate."""
+    """Input and output: the attributes of the tokens of each Doc, (n, attributes). In training, the first of them is 0, which stands for no
+    word, in a share of the tokens that is `rate`."""
     if not 0 <= rate < 1:
         raise ValueError(f"spacy-mindroot.NGramHashEmbed.v1: word_dropout is at least 0 and less than 1, found {rate}.")
     return Model("word_dropout", drop_words, attrs={"rate": rate})
@@ -76,6 +76,6 @@ def drop_words(
     dropped = []
     for attributes in docs:
         attributes = attributes.copy()
-        attributes[xp.random.uniform(size=len(attributes)) < rate, 0] = 0
+        attributes[:, 0] *= xp.random.uniform(size=len(attributes)) >= rate
         dropped.append(attributes)
     return dropped, lambda d_docs: d_docs

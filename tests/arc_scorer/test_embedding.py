@@ -8,6 +8,7 @@ from spacy.vocab import Vocab
 from thinc.api import NumpyOps, Ops, fix_random_seed
 
 from spacy_mindroot.arc_scorer.character_ngrams import CharacterNGrams, ngram_rows
+from spacy_mindroot.arc_scorer.embedding import WordDropout
 
 NAME = "spacy-mindroot.NGramHashEmbed.v1"
 TEXTS = (["The", "cat", "sat"], [], ["a", "cat", "cat", "x" * 300])
@@ -97,6 +98,22 @@ def test_a_doc_is_embedded_the_same_alone_and_in_a_batch():
             np.testing.assert_allclose(vectors, model.predict([doc])[0], atol=1e-6)
 
 
+def test_words_are_dropped_in_training_only():
+    layer = WordDropout(0.25)
+    attributes = [np.arange(1, 3001, dtype="uint64").reshape(-1, 3), np.empty((0, 3), dtype="uint64")]
+    before = [array.copy() for array in attributes]
+    assert all(np.array_equal(a, b) for a, b in zip(layer.predict(attributes), before, strict=True))
+    dropped, backprop = layer.begin_update(attributes)
+    assert all(np.array_equal(a, b) for a, b in zip(attributes, before, strict=True))  # they may be used elsewhere
+    share = np.mean(dropped[0][:, 0] == 0)
+    assert 0.2 < share < 0.3
+    kept = dropped[0][:, 0] != 0
+    np.testing.assert_array_equal(dropped[0][kept], before[0][kept])
+    np.testing.assert_array_equal(dropped[0][:, 1:], before[0][:, 1:])
+    assert dropped[0].dtype == np.uint64 and dropped[1].shape == (0, 3)
+    assert backprop(dropped) is dropped
+
+
 def test_static_vectors():
     vocab = spacy.blank("en").vocab
     vocab.set_vector("cat", np.arange(4, dtype="f"))
@@ -126,6 +143,7 @@ def test_weights_come_back_from_bytes():
         ({"shortest": 4, "longest": 3}, "shortest = 4, longest = 3"),
         ({"shortest": 0}, "shortest = 0"),
         ({"ngram_rows": 0}, "ngram_rows = 0"),
+        ({"word_dropout": 1.0}, "word_dropout .* found 1.0"),
     ],
 )
 def test_settings_that_do_not_fit(settings, says):
