@@ -29,7 +29,7 @@ def decode(
     sizes: str = typer.Option("10,25,50,100,200,400,1000", help="Tokens of a sentence, by commas"),
     repeats: int = typer.Option(9, help="Runs of each, in turn"),
     too_long: float = typer.Option(
-        0.2, help="Seconds for a batch: a contestant that takes longer is not measured on longer sentences"
+        0.5, help="Seconds for a batch: a contestant that takes longer is not measured on longer sentences"
     ),
     only: str = typer.Option("", help="Only contestants whose name has one of these in it, by commas"),
     real: int = typer.Option(200, help="Sentences of each file of real scores in the data folder; 0 for none"),

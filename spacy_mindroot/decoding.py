@@ -27,7 +27,9 @@ from .scores import FloatArray, Layout, check_layout, to_floats, to_int_array, t
 
 Heads = npt.NDArray[np.int32]
 
-_INT32 = np.dtype(np.int32)  # made once: a good part of what a short sentence costs
+# Made once, and told by identity: a good part of what a short sentence costs.
+_INT32 = np.dtype(np.int32)
+_NO_ARCS: tuple[Arc, ...] = ()
 _MOST_THREADS = 1024
 
 
@@ -36,8 +38,8 @@ def decode(
     *,
     single_root: bool = True,
     projective: bool = False,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
+    required: Iterable[Arc] = _NO_ARCS,
+    forbidden: Iterable[Arc] = _NO_ARCS,
     layout: Layout = "root_column",
 ) -> Heads:
     """The best tree of a sentence: the heads with the greatest total arc score.
@@ -91,7 +93,9 @@ def decode(
     array([2, 0, 2], dtype=int32)
     """
     matrix = to_root_column(scores, layout)
-    constraints = read_constraints(required, forbidden, len(matrix))
+    constraints = None
+    if required is not _NO_ARCS or forbidden is not _NO_ARCS:
+        constraints = read_constraints(required, forbidden, len(matrix))
     heads = np.empty(len(matrix), _INT32)
     decode_one = _core.decode_projective if projective else _core.decode
     fault = decode_one(constraints.mask(matrix) if constraints else matrix, heads, single_root)

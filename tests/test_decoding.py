@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from generators import random_scores
-from spacy_mindroot import decode, decode_batch, errors, greedy_heads
+from spacy_mindroot import decode, decode_batch, decoding, errors, greedy_heads
 
 INF = np.inf
 EXAMPLE = np.array([[3, 8, 8, 2], [9, 2, 3, 4], [5, 4, 0, 7]])  # best: [2, 0, 1]
@@ -299,6 +299,12 @@ def test_the_first_fault_is_named_whichever_thread_finds_it(rng):
         batch[k][3, 0] = np.nan
         with pytest.raises(errors.InvalidScoreError, match=f"sentence {k + 1} of the batch"):
             decode_batch(batch, n_threads=4)
+
+
+def test_without_constraints_nothing_is_asked_of_them(monkeypatch):
+    """It would double what a short sentence costs."""
+    monkeypatch.delattr(decoding, "read_constraints")
+    assert decode(EXAMPLE).tolist() == decode(EXAMPLE, required=(), forbidden=()).tolist() == [2, 0, 1]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc, to count threads")
