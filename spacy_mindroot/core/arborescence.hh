@@ -280,15 +280,18 @@ int Graph<T>::contract(int size) {
         if (i + 1 < size) prefetch_row(nodes_[cycle_[i + 1]]);
         if (member.root.score - member.best.score > root.score)
             root = {member.root.score - member.best.score, 0, member.root.dependent};
-        best = with_loops([&](auto loops) {
+        auto meld = [&](auto loops, auto find_best) {
             if (member.row == nullptr) {
                 const T* given = from_.row(member.representative) + 1;
                 const std::int64_t *none = nullptr, token = member.representative;
-                return loops.meld(first.row, first.sites, row_best, n_, given, token, none, member.best.score);
+                return loops.template meld<find_best>(first.row, first.sites, row_best, n_, given, token, none, member.best.score);
             }
             const std::int64_t *sites = member.sites, token = NONE;
             const double* row = member.row;
-            return loops.meld(first.row, first.sites, row_best, n_, row, token, sites, member.best.score);
+            return loops.template meld<find_best>(first.row, first.sites, row_best, n_, row, token, sites, member.best.score);
+        };
+        best = with_loops([&](auto loops) {
+            return i + 1 < size ? meld(loops, std::false_type()) : meld(loops, std::true_type());  // it counts after the last
         });
         row_best = 0;
     }

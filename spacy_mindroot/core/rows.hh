@@ -203,8 +203,8 @@ MINDROOT_INLINE bool best_heads(const T* scores, std::ptrdiff_t stride, int n, s
 
 // row[u] = max(row[u] - row_best, other[u] - other_best), keeping in `sites` the token at which the better arc enters, the
 // row's own if they are equal. Those of `other` enter at `token`, or where `other_sites` says if that is NONE.
-// What is dead in `row` stays so. Returns its best entry afterwards.
-template <int BYTES, class T>
+// What is dead in `row` stays so. Returns its best entry afterwards, if that is to be found.
+template <int BYTES, bool FIND_BEST, class T>
 MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restrict sites, double row_best, int size,
                                   const T* __restrict other, std::int64_t token,
                                   const std::int64_t* __restrict other_sites, double other_best) {
@@ -229,14 +229,14 @@ MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restri
         auto take = [&](const Melded& melded, int u, const Columns& columns) {
             store(row + u, melded.scores);
             store(sites + u, melded.sites);
-            lanes.take(melded.scores, columns);
+            if constexpr (FIND_BEST) lanes.take(melded.scores, columns);
         };
         const int end = size - V::LANES;
         const Melded last = melded(end);  // it overlaps the one before, so it is read before that is written
         Columns columns = V::columns_from(0);
         for (int u = 0; u < end; u += V::LANES, columns += V::LANES) take(melded(u), u, columns);
         take(last, end, V::columns_from(end));
-        return lanes.best();
+        return FIND_BEST ? lanes.best() : Best<double>();
     }
 #endif
     for (int u = 0; u < size; ++u) {
@@ -245,7 +245,7 @@ MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restri
         row[u] = better ? entering : own;
         if (better) sites[u] = token == NONE ? other_sites[u] : token;
     }
-    return best_scalar(row, 1, size);
+    return FIND_BEST ? best_scalar(row, 1, size) : Best<double>();
 }
 
 // Is a number of row[0:size] greater than `bound` in absolute value, but finite?
@@ -270,9 +270,9 @@ struct Loops;
         TARGET static auto best_heads(Given... given) {                                                             \
             return mindroot::best_heads<BYTES>(given...);                                                           \
         }                                                                                                           \
-        template <class... Given>                                                                                   \
+        template <bool FIND_BEST, class... Given>                                                                   \
         TARGET static auto meld(Given... given) {                                                                   \
-            return mindroot::meld<BYTES>(given...);                                                                 \
+            return mindroot::meld<BYTES, FIND_BEST>(given...);                                                      \
         }                                                                                                           \
     };
 MINDROOT_LOOPS(16, )
