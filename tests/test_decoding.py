@@ -311,8 +311,7 @@ def test_without_constraints_nothing_is_asked_of_them(monkeypatch):
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_so_many_threads_run_and_python_goes_on_meanwhile(rng, n_threads):
     """What a Python thread sees while others decode: it runs at all only if they don't hold the GIL."""
-    n, count = 60, 4000
-    flat = np.tile(random_scores("normal", n, rng, np.float32).ravel(), count)
+    batch = [random_scores("normal", 60, rng, np.float32)] * 60_000
     seen, stop = [], threading.Event()
 
     def watch():
@@ -324,7 +323,7 @@ def test_so_many_threads_run_and_python_goes_on_meanwhile(rng, n_threads):
     while not seen:
         pass
     before, calls = max(seen), len(seen)
-    decode_batch(flat, np.full(count, n), n_threads=n_threads)
+    decode_batch(batch, n_threads=n_threads)
     during = seen[calls:]
     stop.set()
     watcher.join()
