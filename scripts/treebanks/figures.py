@@ -14,6 +14,7 @@ from .table import Found
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.transforms import Bbox
 
 _PAPER, _OURS = "#9aa3ad", "#c0392b"
 
@@ -49,6 +50,7 @@ def _scatter(
     axes.scatter(
         [r.train for r in rows], list(map(of_paper, rows)), s=22, color=_PAPER, label="the paper, 63 treebanks"
     )
+    names = {}
     for k, each in enumerate(found):
         values, x = of_seeds(each), each.paper.train
         if not values:
@@ -58,15 +60,30 @@ def _scatter(
         axes.scatter(
             x, mean(values), s=34, color=_OURS, label=None if k else "ours: mean, and range over seeds", zorder=3
         )
-        axes.annotate(
-            each.paper.language,
-            (x, mean(values)),
-            xytext=(6, -11 if k % 2 else 5),
-            textcoords="offset points",
-            fontsize=8,
-            color=_OURS,
-        )
+        names[each.paper.language] = (x, mean(values))
     axes.set_xscale("log")
     axes.set_xlabel("training sentences")
     axes.set_ylabel(name)
     axes.spines[["top", "right"]].set_visible(False)
+    _label(axes, names)
+
+
+def _label(axes: Any, points: dict[str, tuple[float, float]]) -> None:
+    """Writes a name beside each point, wherever around it it covers the fewest names and points that are there."""
+    axes.figure.draw_without_rendering()  # only then is it known where things are
+    taken = [
+        Bbox.from_bounds(x - 3, y - 3, 6, 6) for x, y in axes.transData.transform(list(points.values()) or [(1, 1)])
+    ]
+    for language, point in points.items():
+        text = axes.annotate(language, point, xytext=(0, 0), textcoords="offset points", fontsize=8, color=_OURS)
+        places = []
+        for dx, horizontal in ((6, "left"), (-6, "right")):
+            for dy, vertical in ((3, "bottom"), (-3, "top"), (12, "bottom"), (-12, "top")):
+                text.set(position=(dx, dy), horizontalalignment=horizontal, verticalalignment=vertical)
+                box = text.get_window_extent()
+                covered = sum(box.overlaps(other) for other in taken)
+                outside = not axes.bbox.fully_overlaps(box)
+                places.append((covered + outside, len(places), box, (dx, dy), horizontal, vertical))
+        *_, box, position, horizontal, vertical = min(places, key=lambda place: place[:2])
+        text.set(position=position, horizontalalignment=horizontal, verticalalignment=vertical)
+        taken.append(box)
