@@ -16,24 +16,41 @@ from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.arc_scorer.gold import UNKNOWN, read_gold
 
 TREEBANK = Path(__file__).parents[2] / "assets" / "treebank"
-SMALL = {
-    "model": {
-        "@architectures": "spacy-mindroot.Biaffine.v1",
-        "arc_width": 24,
-        "label_width": 16,
-        "tag_width": 8,
-        "tok2vec": {
-            "@architectures": "spacy.HashEmbedCNN.v2",
-            "pretrained_vectors": None,
+ENCODERS = {
+    "spaCy's": {
+        "@architectures": "spacy.HashEmbedCNN.v2",
+        "pretrained_vectors": None,
+        "width": 32,
+        "depth": 2,
+        "embed_size": 300,
+        "window_size": 1,
+        "maxout_pieces": 2,
+        "subword_features": True,
+    },
+    "ours": {
+        "@architectures": "spacy.Tok2Vec.v2",
+        "embed": {
+            "@architectures": "spacy-mindroot.NGramHashEmbed.v1",
             "width": 32,
-            "depth": 2,
-            "embed_size": 300,
-            "window_size": 1,
-            "maxout_pieces": 2,
-            "subword_features": True,
+            "attrs": ["NORM", "SHAPE"],
+            "rows": [300, 100],
+            "ngram_rows": 500,
         },
-    }
+        "encode": {"@architectures": "spacy-mindroot.CNNBiLSTM.v1", "width": 32, "depth": 1, "lstm_depth": 2},
+    },
 }
+
+
+def small(encoder="spaCy's"):
+    return {
+        "model": {
+            "@architectures": "spacy-mindroot.Biaffine.v1",
+            "arc_width": 24,
+            "label_width": 16,
+            "tag_width": 8,
+            "tok2vec": ENCODERS[encoder],
+        }
+    }
 
 
 def gold_docs(count=8, per_doc=2, part="train"):
@@ -49,10 +66,10 @@ def make_examples(nlp, docs):
     ]
 
 
-def make_nlp(docs, *, steps, seed=0, config=None):
+def make_nlp(docs, *, steps, seed=0, config=None, encoder="spaCy's"):
     fix_random_seed(seed)
     nlp = spacy.blank("en")
-    nlp.add_pipe("arc_scorer", config=SMALL | (config or {}))
+    nlp.add_pipe("arc_scorer", config=small(encoder) | (config or {}))
     nlp.add_pipe("mind_root")
     optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
     optimizer.learn_rate = 0.005
@@ -66,10 +83,10 @@ def docs():
     return gold_docs()
 
 
-@pytest.fixture(scope="module")
-def trained(docs):
+@pytest.fixture(scope="module", params=ENCODERS)
+def trained(docs, request):
     """A pipeline that has learnt eight documents by heart."""
-    return make_nlp(docs, steps=80)
+    return make_nlp(docs, steps=80, encoder=request.param)
 
 
 def with_sentences(nlp, doc):
@@ -157,9 +174,7 @@ def test_a_doc_scores_the_same_alone_and_in_a_batch(trained, docs):
 def test_bytes_and_disk_give_equal_scores(trained, docs, tmp_path):
     trained.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
-    other = spacy.blank("en")
-    other.add_pipe("arc_scorer", config=SMALL)
-    other.add_pipe("mind_root")
+    other = spacy.blank("en").from_config(trained.config)
     other.from_bytes(trained.to_bytes())
     expected = trained.get_pipe("arc_scorer").predict([with_sentences(trained, doc) for doc in docs])
     for nlp in (loaded, other):
@@ -175,8 +190,9 @@ def test_two_processes_give_equal_trees(trained, docs):
     assert trees(parse(trained, docs, n_process=2, batch_size=2)) == trees(docs)
 
 
-def test_one_seed_gives_equal_weights(docs):
-    first, second = (make_nlp(docs, steps=5, seed=7).get_pipe("arc_scorer").model for _ in range(2))
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_one_seed_gives_equal_weights(docs, encoder):
+    first, second = (make_nlp(docs, steps=5, seed=7, encoder=encoder).get_pipe("arc_scorer").model for _ in range(2))
     for one, other in zip(first.walk(), second.walk(), strict=True):
         for name in one.param_names:
             assert np.array_equal(one.get_param(name), other.get_param(name)), (one.name, name)
@@ -203,7 +219,7 @@ def test_a_senter_before_the_scorer(docs):
     """Trained together, with the sentences of the senter in training too; then on raw text."""
     nlp = spacy.blank("en")
     nlp.add_pipe("senter")
-    nlp.add_pipe("arc_scorer", config=SMALL)
+    nlp.add_pipe("arc_scorer", config=small())
     nlp.add_pipe("mind_root")
     optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
     for _ in range(40):
@@ -215,7 +231,7 @@ def test_a_senter_before_the_scorer(docs):
 
 def test_labels(docs):
     nlp = spacy.blank("en")
-    scorer = nlp.add_pipe("arc_scorer", config=SMALL)
+    scorer = nlp.add_pipe("arc_scorer", config=small())
     assert scorer.add_label("nsubj") == 1 and scorer.add_label("nsubj") == scorer.add_label("ROOT") == 0
     scorer.initialize(lambda: make_examples(nlp, docs), nlp=nlp, labels=["ROOT", "nsubj", "obj"])
     assert scorer.labels == scorer.label_data == ("ROOT", "nsubj", "obj")
@@ -225,7 +241,7 @@ def test_labels(docs):
 
 def test_nothing_to_learn(docs):
     nlp = spacy.blank("en")
-    scorer = nlp.add_pipe("arc_scorer", config=SMALL)
+    scorer = nlp.add_pipe("arc_scorer", config=small())
     unparsed = [Doc(nlp.vocab, words=["a", "b"], sent_starts=[True, False])]
     with pytest.raises(errors.TrainingError, match="no token of the training data has a label but ROOT's"):
         scorer.initialize(lambda: make_examples(nlp, unparsed), nlp=nlp)
@@ -239,14 +255,14 @@ def test_initialized_once(docs):
 
 def test_sizes_in_the_config_that_the_data_does_not_have(docs):
     nlp = spacy.blank("en")
-    scorer = nlp.add_pipe("arc_scorer", config={"model": SMALL["model"] | {"nO": 3}})
+    scorer = nlp.add_pipe("arc_scorer", config={"model": small()["model"] | {"nO": 3}})
     with pytest.raises(errors.LabelsError, match="nO = 3, but the training data has"):
         scorer.initialize(lambda: make_examples(nlp, docs), nlp=nlp)
 
 
 def test_the_label_of_root_in_lower_case_is_no_other_label():
     nlp = spacy.blank("en")
-    scorer = nlp.add_pipe("arc_scorer", config=SMALL)
+    scorer = nlp.add_pipe("arc_scorer", config=small())
     doc = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["root", "x"])
     scorer.initialize(lambda: make_examples(nlp, [Doc(nlp.vocab), doc]), nlp=nlp)
     assert scorer.labels == ("ROOT", "x")
@@ -258,7 +274,7 @@ def test_settings_survive_bytes(docs):
         steps=0,
         config={"whole_doc": True, "joint": True, "log_probabilities": False, "loss": "tree", "tag_loss": 0.1},
     )
-    other = spacy.blank("en").add_pipe("arc_scorer", config=SMALL)
+    other = spacy.blank("en").add_pipe("arc_scorer", config=small())
     other.from_bytes(nlp.get_pipe("arc_scorer").to_bytes())
     assert (other.whole_doc, other.joint, other.log_probabilities) == (True, True, False)
     assert (other.loss, other.tag_loss) == ("tree", 0.1)
@@ -310,7 +326,7 @@ def test_a_listener_and_its_replacement(docs):
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96}
     nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec")
-    nlp.add_pipe("arc_scorer", config={"model": SMALL["model"] | {"tok2vec": listener}})
+    nlp.add_pipe("arc_scorer", config={"model": small()["model"] | {"tok2vec": listener}})
     nlp.add_pipe("mind_root")
     optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
     nlp.update(make_examples(nlp, docs), sgd=optimizer)
