@@ -19,12 +19,14 @@ import numpy as np
 from spacy import util
 from spacy.language import Language
 from spacy.schemas import ConfigSchemaTraining
-from spacy.tokens import DocBin, Token
+from spacy.tokens import Doc, DocBin
 from spacy.training.converters import conllu_to_docs
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
+from spacy_mindroot import count_roots
+from spacy_mindroot.evaluation import Right, count_right
 from spacy_mindroot.trees import nonprojective_arcs
 
 from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config
@@ -152,36 +154,35 @@ def count(nlp: Language, path: Path) -> Counts:
     parsed = list(nlp.pipe(fresh, batch_size=64))
     seconds = time.process_time() - began
 
-    heads_right = labels_right = tokens = uem = lem = single = nonprojective = nonprojective_right = 0
+    found, single, nonprojective, nonprojective_right = [], 0, 0, 0
     for own, doc in zip(parsed, sentences, strict=True):
-        heads, gold_heads = ([t.head.i for t in d] for d in (own, doc))
-        right = np.array(heads) == np.array(gold_heads)
-        labelled = right & np.array([_label(a) == _label(b) for a, b in zip(own, doc, strict=True)])
-        crossing = nonprojective_arcs([0 if head == i else head + 1 for i, head in enumerate(gold_heads)])
-        tokens += len(doc)
-        heads_right += right.sum()
-        labels_right += labelled.sum()
-        uem += right.all()
-        lem += labelled.all()
-        single += sum(head == i for i, head in enumerate(heads)) == 1
+        heads, gold_heads = _heads(own), _heads(doc)
+        crossing = nonprojective_arcs(gold_heads)
+        found.append(count_right(heads, gold_heads, _labels(own), _labels(doc)))
+        single += count_roots(heads) == 1
         nonprojective += crossing.sum()
-        nonprojective_right += (crossing & right).sum()
+        nonprojective_right += (crossing & (heads == gold_heads)).sum()
+    right = Right(*np.sum(found, axis=0).tolist())
     n = len(sentences)
     return Counts(
-        uas=100 * float(heads_right) / tokens,
-        las=100 * float(labels_right) / tokens,
-        uem=100 * float(uem) / n,
-        lem=100 * float(lem) / n,
+        uas=100 * right.heads / right.tokens,
+        las=100 * right.labelled / right.tokens,
+        uem=100 * right.tree / n,
+        lem=100 * right.labelled_tree / n,
         nonprojective_right=int(nonprojective_right),
         nonprojective=int(nonprojective),
         single_root=100 * single / n,
-        words_per_second=tokens / seconds,
+        words_per_second=right.tokens / seconds,
     )
 
 
-def _label(token: Token) -> str:
-    label: str = token.dep_
-    return label.lower()
+def _heads(doc: Doc) -> np.ndarray:
+    """0 = ROOT."""
+    return np.array([0 if token.head == token else token.head.i + 1 for token in doc])
+
+
+def _labels(doc: Doc) -> list[str]:
+    return [token.dep_.lower() for token in doc]
 
 
 def main(source: str, parser: str, seed: str, seconds: str, results: str) -> None:
