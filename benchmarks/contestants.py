@@ -205,6 +205,7 @@ class Supar(Contestant):
     def prepare(self, batch: list[np.ndarray]) -> list[Any]:
         import torch
 
+        torch.set_num_threads(1)  # several would wait for each other on the one core
         inputs = []
         for scores in batch:
             mask = torch.ones(1, len(scores) + 1, dtype=torch.bool)

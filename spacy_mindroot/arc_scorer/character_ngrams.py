@@ -13,12 +13,15 @@ from spacy.tokens import Doc
 from thinc.api import Model, uniform_init
 from thinc.types import Ragged
 
+_END = 50  # characters of a very long word that are looked at, from its beginning and from its end
+
 
 def CharacterNGrams(nO: int, rows: int, shortest: int, longest: int) -> Model[list[Doc], Ragged]:
     """Input: Docs. Output: a vector for each token, (N, nO), that depends on nothing but its norm.
 
     The norm is put between "<" and ">", and the vectors of all its n-grams from `shortest` to `longest` characters are
-    added up and divided by the square root of their number. N-grams share `rows` vectors by their hashes.
+    added up and divided by the square root of their number; without any, it is 0. N-grams share `rows` vectors by their
+    hashes. Of very long words, the middle is left out.
     """
     return Model(
         "character_ngrams",
@@ -41,12 +44,13 @@ def forward(
     lengths, which = ops.asarray1i(counts), ops.asarray1i(numbers)
     flat = ops.asarray1i(np.concatenate([np.empty(0, dtype="i"), *hashed]))
     scale = ops.asarray2f((1 / np.sqrt(np.maximum(counts, 1)))[:, np.newaxis])
-    sums = ops.reduce_sum(table[flat], lengths) * scale
+    sums = ops.reduce_sum(table[flat], lengths) * scale if len(flat) else ops.alloc2f(len(words), table.shape[1])
 
     def backprop(d_output: Ragged) -> list[Doc]:
         d_sums, d_table = ops.alloc2f(*sums.shape), ops.alloc2f(*table.shape)
-        ops.scatter_add(d_sums, which, d_output.dataXd)
-        ops.scatter_add(d_table, flat, ops.backprop_reduce_sum(d_sums * scale, lengths))
+        if len(flat):
+            ops.scatter_add(d_sums, which, d_output.dataXd)
+            ops.scatter_add(d_table, flat, ops.backprop_reduce_sum(d_sums * scale, lengths))
         model.inc_grad("E", d_table)
         return []
 
@@ -71,6 +75,9 @@ def _words(docs: Sequence[Doc]) -> tuple[list[str], npt.NDArray[np.int32]]:
 @lru_cache(maxsize=1 << 16)
 def ngram_rows(word: str, rows: int, shortest: int, longest: int) -> npt.NDArray[np.int32]:
     """The rows of a word's n-grams, one that occurs twice twice."""
+    if len(word) > 2 * _END:
+        word = word[:_END] + word[-_END:]
     marked = f"<{word}>"
-    ngrams = (marked[at : at + n] for n in range(shortest, longest + 1) for at in range(len(marked) - n + 1))
+    sizes = range(shortest, min(longest, len(marked)) + 1)
+    ngrams = (marked[at : at + n] for n in sizes for at in range(len(marked) - n + 1))
     return np.array([get_string_id(ngram) % rows for ngram in ngrams], dtype="i")

@@ -28,18 +28,17 @@ def build_ngram_hash_embed(
     little is unknown of a word that was not in the training data.
 
     width (int): Width of the output, and of each table.
-    attrs (list[str | int]): Attributes of tokens, each of which has a table. The first tells words apart.
+    attrs (list[str | int]): Attributes of tokens, each of which has a table. The first is the one that tells words apart.
     rows (list[int]): Rows of each table.
     ngram_rows (int): Rows of the table of n-grams.
     shortest (int): Characters of the shortest n-grams, the beginning and the end of the word counted as one each.
     longest (int): Characters of the longest.
-    word_dropout (float): How often, in training, a token's first attribute is taken for an unknown one.
+    word_dropout (float): How often, in training, a token's first attribute is hidden, so that the rest is relied on, too.
     include_static_vectors (bool): Embed the word vectors of the vocabulary as well.
     """
-    if len(rows) != len(attrs) or not attrs:
+    if len(rows) != len(attrs) or not attrs or min(rows) < 1:
         raise ValueError(
-            f"spacy-mindroot.NGramHashEmbed.v1: each attribute needs a number of rows, found {len(attrs)} attributes and {len(rows)} "
-            "numbers."
+            f"spacy-mindroot.NGramHashEmbed.v1: each attribute needs a number of rows, 1 or more, found attributes {attrs} and rows {rows}."
         )
     if not 1 <= shortest <= longest or ngram_rows < 1:
         raise ValueError(
@@ -54,13 +53,28 @@ def build_ngram_hash_embed(
     if include_static_vectors:
         parts.append(StaticVectors(width, dropout=0.0))
     mix = Maxout(width, width * (len(attrs) + len(parts) - 1), nP=3, dropout=0.0, normalize=True)
-    embed: Model[list[Doc], list[Floats2d]] = chain(concatenate(*parts), with_array(mix), ragged2list())
-    return embed
+    return _unless_empty(chain(concatenate(*parts), with_array(mix), ragged2list()), width)
+
+
+def _unless_empty(layer: Model[list[Doc], list[Floats2d]], width: int) -> Model[list[Doc], list[Floats2d]]:
+    """The layer, which is not called for Docs without a single token: thinc's layers don't know how wide nothing is."""
+
+    def forward(
+        model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+    ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+        if not any(len(doc) for doc in docs):
+            return [model.ops.alloc2f(0, width) for _ in docs], lambda d_docs: []
+        return layer(docs, is_train)
+
+    def init(model: Model[Any, Any], X: list[Doc] | None = None, Y: Any = None) -> None:
+        layer.initialize(X=X if X and any(len(doc) for doc in X) else None)
+
+    return Model("ngram_hash_embed", forward, init=init, layers=[layer], dims={"nO": width})
 
 
 def WordDropout(rate: float) -> Model[list[Ints2d], list[Ints2d]]:
-    """Input and output: the attributes of the tokens of each Doc, (n, attributes). In training, the first of them is 0, which stands for no
-    word, in a share of the tokens that is `rate`."""
+    """Input and output: the attributes of the tokens of each Doc, (n, attributes). In training, the first of them is 0 in a share of the
+    tokens that is `rate`."""
     if not 0 <= rate < 1:
         raise ValueError(f"spacy-mindroot.NGramHashEmbed.v1: word_dropout is at least 0 and less than 1, found {rate}.")
     return Model("word_dropout", drop_words, attrs={"rate": rate})

@@ -39,6 +39,8 @@ def ngram_layer(ops=None):
 def test_the_ngrams_of_a_word():
     assert len(ngram_rows("ab", 1000, 2, 3)) == len(["<a", "ab", "b>", "<ab", "ab>"])
     assert len(ngram_rows("ab", 1000, 5, 9)) == 0
+    assert len(ngram_rows("ab", 1000, 2, 10**9)) == len(["<a", "ab", "b>", "<ab", "ab>", "<ab>"])
+    assert len(ngram_rows("ab" * 10**6, 1000, 2, 2)) == 101
     assert set(ngram_rows("walked", 10**6, 3, 5)) & set(ngram_rows("talked", 10**6, 3, 5))
     assert not set(ngram_rows("walked", 10**6, 3, 5)) & set(ngram_rows("been", 10**6, 3, 5))
     assert max(ngram_rows("abcdefgh" * 50, 7, 1, 5)) < 7
@@ -90,12 +92,42 @@ def test_unknown_words_of_similar_spelling_are_similar():
     assert cosine(walked, talked) > cosine(walked, other)
 
 
+def test_words_too_short_for_any_ngram():
+    model = CharacterNGrams(6, 40, 9, 9)
+    model.initialize()
+    docs = make_docs([["a", "b"]])
+    output, backprop = model.begin_update(docs)
+    assert not output.dataXd.any() and output.dataXd.shape == (2, 6)
+    backprop(output)
+    assert not model.get_grad("E").any()
+    assert make_embed(shortest=9, longest=9).predict(docs)[0].shape == (2, 8)
+
+
+@pytest.mark.parametrize("settings", [{}, {"include_static_vectors": True}], ids=["", "static vectors"])
+@pytest.mark.parametrize("texts", [[], [[]], [[], []]], ids=["no docs", "an empty doc", "two"])
+def test_docs_without_a_token(texts, settings):
+    """As from spaCy's MultiHashEmbed; `Tok2Vec.update` asks for them."""
+    vocab = spacy.blank("en").vocab
+    vocab.set_vector("cat", np.arange(4, dtype="f"))
+    build = spacy.registry.architectures.get(NAME)
+    model = build(width=8, attrs=["NORM"], rows=[50], **settings)
+    model.initialize(X=make_docs(vocab=vocab))
+    vectors, backprop = model.begin_update(make_docs(texts, vocab))
+    assert [v.shape for v in vectors] == [(0, 8) for _ in texts]
+    backprop(vectors)
+
+
+def test_initialized_without_data():
+    model = spacy.registry.architectures.get(NAME)(width=8, attrs=["NORM"], rows=[50])
+    model.initialize()
+    assert model.predict(make_docs())[0].shape == (3, 8)
+
+
 def test_a_doc_is_embedded_the_same_alone_and_in_a_batch():
     model, docs = make_embed(), make_docs()
     for doc, vectors in zip(docs, model.predict(docs), strict=True):
         assert vectors.shape == (len(doc), 8)
-        if len(doc):  # spaCy's components don't ask for the vectors of nothing
-            np.testing.assert_allclose(vectors, model.predict([doc])[0], atol=1e-6)
+        np.testing.assert_allclose(vectors, model.predict([doc])[0], atol=1e-6)
 
 
 def test_words_are_dropped_in_training_only():
@@ -138,8 +170,9 @@ def test_weights_come_back_from_bytes():
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"rows": [50]}, "2 attributes and 1 numbers"),
-        ({"attrs": [], "rows": []}, "0 attributes"),
+        ({"rows": [50]}, r"attributes .*NORM.* and rows \[50\]"),
+        ({"rows": [50, 0]}, r"rows \[50, 0\]"),
+        ({"attrs": [], "rows": []}, r"attributes \[\]"),
         ({"shortest": 4, "longest": 3}, "shortest = 4, longest = 3"),
         ({"shortest": 0}, "shortest = 0"),
         ({"ngram_rows": 0}, "ngram_rows = 0"),
