@@ -113,7 +113,9 @@ def init_config_cli(
         None, help="File to write. Without it, or with -, the config is printed", dir_okay=False, allow_dash=True
     ),
     lang: str = typer.Option("xx", "--lang", "-l", help="Language of the pipeline, as in spaCy; xx for any"),
-    optimize: str = typer.Option("accuracy", "--optimize", "-o", help="accuracy, or efficiency (a narrower model)"),
+    optimize: str = typer.Option(
+        "accuracy", "--optimize", "-o", help="accuracy, or efficiency (a narrower encoder, no character n-grams)"
+    ),
     pipeline: str = typer.Option(
         "", "--pipeline", "-p", help="Components to train with the parser, by commas: senter, tagger, morphologizer"
     ),
