@@ -53,23 +53,22 @@ def build_ngram_hash_embed(
     if include_static_vectors:
         parts.append(StaticVectors(width, dropout=0.0))
     mix = Maxout(width, width * (len(attrs) + len(parts) - 1), nP=3, dropout=0.0, normalize=True)
-    return _unless_empty(chain(concatenate(*parts), with_array(mix), ragged2list()), width)
-
-
-def _unless_empty(layer: Model[list[Doc], list[Floats2d]], width: int) -> Model[list[Doc], list[Floats2d]]:
-    """The layer, which is not called for Docs without a single token: thinc's layers don't know how wide nothing is."""
-
-    def forward(
-        model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
-    ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-        if not any(len(doc) for doc in docs):
-            return [model.ops.alloc2f(0, width) for _ in docs], lambda d_docs: []
-        return layer(docs, is_train)
-
-    def init(model: Model[Any, Any], X: list[Doc] | None = None, Y: Any = None) -> None:
-        layer.initialize(X=X if X and any(len(doc) for doc in X) else None)
-
+    layer: Model[list[Doc], list[Floats2d]] = chain(concatenate(*parts), with_array(mix), ragged2list())
     return Model("ngram_hash_embed", forward, init=init, layers=[layer], dims={"nO": width})
+
+
+def forward(
+    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    """For Docs without a single token the layer is not called: thinc's layers don't know how wide nothing is."""
+    if not any(len(doc) for doc in docs):
+        return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_docs: []
+    layer: Model[list[Doc], list[Floats2d]] = model.layers[0]
+    return layer(docs, is_train)
+
+
+def init(model: Model[list[Doc], list[Floats2d]], X: list[Doc] | None = None, Y: Any = None) -> None:
+    model.layers[0].initialize(X=X if X and any(len(doc) for doc in X) else None)
 
 
 def WordDropout(rate: float) -> Model[list[Ints2d], list[Ints2d]]:

@@ -167,6 +167,18 @@ def test_weights_come_back_from_bytes():
     np.testing.assert_array_equal(model.predict(make_docs())[0], other.predict(make_docs())[0])
 
 
+def test_a_copy_has_weights_of_its_own():
+    """As `replace_listeners` makes one."""
+    model = make_embed()
+    before = model.predict(make_docs())[0].copy()
+    copied = model.copy()
+    for node in copied.walk():
+        for name in node.param_names:
+            node.set_param(name, node.get_param(name) + 1)
+    np.testing.assert_array_equal(model.predict(make_docs())[0], before)
+    assert not np.allclose(copied.predict(make_docs())[0], before)
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
