@@ -10,6 +10,7 @@ import sys
 from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -142,19 +143,23 @@ def pipeline(
     )
 
 
-TREEBANKS = "Afrikaans-AfriBooms,Vietnamese-VTB,Irish-IDT,Kurmanji-MG"
-RESULTS = ROOT / "benchmarks" / "results" / "training.jsonl"
+# The options of `train` and `losses`.
+Treebanks = Annotated[str, typer.Option(help="UD treebanks in the data folder, by commas")]
+Seeds = Annotated[int, typer.Option(help="Runs of each parser on each treebank")]
+Seconds = Annotated[float, typer.Option(help="CPU seconds of a run, evaluation on the development set included")]
+Results = Annotated[
+    Path, typer.Option(help="Where the runs are noted, one a line; those that are there are not run again")
+]
+Run = Annotated[bool, typer.Option(help="With --no-run, only the table is printed")]
 
 
 @app.command()
 def train(
-    treebanks: str = typer.Option(TREEBANKS, help="UD treebanks in the data folder, by commas"),
-    seeds: int = typer.Option(3, help="Runs of each parser on each treebank"),
-    seconds: float = typer.Option(240.0, help="CPU seconds of a run, evaluation on the development set included"),
-    results: Path = typer.Option(
-        RESULTS, help="Where the runs are noted, one a line; those that are there are not run again"
-    ),
-    run: bool = typer.Option(True, help="With --no-run, only the table is printed"),
+    treebanks: Treebanks = "Afrikaans-AfriBooms,Vietnamese-VTB,Irish-IDT,Kurmanji-MG",
+    seeds: Seeds = 3,
+    seconds: Seconds = 240.0,
+    results: Results = ROOT / "benchmarks/results/training.jsonl",
+    run: Run = True,
 ) -> None:
     """Train our default CPU config and spaCy's parser for the same CPU time, and compare them on the test sets.
 
@@ -166,19 +171,13 @@ def train(
     typer.echo(_comparison(_read(results)))
 
 
-SMALLEST = "Kurmanji-MG,Upper_Sorbian-UFAL,Kazakh-KTB,Lithuanian-HSE,Marathi-UFAL"
-
-
 @app.command()
 def losses(
-    treebanks: str = typer.Option(SMALLEST, help="UD treebanks in the data folder, by commas"),
-    seeds: int = typer.Option(3, help="Runs with each loss on each treebank"),
-    seconds: float = typer.Option(60.0, help="CPU seconds of a run, evaluation on the development set included"),
-    results: Path = typer.Option(
-        ROOT / "benchmarks" / "results" / "losses.jsonl",
-        help="Where the runs are noted, one a line; those that are there are not run again",
-    ),
-    run: bool = typer.Option(True, help="With --no-run, only the table is printed"),
+    treebanks: Treebanks = "Kurmanji-MG,Upper_Sorbian-UFAL,Kazakh-KTB,Lithuanian-HSE,Marathi-UFAL",
+    seeds: Seeds = 3,
+    seconds: Seconds = 60.0,
+    results: Results = ROOT / "benchmarks/results/losses.jsonl",
+    run: Run = True,
 ) -> None:
     """Train our default CPU config with the head loss, the likelihood of trees, and both, and compare them on the test sets.
 
