@@ -13,8 +13,8 @@ HEADERS = (
 setup(
     ext_modules=[
         Extension(
-            f"spacy_mindroot.core.{name}",
-            [f"spacy_mindroot/core/{name}.pyx"],
+            f"spacy_mindroot.{name}",
+            [f"spacy_mindroot/{name.replace('.', '/')}.pyx"],
             include_dirs=["spacy_mindroot/core"],
             depends=[f"spacy_mindroot/core/{header}.hh" for header in HEADERS],
             language="c++",
@@ -23,6 +23,6 @@ setup(
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
         )
-        for name in ("_core", "_inference")
+        for name in ("core._core", "core._inference", "pipeline._annotate")
     ],
 )

@@ -26,7 +26,7 @@ from spacy.training.loop import create_evaluation_callback, create_train_batches
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
 from spacy_mindroot import count_roots
-from spacy_mindroot.evaluation import Right, count_right
+from spacy_mindroot.audit.evaluation import Right, count_right
 from spacy_mindroot.trees import nonprojective_arcs
 
 from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config

@@ -10,7 +10,7 @@ from pathlib import Path
 import spacy
 from tqdm import tqdm
 
-from spacy_mindroot.corpus import read_corpus, score_sentences
+from spacy_mindroot.audit.corpus import read_corpus, score_sentences
 from spacy_mindroot.score_file import write_score_file
 
 

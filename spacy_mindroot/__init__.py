@@ -1,29 +1,71 @@
-"""Graph-based dependency parsing for spaCy with exactly one root per sentence."""
+"""Graph-based dependency parsing for spaCy with exactly one root per sentence.
 
-from .annotate import TangledTreeWarning, restore_sentences
+What is imported here works with NumPy alone. The names that need spaCy import it when they are first used.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
 from .decoding import constrain_scores, decode, decode_batch, greedy_heads
-from .docs import install_extensions
-from .errors import MindrootError
+from .errors import MindRootError
 from .repair import repair_heads
+from .score_file import read_score_file, write_score_file
 from .scores import reduce_labels
 from .trees import count_roots, is_projective, is_tree, tree_weight
 from .voting import vote_heads
 
+if TYPE_CHECKING:
+    from .pipeline.annotate import TangledTreeWarning, restore_sentences
+    from .pipeline.extensions import install_extensions
+
 __all__ = [
-    "MindrootError",
+    "MindRootError",
     "TangledTreeWarning",
     "constrain_scores",
     "count_roots",
     "decode",
     "decode_batch",
     "greedy_heads",
+    "install_extensions",
     "is_projective",
     "is_tree",
+    "read_score_file",
     "reduce_labels",
     "repair_heads",
     "restore_sentences",
     "tree_weight",
     "vote_heads",
+    "write_score_file",
 ]
 
-install_extensions()
+
+_NEED_SPACY = {
+    "TangledTreeWarning": "annotate",
+    "install_extensions": "extensions",
+    "restore_sentences": "annotate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":  # reading it takes as long as all other imports of this package
+        from importlib.metadata import version
+
+        return version("spacy-mindroot")
+    if name not in _NEED_SPACY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".pipeline.{_NEED_SPACY[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+# Where spaCy is in use already, its Docs have the extension attributes at once, as if this package were imported whole.
+if "spacy" in sys.modules:
+    __getattr__("install_extensions")()

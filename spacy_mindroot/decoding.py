@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, overload
@@ -10,19 +10,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .constraints import Arc, Constraints, read_constraints
+from .constraints import Arc, read_constraints
 from .core import _core
 from .core.fault import Fault
-from .errors import (
-    ConflictError,
-    DecodingError,
-    InvalidScoreError,
-    NoHeadError,
-    NoRootError,
-    NotEnoughMemoryError,
-    NoTreeError,
-    ScoresShapeError,
-)
+from .errors import ScoresShapeError
+from .faults import decoding_error, in_batch
 from .scores import FloatArray, Layout, check_layout, to_floats, to_int_array, to_root_column
 
 Heads = npt.NDArray[np.int32]
@@ -247,94 +239,6 @@ def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> He
     return heads
 
 
-def decoding_error(
-    fault: Fault,
-    matrix: FloatArray,
-    constraints: Constraints | None = None,
-    *,
-    where: str = "",
-    words: Sequence[str] | None = None,
-    single_root: bool = True,
-    projective: bool = False,
-) -> DecodingError:
-    """The error for a fault that the core found in `matrix`, or in what `constraints` have left of it.
-
-    `where` says which sentence, `words` are its tokens, `single_root` and `projective` what was to be decoded.
-    """
-    where = where or f"sentence of {len(matrix)} tokens"
-    if constraints and fault.kind not in ("not_finite", "no_memory"):
-
-        def find_fault(scores: FloatArray) -> Fault | None:
-            decode_one = _core.decode_projective if projective else _core.decode
-            return decode_one(scores, np.empty(len(scores), dtype=np.int32), single_root)
-
-        without = find_fault(matrix)
-        if without is None:
-            conflict = constraints.conflict(lambda some: find_fault(some.mask(matrix)) is None)
-            return _conflict_error(conflict, fault.sentence, where, words)
-        fault = without._replace(sentence=fault.sentence)
-    dependent, head = _name(fault.dependent, words), _name(fault.head, words)
-    details: dict[str, Any] = {"sentence": fault.sentence, "dependent": fault.dependent, "head": fault.head}
-    if fault.kind == "not_finite":
-        score = "NaN" if np.isnan(matrix[fault.dependent - 1, fault.head]) else "+inf"
-        return InvalidScoreError(
-            f"{where}: the score of head {head} for dependent {dependent} is {score}. Arc scores "
-            "are finite numbers, or -inf to forbid an arc; look for a division by zero or an overflow where they are made.",
-            **details,
-        )
-    if fault.kind == "no_memory":
-        return NotEnoughMemoryError(f"{where}: not enough memory to decode it, {12 * matrix.size:,} bytes.", **details)
-    if fault.kind in ("no_head", "no_arborescence") and np.isneginf(matrix[:, 0]).all():
-        return NoRootError(
-            f"{where}: no token may be the root, since all arcs from ROOT are -inf. Allow one; if the root scores are "
-            "elsewhere in your array, say so with layout=...",
-            **(details | {"dependent": 0, "head": 0}),
-        )
-    if fault.kind == "no_head":
-        return NoHeadError(
-            f"{where}: no head is allowed for dependent {dependent}, since all its arcs are -inf. Allow at least one.",
-            **details,
-        )
-    if fault.kind == "no_arborescence":
-        return NoTreeError(
-            f"{where}: there is no tree, since no path of allowed arcs leads from ROOT to dependent {dependent}. "
-            "Allow an arc to it, or to a token above it, from outside.",
-            **details,
-        )
-    if fault.kind == "no_projective":
-        return NoTreeError(
-            f"{where}: there are trees, but all of them have crossing arcs. Allow more arcs, or decode with projective=False.",
-            **details,
-        )
-    return NoTreeError(
-        f"{where}: there is no tree with a single root, since dependents {dependent} and {head} can each "
-        "be reached only by an arc of its own from ROOT (directly, or through tokens that can). Allow an arc between "
-        "the two, or decode with single_root=False.",
-        **details,
-    )
-
-
-def _conflict_error(conflict: Constraints, sentence: int, where: str, words: Sequence[str] | None) -> ConflictError:
-    arcs = [
-        f"head {_name(head, words)} is {what} for dependent {_name(dependent, words)}"
-        for what, some in (("required", conflict.required), ("forbidden", conflict.forbidden))
-        for dependent, head in some
-    ]
-    shown = ", ".join(arcs[:10]) + (f", ... ({len(arcs)} constraints in all)" if len(arcs) > 10 else "")
-    return ConflictError(
-        f"{where}: no tree meets all constraints, since these are in conflict: {shown}. {conflict.reason()} Drop one of them.",
-        required=conflict.required,
-        forbidden=conflict.forbidden,
-        sentence=sentence,
-    )
-
-
-def _name(token: int, words: Sequence[str] | None) -> str:
-    if token == 0:
-        return "0 (ROOT)"
-    return f"{token}" if words is None else f"{token} ({words[token - 1]!r})"
-
-
 def _decode_flat(
     flat: FloatArray,
     lengths: npt.NDArray[np.int64] | None,
@@ -392,8 +296,3 @@ def _cut_padding(batch: list[Any], lengths: npt.NDArray[np.int64], layout: Layou
             )
         cut.append(array[:rows, :columns])
     return cut
-
-
-def in_batch(k: int) -> str:
-    """How messages name a sentence of a batch."""
-    return f"sentence {k + 1} of the batch (index {k})"

@@ -4,19 +4,19 @@ where, and what to do."""
 from __future__ import annotations
 
 
-class MindrootError(ValueError):
+class MindRootError(ValueError):
     """Base of all errors of this package."""
 
 
-class ScoresShapeError(MindrootError):
+class ScoresShapeError(MindRootError):
     """The array of arc scores has the wrong shape or number of dimensions for its layout or its sentence."""
 
 
-class ScoresTypeError(MindrootError):
+class ScoresTypeError(MindRootError):
     """The arc scores are not real numbers in host memory."""
 
 
-class DecodingError(MindrootError):
+class DecodingError(MindRootError):
     """There is no tree to be had from these arc scores.
 
     sentence (int): Index of the sentence in the batch or the Doc, from 0.
@@ -51,7 +51,7 @@ class NotEnoughMemoryError(DecodingError, MemoryError):
     """There is no room for the working copy of the arc scores, 12 bytes for each."""
 
 
-class ConstraintsError(MindrootError):
+class ConstraintsError(MindRootError):
     """Constraints on the tree name arcs that do not exist, or are not arcs."""
 
 
@@ -71,45 +71,45 @@ class ConflictError(DecodingError):
         self.forbidden = forbidden
 
 
-class CountError(MindrootError):
+class CountError(MindRootError):
     """A number of trees is wanted that is not a positive int."""
 
 
-class HeadsError(MindrootError):
+class HeadsError(MindRootError):
     """An array of heads is not one: wrong shape, dtype or range."""
 
 
-class MissingScoresError(MindrootError):
+class MissingScoresError(MindRootError):
     """A Doc carries no arc scores where the component looks for them."""
 
 
-class SentenceMismatchError(MindrootError):
+class SentenceMismatchError(MindRootError):
     """The arc scores of a Doc and its tokens or sentence boundaries do not agree."""
 
 
-class LabelsError(MindrootError):
+class LabelsError(MindRootError):
     """The arc labels do not fit the arc scores, or a label is missing."""
 
 
-class ScoreFileError(MindrootError):
+class ScoreFileError(MindRootError):
     """A score file lacks an array, or its arrays do not fit together."""
 
 
-class MissingSentencesError(MindrootError):
+class MissingSentencesError(MindRootError):
     """A Doc has no sentence boundaries where they are needed."""
 
 
-class TrainingError(MindrootError):
+class TrainingError(MindRootError):
     """The scorer can't be trained on what it is given."""
 
 
-class CorpusError(MindrootError):
+class CorpusError(MindRootError):
     """An annotated corpus can't be read, or there is nothing in it."""
 
 
-class ConlluError(MindrootError):
+class ConlluError(MindRootError):
     """A CoNLL-U file is not one, or its trees are not what is needed. Each line of the message names the file and the line."""
 
 
-class VoteError(MindrootError):
+class VoteError(MindRootError):
     """The parses to vote over do not fit together."""

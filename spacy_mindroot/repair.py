@@ -14,7 +14,7 @@ from .decoding import Heads, decode
 from .errors import ConstraintsError, HeadsError, ScoresShapeError
 from .labels import is_root_label
 from .scores import Layout, to_int_array, to_root_column
-from .trees import MISSING, count_roots, is_tree
+from .trees import MISSING, find_cycles, is_tree, shown_cycle
 
 DEMOTED_LABEL = "parataxis"
 
@@ -116,7 +116,7 @@ def repair_heads(
     locked = _to_locked(required, n)
     is_locked = locked != MISSING
     wanted = np.where(is_locked, locked, given)
-    if is_tree(wanted) and count_roots(wanted) == min(n, 1):
+    if is_tree(wanted, single_root=True):
         return Repair(wanted.astype(np.int32), _changes(given, wanted, {}), [])
 
     reasons, cycles = _faults(given)
@@ -131,32 +131,6 @@ def repair_heads(
     ranks = _ranks(n, labels, pos, is_punct)
     repaired = _nearest(wanted, is_locked, ranks)
     return Repair(repaired.astype(np.int32), _changes(given, repaired, reasons), cycles)
-
-
-def find_cycles(heads: Sequence[int]) -> list[list[int]]:
-    """The cycles of heads, each as its tokens (from 1): every one hangs on the next, the last on the first. A token that is its own
-    head counts; heads out of range do not. Linear time."""
-    n = len(heads)
-    seen = [0] * (n + 1)
-    cycles = []
-    for start in range(1, n + 1):
-        token = start
-        while 1 <= token <= n and not seen[token]:
-            seen[token] = start
-            token = heads[token - 1]
-        if 1 <= token <= n and seen[token] == start:
-            cycle = [token]
-            while heads[cycle[-1] - 1] != token:
-                cycle.append(heads[cycle[-1] - 1])
-            first = cycle.index(min(cycle))
-            cycles.append(cycle[first:] + cycle[:first])
-    return cycles
-
-
-def shown_cycle(cycle: Sequence[int]) -> str:
-    """A cycle for a message: its tokens, back to the first; not all of a very long one."""
-    tokens = [*map(str, cycle[:10]), *(["..."] if len(cycle) > 10 else []), str(cycle[0])]
-    return " -> ".join(tokens)
 
 
 def looks_zero_based(heads: Sequence[int]) -> bool:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,44 +25,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import MindrootError, ScoreFileError
-from .labels import is_root_label
-from .scores import FloatArray, to_floats
-
-Ints = npt.NDArray[np.integer[Any]]
-
-
-@dataclass(frozen=True)
-class ScoredSentence:
-    """One sentence of a score file.
-
-    scores (np.ndarray): (n, n+1) arc scores.
-    words (list[str]): "_" for each if the file has none.
-    best_labels (Optional[np.ndarray]): (n, n+1) indexes into `label_names`: the best label of each arc.
-    label_names (Sequence[str]): The labels of the file.
-    gold_heads (Optional[np.ndarray]): (n,), 0 = ROOT, -1 = not known.
-    gold_labels (Optional[list[str]]): The gold label of each token.
-    name (str): What to call the sentence in reports, if anything.
-    """
-
-    scores: FloatArray
-    words: list[str]
-    best_labels: Ints | None
-    label_names: list[str]
-    gold_heads: Ints | None = None
-    gold_labels: list[str] | None = None
-    name: str = ""
-
-    def labels(self, heads: Ints) -> list[str]:
-        """UD labels of a tree: `root` on the root arc and there alone, `dep` where the file has nothing to say."""
-        if self.best_labels is None:
-            names = ["dep"] * len(heads)
-        else:
-            names = [self.label_names[label] for label in self.best_labels[np.arange(len(heads)), heads].tolist()]
-        return [
-            "root" if head == 0 else "dep" if not name or is_root_label(name) else name
-            for head, name in zip(heads, names, strict=True)
-        ]
+from .errors import MindRootError, ScoreFileError
+from .scored import ScoredSentence
+from .scores import FloatArray, Ints, to_floats
 
 
 def read_score_file(path: str | Path) -> list[ScoredSentence]:
@@ -84,7 +48,7 @@ def read_score_file(path: str | Path) -> list[ScoredSentence]:
             raise ScoreFileError(f"{path}: `{name}` is not an array in numpy's format.")
     try:
         return list(_sentences(arrays))
-    except MindrootError as error:
+    except MindRootError as error:
         raise ScoreFileError(f"{path}: {error}") from error
 
 

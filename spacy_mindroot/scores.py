@@ -12,6 +12,7 @@ from .core import _core
 from .errors import LabelsError, ScoresShapeError, ScoresTypeError
 
 FloatArray = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.integer[Any]]
 Where = str | Callable[[], str]  # a function where the name costs more than the work
 Layout = Literal["root_column", "square", "square_transposed", "root_diagonal"]
 

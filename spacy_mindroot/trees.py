@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -56,16 +57,58 @@ def count_roots(heads: npt.ArrayLike) -> int:
     return int(np.count_nonzero(to_heads(heads) == 0))
 
 
-def is_tree(heads: npt.ArrayLike) -> bool:
-    """Do `heads` (0 = ROOT) form a tree: does every token hang on ROOT, directly or through others?
+def is_tree(heads: npt.ArrayLike, *, single_root: bool = False) -> bool:
+    """Whether `heads` form a tree: every token depends on ROOT, directly or through other tokens.
 
-    Any number of tokens may be roots: see `count_roots`. A head out of range or a token that is its own head makes no
-    tree. No tokens are a tree. Raises HeadsError if `heads` are not a 1-D array of ints.
+    Parameters
+    ----------
+    heads : array-like of ints, (n,)
+        0 = ROOT, j = token j-1. A head out of range, or a token that is its own head, makes no tree.
+    single_root : bool
+        Whether the tree must have exactly one root, as the trees of `decode` do. If False, any number of tokens may be
+        roots.
+
+    Returns
+    -------
+    bool : True for a sentence without tokens, with either setting.
+
+    Raises
+    ------
+    HeadsError
+        If `heads` are not a 1-D array of ints.
     """
     array = to_heads(heads)
     if array.size and (array.min() < 0 or array.max() > len(array)):
         return False
-    return bool(_core.is_tree(array.astype(np.int32)))
+    if single_root and array.size and np.count_nonzero(array == 0) != 1:
+        return False
+    return _core.is_tree(array.astype(np.int32))
+
+
+def find_cycles(heads: Sequence[int]) -> list[list[int]]:
+    """The cycles of heads, each as its tokens (from 1): every one hangs on the next, the last on the first. A token that is its own
+    head counts; heads out of range do not. Linear time."""
+    n = len(heads)
+    seen = [0] * (n + 1)
+    cycles = []
+    for start in range(1, n + 1):
+        token = start
+        while 1 <= token <= n and not seen[token]:
+            seen[token] = start
+            token = heads[token - 1]
+        if 1 <= token <= n and seen[token] == start:
+            cycle = [token]
+            while heads[cycle[-1] - 1] != token:
+                cycle.append(heads[cycle[-1] - 1])
+            first = cycle.index(min(cycle))
+            cycles.append(cycle[first:] + cycle[:first])
+    return cycles
+
+
+def shown_cycle(cycle: Sequence[int]) -> str:
+    """A cycle for a message: its tokens, back to the first; not all of a very long one."""
+    tokens = [*map(str, cycle[:10]), *(["..."] if len(cycle) > 10 else []), str(cycle[0])]
+    return " -> ".join(tokens)
 
 
 def nonprojective_arcs(heads: npt.ArrayLike) -> npt.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .decoding import Heads, decode
 from .errors import NotEnoughMemoryError, VoteError
 from .labels import is_root_label
-from .trees import count_roots, is_tree, to_heads
+from .trees import is_tree, to_heads
 
 _TIE = 1e-9  # of the total weight: what all arcs of the first parse together count beyond their votes
 _MOST_TOKENS = 16384  # 2 GiB of votes
@@ -53,7 +53,7 @@ def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = Non
     heads, shares = _to_votes(parses, weights)
     first = heads[0]
     n = len(first)
-    if all(np.array_equal(parse, first) for parse in heads[1:]) and _single_rooted(first):
+    if all(np.array_equal(parse, first) for parse in heads[1:]) and is_tree(first, single_root=True):
         return first.astype(np.int32)
     majority = np.zeros(n, dtype=bool)
     for parse in heads:
@@ -61,7 +61,9 @@ def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = Non
         wins = (for_it > 0.5 + _TIE) & (parse >= 0) & ~majority
         first = np.where(wins, parse, first)
         majority |= wins
-    if majority.all() and _single_rooted(first):  # no matrix is needed: every token's best head, beyond any tie
+    if majority.all() and is_tree(
+        first, single_root=True
+    ):  # no matrix is needed: every token's best head, beyond any tie
         return first.astype(np.int32)
     votes = arc_votes(parses, weights)
     own = heads[0] >= 0
@@ -113,7 +115,3 @@ def _to_votes(
     tokens = np.arange(1, n + 1)
     valid = [np.where((parse < 0) | (parse > n) | (parse == tokens), -1, parse) for parse in heads]
     return valid, [weight / total for weight in weights]
-
-
-def _single_rooted(heads: npt.NDArray[np.int64]) -> bool:
-    return is_tree(heads) and count_roots(heads) == min(len(heads), 1)

@@ -2,6 +2,8 @@
 
 import ast
 import configparser
+import subprocess
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -32,40 +34,68 @@ def modules(checkout):
         yield path.relative_to(checkout / PACKAGE), imports(path, package)
 
 
-def test_the_core_knows_nothing_of_the_rest(checkout):
+# What each part of the package may import of the others. The top level is the modules beside __init__.py.
+MAY_IMPORT = {
+    "core": set(),
+    "": {"core"},
+    "inference": {"", "core"},
+    "pipeline": {"", "core", "inference"},
+    "arc_scorer": {"", "core", "inference", "pipeline"},
+    "conllu": {"", "core", "pipeline"},
+    "audit": {"", "core", "pipeline", "arc_scorer", "conllu"},
+    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit"},
+}
+WITHOUT_SPACY = ("core", "", "inference")
+LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
+
+
+def folder_of(name):
+    """The folder of the package in which a module lies, "" for the top level; None for modules of other packages."""
+    package, _, rest = name.partition(".")
+    if package != PACKAGE:
+        return None
+    first = rest.partition(".")[0]
+    return first if first in MAY_IMPORT else ""
+
+
+def test_each_folder_imports_only_what_it_may(checkout):
+    for path, imported in modules(checkout):
+        own = path.parts[0] if len(path.parts) > 1 else ""
+        if path in LAZY:
+            continue
+        others = {folder_of(name) for name in imported} - {None, own}
+        if own == "core":  # not even the name of the package itself
+            assert not any(name == PACKAGE for name in imported), path
+        assert others <= MAY_IMPORT[own] | {""} if own != "core" else not others - {""}, (path, others)
+
+
+def test_the_core_needs_numpy_alone(checkout):
     for path, imported in modules(checkout):
         if path.parts[0] == "core":
-            assert {name.split(".")[0] for name in imported} <= {
-                "__future__",
-                "importlib",
-                "pathlib",
-                "typing",
-                "math",
-                "numpy",
-                PACKAGE,
-            }
+            outside = {name.partition(".")[0] for name in imported if not name.startswith(PACKAGE)}
+            assert outside <= {"__future__", "importlib", "pathlib", "typing", "math", "numpy"}, path
             assert all(name.startswith(f"{PACKAGE}.core") for name in imported if name.startswith(PACKAGE)), path
 
 
-def test_decoding_knows_nothing_of_spacy(checkout):
+def test_what_needs_no_spacy_imports_none(checkout):
     for path, imported in modules(checkout):
-        if path.name in (
-            "decoding.py",
-            "scores.py",
-            "trees.py",
-            "errors.py",
-            "render.py",
-            "repair.py",
-            "sentence.py",
-            "vote.py",
-            "voting.py",
-            "evaluation.py",
-            "score_file.py",
-        ):
-            assert not any(name.split(".")[0] == "spacy" for name in imported), path
-            assert not any(
-                name.startswith((f"{PACKAGE}.docs", f"{PACKAGE}.annotate", f"{PACKAGE}.mind_root")) for name in imported
-            ), path
+        own = path.parts[0] if len(path.parts) > 1 else ""
+        if own in WITHOUT_SPACY and path not in LAZY:
+            assert not {name.partition(".")[0] for name in imported} & {"spacy", "thinc", "srsly", "typer"}, path
+
+
+def test_decoding_a_matrix_imports_no_spacy():
+    """In a fresh process: `decode` is for people who have never heard of spaCy, too."""
+    code = (
+        "import sys; from spacy_mindroot import decode; decode([[0, 0]]); "
+        "sys.exit(any(name in sys.modules for name in ('spacy', 'thinc')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_docs_have_the_extensions_as_soon_as_the_package_is_imported():
+    code = "import spacy, spacy_mindroot; spacy.blank('xx').make_doc('a')._.arc_scores"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_nothing_imports_the_cli(checkout):

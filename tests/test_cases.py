@@ -21,12 +21,12 @@ from spacy_mindroot import (
     repair_heads,
     tree_weight,
 )
-from spacy_mindroot.annotate import write_trees
 from spacy_mindroot.conllu import doc_to_conllu, read_conllu, repair_sentence, sentence_to_doc
 from spacy_mindroot.errors import ConflictError
 from spacy_mindroot.inference import kbest, marginals
+from spacy_mindroot.pipeline.annotate import write_trees
+from spacy_mindroot.pipeline.tree_scorer import TreeScorer
 from spacy_mindroot.repair import looks_like_punctuation, repair_labels
-from spacy_mindroot.tree_scorer import TreeScorer
 from spacy_mindroot.voting import arc_votes
 
 LAYOUTS = {"dep_head": "square", "head_dep": "square_transposed"}

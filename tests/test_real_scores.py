@@ -8,7 +8,7 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from spacy_mindroot import count_roots, decode, decode_batch, is_tree
-from spacy_mindroot.evaluation import unlabelled_attachment_score
+from spacy_mindroot.audit.evaluation import unlabelled_attachment_score
 from spacy_mindroot.score_file import read_score_file
 
 # UAS unconstrained, UAS single root, sentences with several roots, exact matches unconstrained, exact matches single root

@@ -7,7 +7,8 @@ import pytest
 
 from generators import all_trees, random_scores, random_tree, reaches_root
 from spacy_mindroot import count_roots, decode, errors, is_tree, repair_heads, tree_weight
-from spacy_mindroot.repair import find_cycles, looks_like_punctuation, looks_zero_based, repair_labels
+from spacy_mindroot.repair import looks_like_punctuation, looks_zero_based, repair_labels
+from spacy_mindroot.trees import find_cycles
 from spacy_mindroot.voting import arc_votes
 
 
@@ -151,7 +152,7 @@ def test_n_best_trees_with_weights():
     ],
 )
 def test_input_that_makes_no_sense(heads, options, says):
-    with pytest.raises(errors.MindrootError, match=says):
+    with pytest.raises(errors.MindRootError, match=says):
         repair_heads(heads, **options)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from generators import all_trees, random_tree
 from spacy_mindroot import decode_batch, errors, is_tree, vote_heads
-from spacy_mindroot.evaluation import unlabelled_attachment_score
+from spacy_mindroot.audit.evaluation import unlabelled_attachment_score
 from spacy_mindroot.score_file import read_score_file
 from spacy_mindroot.voting import arc_votes, vote_labels
 
@@ -71,7 +71,7 @@ def test_only_those_who_have_the_arc_vote_for_its_label():
     ],
 )
 def test_input_that_makes_no_sense(parses, weights, says):
-    with pytest.raises(errors.MindrootError, match=says):
+    with pytest.raises(errors.MindRootError, match=says):
         vote_heads(parses, weights)
 
 

@@ -16,8 +16,8 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
-from ..docs import install_extensions
 from ..errors import LabelsError, TrainingError
+from ..pipeline.extensions import install_extensions
 from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
 from .loss import class_loss, head_loss, log_softmax

@@ -11,22 +11,21 @@ from spacy.attrs import DEP, HEAD, POS, SENT_START
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..alignment import UNALIGNED, one_to_one
-from ..docs import describe
 from ..errors import MissingSentencesError
-
-UNKNOWN = -1
+from ..pipeline.alignment import UNALIGNED, one_to_one
+from ..pipeline.extensions import describe
+from ..trees import MISSING
 
 
 class GoldArcs(NamedTuple):
     """The arcs of an example, by tokens of its predicted Doc.
 
     lengths (list[int]): Tokens of each sentence.
-    heads (np.ndarray): Head of each token, counted from the start of its sentence, 0 = ROOT; UNKNOWN where the reference
+    heads (np.ndarray): Head of each token, counted from the start of its sentence, 0 = ROOT; MISSING where the reference
         has none, where tokens can't be aligned one to one, or where the head is in another sentence. (n,)
-    labels (np.ndarray): Number of the label of each arc; UNKNOWN where the head is, on arcs from ROOT, and where the
+    labels (np.ndarray): Number of the label of each arc; MISSING where the head is, on arcs from ROOT, and where the
         label is not among those given. (n,)
-    tags (np.ndarray): Number of the part of speech of each token; UNKNOWN likewise. (n,)
+    tags (np.ndarray): Number of the part of speech of each token; MISSING likewise. (n,)
     """
 
     lengths: list[int]
@@ -78,11 +77,11 @@ def read_gold(
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     first = np.cumsum(lengths) - lengths
 
-    heads = np.full(n, UNKNOWN, dtype=np.int64)
-    labels = np.full(n, UNKNOWN, dtype=np.int64)
-    tags = np.full(n, UNKNOWN, dtype=np.int64)
+    heads = np.full(n, MISSING, dtype=np.int64)
+    labels = np.full(n, MISSING, dtype=np.int64)
+    tags = np.full(n, MISSING, dtype=np.int64)
     known = np.flatnonzero(to_reference != UNALIGNED)
-    tags[known] = [tag_numbers.get(tag, UNKNOWN) for tag in parts_of_speech[to_reference[known]].tolist()]
+    tags[known] = [tag_numbers.get(tag, MISSING) for tag in parts_of_speech[to_reference[known]].tolist()]
     known = known[deps[to_reference[known]] != 0]  # the head of a token without a label is not known
     gold = to_reference[known]
     is_root = reference_heads[gold] == gold
@@ -92,7 +91,7 @@ def read_gold(
     inside = (head_tokens != UNALIGNED) & (sentence[head_tokens] == sentence[dependents])
     dependents, head_tokens = dependents[inside], head_tokens[inside]
     heads[dependents] = head_tokens - first[sentence[dependents]] + 1
-    labels[dependents] = [label_numbers.get(dep, UNKNOWN) for dep in deps[to_reference[dependents]].tolist()]
+    labels[dependents] = [label_numbers.get(dep, MISSING) for dep in deps[to_reference[dependents]].tolist()]
     return GoldArcs(lengths, heads, labels, tags)
 
 

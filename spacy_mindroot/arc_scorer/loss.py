@@ -9,8 +9,8 @@ import numpy.typing as npt
 from thinc.api import Ops
 from thinc.types import Floats2d, Floats3d
 
+from ..trees import MISSING
 from .batching import SentenceBatch
-from .gold import UNKNOWN
 
 
 def log_softmax(xp: Any, scores: Any) -> Any:
@@ -25,14 +25,14 @@ def head_loss(
     """Summed over dependents, and its gradient.
 
     arcs (list[Floats3d]): Scores (B, T, T+1) of each group.
-    heads (np.ndarray): Gold heads, 0 = ROOT, of all tokens of the batch, (N,); UNKNOWN ones are left out.
+    heads (np.ndarray): Gold heads, 0 = ROOT, of all tokens of the batch, (N,); MISSING ones are left out.
     """
     xp = ops.xp
     flat_heads = ops.asarray(heads)
     losses, gradients = [], []
     for group, scores in zip(batch.groups, arcs, strict=True):
-        gold = xp.where(group.real, flat_heads[group.tokens], UNKNOWN)
-        known = gold != UNKNOWN
+        gold = xp.where(group.real, flat_heads[group.tokens], MISSING)
+        known = gold != MISSING
         log_probabilities = log_softmax(xp, scores)
         at_gold = xp.where(known, gold, 0)[:, :, None]
         chosen = xp.take_along_axis(log_probabilities, at_gold, axis=2)[:, :, 0]
@@ -48,11 +48,11 @@ def class_loss(ops: Ops, scores: Floats2d, classes: npt.NDArray[np.int64]) -> tu
     """Summed over rows (arcs with their labels, tokens with their tags), and its gradient.
 
     scores (Floats2d): Scores of the classes, (N, classes).
-    classes (np.ndarray): Gold classes, (N,); UNKNOWN ones are left out.
+    classes (np.ndarray): Gold classes, (N,); MISSING ones are left out.
     """
     xp = ops.xp
     gold = ops.asarray(classes)
-    known = gold != UNKNOWN
+    known = gold != MISSING
     log_probabilities = log_softmax(xp, scores)
     at_gold = xp.where(known, gold, 0)[:, None]
     loss = -xp.where(known, xp.take_along_axis(log_probabilities, at_gold, axis=1)[:, 0], 0).sum()

@@ -9,8 +9,8 @@ from thinc.types import Floats3d
 
 from ..decoding import decode_matrices
 from ..inference.matrix_tree import infer
+from ..trees import MISSING
 from .batching import SentenceBatch
-from .gold import UNKNOWN
 from .loss import head_loss
 
 
@@ -19,7 +19,7 @@ def tree_loss(
 ) -> tuple[float, list[Floats3d]]:
     """Minus the log-probability of what is known of each tree, summed over sentences, and its gradient.
 
-    It is among the trees with a single root: that of the gold tree, or, where some heads are UNKNOWN, of all trees that have
+    It is among the trees with a single root: that of the gold tree, or, where some heads are MISSING, of all trees that have
     the known arcs. No such tree has the arcs of a sentence whose annotation has several roots or a cycle: for these it is the
     head loss. Computed on the host, in double precision, O(n^3) for each sentence.
 
@@ -42,10 +42,10 @@ def tree_loss(
         for row, (matrix, known) in enumerate(zip(matrices, constrained, strict=True)):
             if row in impossible:
                 continue
-            left_over[in_sentence[row]] = UNKNOWN
+            left_over[in_sentence[row]] = MISSING
             log_all, of_all = infer(matrix)
             gold = heads[in_sentence[row]]
-            if (gold != UNKNOWN).all():  # a single tree
+            if (gold != MISSING).all():  # a single tree
                 tokens = np.arange(len(matrix))
                 log_known = float(matrix[tokens, gold].sum(dtype=np.float64))
                 of_all[tokens, gold] -= 1
@@ -55,7 +55,7 @@ def tree_loss(
             loss += log_all - log_known
             gradient[row, : len(matrix), : len(matrix) + 1] = of_all
         gradients.append(ops.asarray(gradient))
-    if (left_over != UNKNOWN).any():
+    if (left_over != MISSING).any():
         of_heads, more = head_loss(ops, batch, arcs, left_over)
         loss += of_heads
         for gradient, other in zip(gradients, more, strict=True):
@@ -74,5 +74,5 @@ def head_and_tree_loss(
 
 def _keep_known(matrix: npt.NDArray[np.floating], heads: npt.NDArray[np.int64]) -> npt.NDArray[np.floating]:
     """The scores (n, n+1) without the arcs that the known heads rule out."""
-    ruled_out = (heads[:, np.newaxis] != UNKNOWN) & (heads[:, np.newaxis] != np.arange(matrix.shape[1]))
+    ruled_out = (heads[:, np.newaxis] != MISSING) & (heads[:, np.newaxis] != np.arange(matrix.shape[1]))
     return np.where(ruled_out, matrix.dtype.type(-np.inf), matrix)

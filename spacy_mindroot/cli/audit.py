@@ -16,13 +16,14 @@ from tqdm import tqdm
 from wasabi import table
 
 from ..arc_scorer.component import ArcScorer
-from ..audit import Audit, AuditedSentence, AuditedTree, audit_sentences, summarize
-from ..audit_report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
+from ..audit.corpus import read_corpus, score_sentences
+from ..audit.measures import Audit, AuditedSentence, AuditedTree, audit_sentences, summarize
+from ..audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
 from ..conllu import conllu_files, format_sentence, read_conllu
 from ..conllu.sentence import DEPREL, HEAD
-from ..corpus import read_corpus, score_sentences
-from ..errors import CorpusError, MindrootError
-from ..score_file import ScoredSentence, read_score_file
+from ..errors import CorpusError, MindRootError
+from ..score_file import read_score_file
+from ..scored import ScoredSentence
 from .files import outputs, tolerant_streams
 
 
@@ -38,7 +39,7 @@ def run(model: str, corpus: Path | None, out: Path | None, most: int, seed: int)
         }
         if out is not None:
             _write(out, corpus, audited, audit, facts, most)
-    except (MindrootError, OSError) as error:
+    except (MindRootError, OSError) as error:
         typer.secho(f"Error: {error}", fg="red", err=True)
         raise typer.Exit(1) from error
     typer.echo(table(count_rows(audit), aligns=("l", "r"), max_col=60))

@@ -10,18 +10,19 @@ import typer
 from tqdm import tqdm
 from wasabi import table
 
-from ..audit import decode_both, raise_fault
+from ..audit.evaluation import unlabelled_attachment_score
 from ..conllu import format_sentence
 from ..core.fault import Fault
-from ..decoding import Heads, decode_matrices, decoding_error
-from ..errors import MindrootError, ScoreFileError
-from ..evaluation import unlabelled_attachment_score
-from ..inference.confidence import confidence_of, margin
-from ..inference.kbest import kbest_matrix
-from ..render import side_by_side, tree_lines
-from ..score_file import ScoredSentence, read_score_file
+from ..decoding import Heads, decode_matrices
+from ..errors import MindRootError, ScoreFileError
+from ..faults import decoding_error
+from ..inference.arc_confidence import confidence_of, margin
+from ..inference.next_best import kbest_matrix
+from ..score_file import read_score_file
+from ..scored import ScoredSentence, decode_both, raise_fault
 from ..trees import count_roots, tree_weight
 from .files import opened_to_write, tolerant_streams
+from .text_trees import side_by_side, tree_lines
 
 _BATCH = 1000  # sentences, between one step of the progress bar and the next
 
@@ -66,7 +67,7 @@ def run(
                         file.write(text.encode("utf8"))
     except BrokenPipeError:  # `... - | head`
         raise
-    except (MindrootError, OSError) as error:
+    except (MindRootError, OSError) as error:
         typer.secho(f"Error: {error}", fg="red", err=True)
         if out is not None:
             typer.echo("Nothing was written.", err=True)

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import typer
 
-from ..errors import LabelsError
+from ..errors import LabelsError, MindRootError
 from ..labels import is_root_label
 
 
@@ -78,6 +78,25 @@ def tolerant_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+
+
+@contextmanager
+def errors_as_messages(*, nothing_written: bool = False) -> Iterator[None]:
+    """Turns the errors of this package and of the file system into a message on standard error and exit status 1.
+
+    A reader that goes away (`... - | head`) is left to Python. With `nothing_written` the message says that no file was
+    written.
+    """
+    tolerant_streams()
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (MindRootError, OSError) as error:
+        typer.secho(f"Error: {error}", fg="red", err=True)
+        if nothing_written:
+            typer.echo("Nothing was written.", err=True)
+        raise typer.Exit(1) from error
 
 
 def check_label(label: str | None) -> None:

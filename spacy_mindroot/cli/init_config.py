@@ -68,7 +68,7 @@ def make_config(lang: str, optimize: str, extras: list[str], transformer: str | 
     of_trees = 1 - sum(filter(None, weights.values()))
     weights |= {"dep_uas": round(of_trees / 2, 3), "dep_las": round(of_trees / 2, 3)}
     template = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent.parent / "templates"),
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         trim_blocks=False,
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,

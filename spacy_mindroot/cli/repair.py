@@ -15,7 +15,7 @@ from wasabi import table
 
 from ..conllu import Sentence, conllu_files, read_pieces
 from ..conllu.repair import ArcChange, enhanced_root_disagrees, repair_sentence
-from ..errors import ConlluError, MindrootError
+from ..errors import ConlluError, MindRootError
 from ..repair import looks_zero_based
 from .files import check_label, opened_to_read, outputs, tolerant_streams
 
@@ -92,7 +92,7 @@ def run(source: Path, out: Path | None, check: bool, report: Path | None, label:
                     repair_file(file, output, totals, label, on_change, progress.update, say)
     except BrokenPipeError:  # `... - | head`
         raise
-    except (MindrootError, OSError) as error:
+    except (MindRootError, OSError) as error:
         typer.secho(f"Error: {error}", fg="red", err=True)
         if not check:
             typer.echo("Nothing was written.", err=True)

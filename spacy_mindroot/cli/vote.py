@@ -13,7 +13,7 @@ from wasabi import table
 
 from ..conllu import read_pieces, vote_sentence
 from ..conllu.vote import in_step
-from ..errors import MindrootError, VoteError
+from ..errors import MindRootError, VoteError
 from .files import check_label, opened_to_read, opened_to_write, tolerant_streams
 
 _PROGRESS = 1 << 20  # bytes between two updates of the bar
@@ -32,7 +32,7 @@ def run(files: list[Path], out: Path, weights: str | None, label: str | None) ->
             counts = vote_files(files, output, _to_weights(weights, len(files)), label)
     except BrokenPipeError:  # `... - | head`
         raise
-    except (MindrootError, OSError) as error:
+    except (MindRootError, OSError) as error:
         typer.secho(f"Error: {error}", fg="red", err=True)
         typer.echo("Nothing was written.", err=True)
         raise typer.Exit(1) from error

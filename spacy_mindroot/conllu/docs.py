@@ -12,10 +12,9 @@ from spacy.parts_of_speech import IDS as POS_IDS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..docs import describe, read_extension, write_extension
 from ..errors import ConlluError
-from ..repair import find_cycles, shown_cycle
-from ..trees import MISSING
+from ..pipeline.extensions import describe, read_extension, write_extension
+from ..trees import MISSING, find_cycles, shown_cycle
 from .sentence import (
     DEPREL,
     FEATS,

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ..errors import HeadsError
 from ..labels import is_root_label
-from ..repair import looks_like_punctuation, repair_heads, repair_labels, shown_cycle
-from ..trees import MISSING, is_tree
+from ..repair import looks_like_punctuation, repair_heads, repair_labels
+from ..trees import MISSING, is_tree, shown_cycle
 from .sentence import DEPREL, DEPS, HEAD, UPOS, Sentence
 
 

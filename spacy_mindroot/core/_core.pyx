@@ -8,7 +8,7 @@ from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_RECORDS_RO, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
@@ -36,7 +36,6 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
     CFault _greedy_graph "mindroot::greedy_graph"(const Sentence&)
     size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, cbool, int, CFault*)
     cbool _is_tree "mindroot::is_tree"(const int32_t*, int, int*)
-    int _count_roots "mindroot::count_roots"(const int32_t*, int)
 
 cdef extern from "kbest.hh" namespace "mindroot" nogil:
     CFault _k_best "mindroot::k_best"(const Sentence&, size_t, cbool, vector[int32_t]&)
@@ -226,58 +225,6 @@ def decode_flat(
         at += lengths[k] * (lengths[k] + 1)
     _place(sentences, heads)
     return _decode_sentences(sentences, single_root, n_threads)
-
-
-def relative_heads(
-    const int32_t[::1] heads, list lengths, int64_t[::1] offsets, int64_t[::1] starts
-):
-    """Heads of several sentences, end to end, as distances from the token to its head, 0 for a root.
-
-    Writes these to `offsets`, and to `starts` 1 for the first token of a sentence and -1 for the others. Returns the first
-    sentence whose heads are not a tree with a single root, and stops there; -1 if there is none.
-    """
-    cdef vector[int] above
-    cdef Py_ssize_t k = 0, at = 0
-    cdef int n, i
-    above.resize(heads.shape[0] + 1)
-    for n in lengths:
-        if n > 0 and (not _is_tree(&heads[at], n, above.data()) or _count_roots(&heads[at], n) != 1):
-            return k
-        for i in range(n):
-            offsets[at + i] = heads[at + i] - 1 - i if heads[at + i] else 0
-            starts[at + i] = -1 if i else 1
-        at += n
-        k += 1
-    return -1
-
-
-def fill_labels(uint64_t[::1] labels, const int64_t[::1] offsets, const uint64_t[::1] better, uint64_t root, uint64_t fallback):
-    """The label of each arc, in place: `root` where the offset is 0, else the better one unless that is 0, else what is there,
-    else `fallback`. `better` may be None."""
-    cdef Py_ssize_t i
-    for i in range(labels.shape[0]):
-        if offsets[i] == 0:
-            labels[i] = root
-        elif better is not None and better[i] != 0:
-            labels[i] = better[i]
-        elif labels[i] == 0:
-            labels[i] = fallback
-
-
-def boundaries_agree(const uint64_t[::1] starts, list lengths):
-    """Does a sentence start (1) at the tokens that these lengths give, and at no other? None if no start but the first is set.
-
-    `starts` is as in spaCy, 0 for a token of which nothing is known; the lengths add up to its length.
-    """
-    cdef Py_ssize_t token = 0, i, n
-    cdef bint any_set = False, agree = True
-    for n in lengths:
-        for i in range(n):
-            if token + i > 0:
-                any_set |= starts[token + i] != 0
-                agree &= (starts[token + i] == 1) == (i == 0)
-        token += n
-    return agree if any_set else None
 
 
 def is_tree(const int32_t[::1] heads):

@@ -1,8 +1,8 @@
 """What arc scores say beyond the best tree: how probable arcs are, trees at random, and the next best trees."""
 
-from .confidence import Confidence, confidence
-from .kbest import kbest, tree_margin
+from .arc_confidence import Confidence, confidence
 from .matrix_tree import entropy, entropy_batch, log_partition, log_partition_batch, marginals, marginals_batch
+from .next_best import kbest, tree_margin
 from .sampling import sample
 
 __all__ = [

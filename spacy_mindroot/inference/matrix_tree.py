@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core import _core, _inference
-from ..decoding import decoding_error, in_batch
+from ..faults import decoding_error, in_batch
 from ..scores import FloatArray, Layout, to_root_column
 
 Marginals = npt.NDArray[np.float64]

@@ -13,7 +13,8 @@ from thinc.api import ConfigValidationError, fix_random_seed
 from spacy_mindroot import count_roots, errors, is_tree
 from spacy_mindroot.arc_scorer.bilstm import BiLSTM
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
-from spacy_mindroot.arc_scorer.gold import UNKNOWN, read_gold
+from spacy_mindroot.arc_scorer.gold import read_gold
+from spacy_mindroot.trees import MISSING
 
 TREEBANK = Path(__file__).parents[2] / "assets" / "treebank"
 ENCODERS = {
@@ -355,13 +356,13 @@ def test_heads_count_from_the_start_of_their_sentence():
     arcs = gold(list("abcde"), doc, ["x", "y"])
     assert arcs.lengths == [2, 3]
     assert arcs.heads.tolist() == [2, 0, 3, 3, 0]
-    assert arcs.labels.tolist() == [0, UNKNOWN, 1, 0, UNKNOWN]
+    assert arcs.labels.tolist() == [0, MISSING, 1, 0, MISSING]
 
 
 def test_missing_heads_are_not_roots():
     """Partial annotation: a token without a label has no head, though spaCy says that it is its own."""
     doc = reference(list("abcd"), [1, 1, 2, 1], ["x", "ROOT", "", "x"], [True, False, False, False])
-    assert gold(list("abcd"), doc, ["x"]).heads.tolist() == [2, 0, UNKNOWN, 2]
+    assert gold(list("abcd"), doc, ["x"]).heads.tolist() == [2, 0, MISSING, 2]
 
 
 def test_heads_in_other_sentences_and_unknown_labels_are_left_out():
@@ -369,8 +370,8 @@ def test_heads_in_other_sentences_and_unknown_labels_are_left_out():
     arcs = gold(list("abcd"), doc, ["y"])
     starts = np.repeat(np.cumsum(arcs.lengths) - arcs.lengths, arcs.lengths)
     for i, head in enumerate(arcs.heads):
-        assert head == UNKNOWN or head == 0 or starts[i] + head - 1 == doc[i].head.i
-    assert UNKNOWN in arcs.heads and (arcs.labels == UNKNOWN).all()
+        assert head == MISSING or head == 0 or starts[i] + head - 1 == doc[i].head.i
+    assert MISSING in arcs.heads and (arcs.labels == MISSING).all()
 
 
 def test_tokens_that_are_split_or_merged_are_left_out():
@@ -379,16 +380,16 @@ def test_tokens_that_are_split_or_merged_are_left_out():
     )
     arcs = gold(["I", "cannot", "g", "o"], doc, ["nsubj", "aux", "advmod"])
     assert arcs.lengths == [4]
-    assert arcs.heads.tolist() == [UNKNOWN] * 4
+    assert arcs.heads.tolist() == [MISSING] * 4
     arcs = gold(["I", "cannot", "go"], doc, ["nsubj", "aux", "advmod"])
-    assert arcs.heads.tolist() == [3, UNKNOWN, 0]
+    assert arcs.heads.tolist() == [3, MISSING, 0]
 
 
 def test_sentences_of_other_tokens_are_those_of_the_reference():
     doc = reference(["Go", "home", ".", "No", "."], [0, 0, 0, 3, 3], ["ROOT", "x", "x", "ROOT", "x"], None)
     arcs = gold(["Go", "home.", "No", "."], doc, ["x"])
     assert arcs.lengths == [2, 2]
-    assert arcs.heads.tolist() == [0, UNKNOWN, 0, 1]
+    assert arcs.heads.tolist() == [0, MISSING, 0, 1]
 
 
 @pytest.mark.parametrize(("words", "lengths"), [(["A", "b", "C", "d"], [2, 2]), (["Ab", "C", "d"], [1, 2])])

@@ -8,10 +8,10 @@ from spacy_mindroot.arc_scorer.arc_biaffine import ArcBiaffine
 from spacy_mindroot.arc_scorer.arc_distance import ArcDistance
 from spacy_mindroot.arc_scorer.batching import BUCKETS, batch_sentences, distance_buckets
 from spacy_mindroot.arc_scorer.bilstm import BiLSTM
-from spacy_mindroot.arc_scorer.gold import UNKNOWN
 from spacy_mindroot.arc_scorer.label_biaffine import LabelBiaffine
 from spacy_mindroot.arc_scorer.loss import class_loss, head_loss, log_softmax
 from spacy_mindroot.arc_scorer.tag_features import TagFeatures
+from spacy_mindroot.trees import MISSING
 
 OPS = NumpyOps()
 LENGTHS = [3, 1, 6, 4, 4, 30]
@@ -161,7 +161,7 @@ def test_gradient_of_the_losses(rng):
     arcs = [np.where(g.allowed, rng.normal(size=g.allowed.shape), -np.inf).astype("f") for g in batch.groups]
     heads = np.concatenate([rng.integers(0, n + 1, n) for n in LENGTHS])
     heads = np.where(heads == np.concatenate([np.arange(1, n + 1) for n in LENGTHS]), 0, heads)
-    heads[::5] = UNKNOWN
+    heads[::5] = MISSING
     _, gradients = head_loss(OPS, batch, arcs, heads)
 
     for block, gradient, group in zip(arcs, gradients, batch.groups, strict=True):
@@ -179,7 +179,7 @@ def test_gradient_of_the_losses(rng):
     scores, classes = rng.normal(size=(N, 4)).astype("f"), rng.integers(-1, 4, N)
     loss, gradient = class_loss(OPS, scores, classes)
     assert loss == pytest.approx(-log_softmax(np, scores)[np.arange(N), classes][classes >= 0].sum(), rel=1e-5)
-    assert (gradient[classes == UNKNOWN] == 0).all()
+    assert (gradient[classes == MISSING] == 0).all()
     errors = gradient_errors(
         lambda: class_loss(OPS, scores, classes)[0], [scores], [gradient], rng, step=1e-2, checks=30
     )
@@ -189,7 +189,7 @@ def test_gradient_of_the_losses(rng):
 def test_unknown_heads_cost_nothing():
     batch = batch_sentences(OPS, [4])
     arcs = [np.where(batch.groups[0].allowed, 0, -np.inf).astype("f")]
-    loss, (gradient,) = head_loss(OPS, batch, arcs, np.full(4, UNKNOWN))
+    loss, (gradient,) = head_loss(OPS, batch, arcs, np.full(4, MISSING))
     assert loss == 0 and not gradient.any()
 
 

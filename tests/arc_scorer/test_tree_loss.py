@@ -6,9 +6,9 @@ from thinc.api import NumpyOps
 
 from generators import all_trees, random_tree
 from spacy_mindroot.arc_scorer.batching import batch_sentences
-from spacy_mindroot.arc_scorer.gold import UNKNOWN
 from spacy_mindroot.arc_scorer.loss import head_loss
 from spacy_mindroot.arc_scorer.tree_loss import head_and_tree_loss, tree_loss
+from spacy_mindroot.trees import MISSING
 
 OPS = NumpyOps()
 LENGTHS = [3, 1, 5, 4, 4, 5]
@@ -28,7 +28,7 @@ def of_sentence(batch, blocks, k):
 
 def gold(rng, unknown):
     heads = np.concatenate([random_tree(n, rng) for n in LENGTHS]).astype(np.int64)
-    heads[rng.random(len(heads)) < unknown] = UNKNOWN
+    heads[rng.random(len(heads)) < unknown] = MISSING
     return heads
 
 
@@ -37,7 +37,7 @@ def by_summation(scores, heads):
     trees, single = all_trees(len(heads))
     trees = trees[single]
     weights = np.exp(scores.astype(float)[np.arange(len(heads)), trees].sum(axis=1))
-    agree = ((trees == heads) | (heads == UNKNOWN)).all(axis=1)
+    agree = ((trees == heads) | (heads == MISSING)).all(axis=1)
     return -np.log(weights[agree].sum() / weights.sum())
 
 
@@ -73,14 +73,14 @@ def test_gradient(unknown, rng):
             assert (values[0] - values[1]) / 2**-6 == pytest.approx(gradient[place], abs=1e-4)
 
 
-@pytest.mark.parametrize("impossible", [[0, 0, 1], [2, 1, 0], [0, 0, UNKNOWN]], ids=["roots", "cycle", "partial"])
+@pytest.mark.parametrize("impossible", [[0, 0, 1], [2, 1, 0], [0, 0, MISSING]], ids=["roots", "cycle", "partial"])
 def test_heads_that_no_tree_has_are_learnt_one_by_one(impossible, rng):
     batch = batch_sentences(OPS, [3, 4])
     arcs = random_arcs(batch, rng)
     heads = np.array([*impossible, 0, 1, 2, 2])
     loss, gradients = tree_loss(OPS, batch, arcs, heads)
     of_heads, of_tree = heads.copy(), heads.copy()
-    of_heads[3:], of_tree[:3] = UNKNOWN, UNKNOWN
+    of_heads[3:], of_tree[:3] = MISSING, MISSING
     expected = [head_loss(OPS, batch, arcs, of_heads), tree_loss(OPS, batch, arcs, of_tree)]
     assert loss == pytest.approx(sum(value for value, _ in expected), rel=1e-6)
     for gradient, one, other in zip(gradients, *(blocks for _, blocks in expected), strict=True):
@@ -89,7 +89,7 @@ def test_heads_that_no_tree_has_are_learnt_one_by_one(impossible, rng):
 
 def test_unknown_heads_cost_nothing(rng):
     batch = batch_sentences(OPS, LENGTHS)
-    loss, gradients = tree_loss(OPS, batch, random_arcs(batch, rng), np.full(sum(LENGTHS), UNKNOWN))
+    loss, gradients = tree_loss(OPS, batch, random_arcs(batch, rng), np.full(sum(LENGTHS), MISSING))
     assert loss == 0 and not any(gradient.any() for gradient in gradients)
 
 

@@ -1,0 +1,323 @@
+"""`spacy mindroot repair`, as a person runs it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from spacy.cli import app
+from typer.testing import CliRunner
+
+from generators import reaches_root
+from spacy_mindroot import count_roots, is_tree, repair_heads
+from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.trees import find_cycles
+
+runner = CliRunner()
+COMMAND = [sys.executable, "-m", "spacy", "mindroot", "repair"]
+
+GOOD = "# sent_id = good\r\n1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\tX=1\r\n2\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\r\n\r\n"
+TWO_ROOTS = (
+    "# sent_id = two\n# text = They left du .\n1\tThey\tthey\tPRON\t_\t_\t2\tnsubj\t2:nsubj\t_\n"
+    "2\tleft\tleave\tVERB\t_\t_\t0\troot\t0:root\tX=1\n3-4\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    "3\tde\tde\tADP\t_\t_\t4\tcase\t_\t_\n4\tle\tle\tDET\t_\t_\t3\tdet\t_\t_\n4.1\tx\tx\tX\t_\t_\t_\t_\t2:dep\t_\n"
+    "5\t.\t.\tPUNCT\t_\t_\t0\troot\t2:punct\t_\n\n"
+)
+MENDED = TWO_ROOTS.replace("0\troot\t2:punct", "2\tpunct\t2:punct").replace("4\tcase", "2\tcase")
+LAST = "1\ta\ta\tX\t_\t_\t_\t_\t_\t_\n2\tb\tb\tX\t_\t_\t0\tROOT\t_\t_"  # no line end
+MENDED_LAST = LAST.replace("X\t_\t_\t_\t_\t_\t_\n", "X\t_\t_\t2\tdep\t_\t_\n")
+
+
+def repair(*args, **options):
+    return runner.invoke(app, ["mindroot", "repair", *map(str, args)], **options)
+
+
+def table(text):
+    return {name.strip(): value for name, value in re.findall(r"^ *(\S.*?) {2,}(\S.*)$", text, flags=re.M)}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="in.conllu"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode("utf8"))
+        return path
+
+    return write
+
+
+def test_only_head_and_deprel_of_changed_words_differ(write, tmp_path):
+    path = write("\ufeff" + GOOD + TWO_ROOTS + "\n" + GOOD + LAST)
+    result = repair(path, tmp_path / "out.conllu", "--report", tmp_path / "changes.jsonl")
+    assert result.exit_code == 0, result.output
+    expected = "\ufeff" + GOOD + MENDED + "\n" + GOOD + MENDED_LAST
+    assert (tmp_path / "out.conllu").read_bytes().decode() == expected
+    changes = [json.loads(line) for line in (tmp_path / "changes.jsonl").read_text("utf8").splitlines()]
+    shared = {"file": str(path), "sent_id": "two"}
+    assert changes == [
+        shared
+        | {"line": 10, "word": 3, "form": "de", "old_head": "4", "old_label": "case", "head": "2", "label": "case"}
+        | {"why": "cycle", "cycle": [3, 4]},
+        shared
+        | {"line": 13, "word": 5, "form": ".", "old_head": "0", "old_label": "root", "head": "2", "label": "punct"}
+        | {"why": "extra root", "cycle": None},
+        {"file": str(path), "sent_id": None, "line": 20, "word": 1, "form": "a", "old_head": "_", "old_label": "_"}
+        | {"head": "2", "label": "dep", "why": "no head", "cycle": None},
+    ]
+    assert table(result.output) | {
+        "Sentences": "4",
+        "Words": "11",
+        "Malformed sentences": "2 (50.00%)",
+        "Heads that change": "3",
+        "Labels that change": "2",
+        "extra root": "1",
+    } == table(result.output)
+    assert "word 3 'de': cycle (3 -> 4 -> 3): head 4 (case) -> 2 (case)" in result.output
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["changes.jsonl", "in.conllu", "out.conllu"]
+
+
+def test_what_is_written_needs_no_repair(write, tmp_path):
+    repair(write(TWO_ROOTS + LAST), tmp_path / "out.conllu")
+    result = repair(tmp_path / "out.conllu", "--check")
+    assert result.exit_code == 0 and table(result.output)["Malformed sentences"] == "0 (0.00%)"
+    repair(tmp_path / "out.conllu", tmp_path / "again.conllu")
+    assert (tmp_path / "again.conllu").read_bytes() == (tmp_path / "out.conllu").read_bytes()
+
+
+def test_check_is_a_linter(write, tmp_path):
+    path = write(GOOD + TWO_ROOTS + "1\ta\n\n" + GOOD + "1\ta\ta\tX\t_\t_\t_\t_\t_\t_\n")
+    before = path.read_bytes()
+    result = repair(path, "--check")
+    assert result.exit_code == 1
+    assert f"{path}:10: sentence two, word 3 'de': cycle" in result.output
+    assert f"{path}:15: line 15 has 2 columns" in result.output
+    assert f"{path}:21: line 21 has no HEAD" in result.output
+    assert table(result.output)["Sentences that can't be read"] == "2"
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["in.conllu"]
+    assert repair(write(GOOD), "--check").exit_code == 0
+
+
+def test_labels_alone(write, tmp_path):
+    text = "1\ta\ta\tX\t_\t_\t0\tdep\t_\t_\n2\tb\tb\tX\t_\t_\t1\troot\t_\t_\n\n"
+    result = repair(write(text), tmp_path / "out.conllu")
+    assert (tmp_path / "out.conllu").read_text() == text.replace("dep", "x").replace("root", "dep").replace("x", "root")
+    assert table(result.output)["Heads that change"] == "0" and table(result.output)["label"] == "2"
+
+
+def test_the_label_of_demoted_roots(write, tmp_path):
+    text = "1\ta\ta\tVERB\t_\t_\t0\troot\t_\t_\n2\tb\tb\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    for options, label in (([], "parataxis"), (["--label", "discourse"], "discourse")):
+        assert repair(write(text), tmp_path / "out.conllu", *options).exit_code == 0
+        assert f"1\t{label}\t" in (tmp_path / "out.conllu").read_text()
+    for label in ("root", "a b", "_", ""):
+        result = repair(write(text), tmp_path / "out.conllu", "--label", label)
+        assert result.exit_code == 1 and "--label" in result.output
+
+
+def test_the_enhanced_layer_is_left_and_a_disagreement_reported(write, tmp_path):
+    text = "1\ta\ta\tX\t_\t_\t2\tdep\t0:root\t_\n2\tb\tb\tX\t_\t_\t0\troot\t1:dep\t_\n\n"
+    path = write(text)
+    result = repair(path, tmp_path / "out.conllu")
+    assert f"{path}:2: word 2 is the root of the basic layer, but not of the enhanced one" in result.output
+    assert table(result.output)["Sentences with another root in the enhanced layer"] == "1"
+    assert (tmp_path / "out.conllu").read_text() == text
+    assert repair(path, "--check").exit_code == 0
+
+
+def test_standard_input_and_output(tmp_path):
+    done = subprocess.run([*COMMAND, "-", "-"], input=(GOOD + TWO_ROOTS).encode(), cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode() == GOOD + MENDED
+    assert b"<stdin>:10: sentence two, word 3" in done.stderr and b"Sentences" in done.stderr
+
+
+def test_folders(write, tmp_path):
+    write(GOOD, "in/a.conllu")
+    write(TWO_ROOTS, "in/b.conllu")
+    (tmp_path / "in" / "sub").mkdir()
+    write(GOOD, "in/sub/c.conllu")
+    write("not this", "in/d.txt")
+    result = repair(tmp_path / "in", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    found = {str(p.relative_to(tmp_path / "out")): p.read_bytes().decode() for p in (tmp_path / "out").rglob("*.*")}
+    assert found == {"a.conllu": GOOD, "b.conllu": MENDED, "sub/c.conllu": GOOD}
+    assert table(result.output)["Sentences"] == "3"
+    result = repair(tmp_path / "in", tmp_path / "in" / "a.conllu")
+    assert result.exit_code == 1 and "is a folder" in result.output
+
+
+def test_into_a_folder_and_in_place(write, tmp_path):
+    path = write(TWO_ROOTS)
+    (tmp_path / "out").mkdir()
+    assert repair(path, tmp_path / "out").exit_code == 0
+    assert (tmp_path / "out" / "in.conllu").read_text() == MENDED
+    assert repair(path, path).exit_code == 0
+    assert path.read_text() == MENDED
+
+
+def test_a_fault_in_one_file_and_nothing_is_written(write, tmp_path):
+    write(TWO_ROOTS, "in/a.conllu")
+    write(GOOD + "1\ta\n\n", "in/b.conllu")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "a.conllu").write_text("precious")
+    result = repair(tmp_path / "in", out, "--report", tmp_path / "r.jsonl")
+    assert result.exit_code == 1
+    assert "b.conllu:5: line 5 has 2 columns" in result.output and "Nothing was written" in result.output
+    assert (out / "a.conllu").read_text() == "precious"
+    assert os.listdir(out) == ["a.conllu"] and sorted(os.listdir(tmp_path)) == ["in", "out"]
+
+
+def test_an_interruption_leaves_nothing_behind(write, tmp_path, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spacy_mindroot.cli.repair.repair_sentence", interrupted)
+    repair(write(TWO_ROOTS), tmp_path / "out.conllu")
+    assert os.listdir(tmp_path) == ["in.conllu"]
+
+
+def test_heads_that_count_from_zero_are_refused(write, tmp_path):
+    text = "".join(f"{i}\tw\tw\tX\t_\t_\t{head}\tdep\t_\t_\n" for i, head in enumerate([1, 1, 3, 1], 1))
+    result = repair(write((text + "\n") * 2 + GOOD), tmp_path / "out.conllu")
+    assert result.exit_code == 1 and "count from 0" in result.output and "2 of 2 malformed" in result.output
+    assert os.listdir(tmp_path) == ["in.conllu"]
+    assert "count from 0" in repair(tmp_path / "in.conllu", "--check").output
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "says"),
+    [
+        (["nowhere.conllu", "out"], 1, "no such file"),
+        (["in.conllu"], 1, "--check"),
+        (["in.conllu", "out", "--check"], 1, "--check"),
+        (["in.conllu", "nowhere/out.conllu"], 1, "nowhere"),
+        ([], 2, "Missing argument"),
+    ],
+)
+def test_what_can_not_be_done(args, code, says, write, tmp_path, monkeypatch):
+    write(GOOD)
+    monkeypatch.chdir(tmp_path)
+    result = repair(*args)
+    assert result.exit_code == code and says in result.output, result.output
+    assert "Traceback" not in result.output and os.listdir(tmp_path) == ["in.conllu"]
+
+
+def test_many_changes_are_not_all_printed(write, tmp_path):
+    result = repair(write(TWO_ROOTS * 20), tmp_path / "out.conllu")
+    assert result.output.count("sentence two") == 10 and "30 more changes" in result.output
+
+
+def test_a_very_long_sentence_of_nothing_but_cycles(write, tmp_path):
+    n = 40_000
+    rows = "".join(f"{i}\tw\tw\tX\t_\t_\t{i - 1 if i % 2 == 0 else i + 1}\tdep\t_\t_\n" for i in range(1, n + 1))
+    result = repair(write(rows + "\n"), tmp_path / "out.conllu")
+    assert result.exit_code == 0 and table(result.output)["Heads that change"] == f"{n // 2:,}"
+    (sentence,) = read_conllu(tmp_path / "out.conllu")
+    assert is_tree(sentence.heads) and count_roots(sentence.heads) == 1
+
+
+def test_a_reader_that_goes_away(write, tmp_path):
+    path = write(GOOD * 20000)
+    done = subprocess.run(f"{' '.join(COMMAND)} {path} - | head -1", shell=True, capture_output=True, text=True)
+    assert done.stdout == "# sent_id = good\n" and "Traceback" not in done.stderr
+
+
+def test_help_suffices():
+    output = runner.invoke(app, ["mindroot", "repair", "--help"]).output
+    assert "CoNLL-U" in output and "--report" in output and "--check" in output
+
+
+def damaged(heads, labels, rng):
+    """One to five faults: extra roots, no root, cycles, self loops."""
+    heads, labels, n = heads.copy(), labels.copy(), len(heads)
+    for _ in range(rng.integers(1, 6)):
+        i = int(rng.integers(n))
+        fault = rng.integers(4)
+        if fault == 0:
+            heads[i], labels[i] = 0, "root"
+        elif fault == 1:
+            at = i
+            for _ in range(rng.integers(1, 4)):
+                at = heads[at] - 1 if 0 < heads[at] <= n else at
+            heads[at] = i + 1
+        elif fault == 2:
+            heads = [int(rng.integers(1, n + 1)) if head == 0 else head for head in heads]
+        else:
+            heads[i] = i + 1
+    return heads, labels
+
+
+def by_the_plain_rule(heads):
+    """Hang every extra root on the first, and whatever is wrong else, too."""
+    wrong = [i for i, head in enumerate(heads) if head == i + 1]
+    roots = [i for i, head in enumerate(heads) if head == 0]
+    cycles = [cycle[0] - 1 for cycle in find_cycles(heads) if len(cycle) > 1]
+    root = roots[0] if roots else min(wrong + cycles)
+    repaired = np.array(heads)
+    repaired[roots + wrong + cycles] = root + 1
+    repaired[root] = 0
+    return repaired
+
+
+def test_damaged_treebanks(data, tmp_path):
+    """All trees have one root again, the validator finds no fault in them, and more heads are right than by the plain rule."""
+    rng = np.random.default_rng(5)
+    right = plain = words = 0
+    for path in sorted((data / "ud").glob("*/*-test.conllu")):
+        source, out = tmp_path / path.name, tmp_path / f"out-{path.name}"
+        gold = list(read_conllu(path))
+        with open(source, "wb") as file:
+            for sentence in read_conllu(path):
+                heads, labels = damaged(sentence.heads, sentence.labels, rng)
+                for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
+                    sentence.replace(word, 6, str(head))
+                    sentence.replace(word, 7, label)
+                file.write(sentence.to_bytes())
+        assert repair(source, out).exit_code == 0
+        for before, after, tree in zip(read_conllu(source), read_conllu(out), gold, strict=True):
+            assert reaches_root(after.heads) and count_roots(after.heads) == 1
+            changed = np.count_nonzero(np.array(before.heads) != after.heads)
+            assert changed == len(repair_heads(before.heads).changes)
+            right += np.count_nonzero(np.array(after.heads) == tree.heads)
+            plain += np.count_nonzero(by_the_plain_rule(before.heads) == tree.heads)
+            words += len(tree)
+    assert right / words > plain / words + 0.02
+
+
+@pytest.mark.parametrize("treebank", ["mr_ufal", "lt_hse"])
+def test_the_validator_finds_no_fault_in_repaired_trees(treebank, data, tmp_path):
+    (path,) = (data / "ud").glob(f"*/{treebank}-ud-test.conllu")
+    rng = np.random.default_rng(5)
+    with open(tmp_path / "in.conllu", "wb") as file:
+        for sentence in read_conllu(path):
+            heads, labels = damaged(sentence.heads, sentence.labels, rng)
+            for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
+                sentence.replace(word, 6, str(head))
+                sentence.replace(word, 7, label)
+            file.write(sentence.to_bytes())
+    assert repair(tmp_path / "in.conllu", tmp_path / "out.conllu").exit_code == 0
+    found = {name: validator_faults(tmp_path / name) for name in ("in.conllu", "out.conllu")}
+    assert found["in.conllu"] >= {"multiple-roots", "non-tree"}
+    assert not found["out.conllu"]
+
+
+def validator_faults(path):
+    """The faults of trees that `udvalidate` finds."""
+    code = "import sys; from udtools.cli import main; sys.exit(main())"
+    options = ["--lang", "ud", "--level", "2", "--max-err", "0"]
+    done = subprocess.run([sys.executable, "-c", code, *options, path], capture_output=True, text=True)
+    faults = re.findall(r"\[L\d [\w ]+ ([\w-]+)\]", done.stdout + done.stderr)
+    return set(faults) & {
+        "multiple-roots",
+        "non-tree",
+        "0-is-not-root",
+        "root-is-not-0",
+        "head-self-loop",
+        "invalid-head",
+        "unknown-head",
+    }

@@ -1,0 +1,144 @@
+"""`spacy mindroot vote`, as a person runs it."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from spacy.cli import app
+from typer.testing import CliRunner
+
+from spacy_mindroot import count_roots, is_tree
+from spacy_mindroot.audit.evaluation import unlabelled_attachment_score
+from spacy_mindroot.conllu import read_conllu
+
+runner = CliRunner()
+
+
+def vote(*args):
+    return runner.invoke(app, ["mindroot", "vote", *map(str, args)])
+
+
+def parse(*arcs, words="abcdefgh", tail="\n"):
+    rows = [f"{i}\t{w}\t{w}\tX\t_\t_\t{arc}\t_\t_" for i, (w, arc) in enumerate(zip(words, arcs, strict=False), 1)]
+    return "# sent_id = s\n" + "\n".join(rows) + "\n" + tail
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(*texts):
+        paths = [tmp_path / f"{name}.conllu" for name in "ABCDE"[: len(texts)]]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text)
+        return paths
+
+    return write
+
+
+A = parse("2\tdet", "0\troot", "2\tobj")
+B = parse("2\tdet", "0\troot", "1\tiobj")
+C = parse("2\tamod", "3\tnsubj", "0\troot")
+
+
+def test_the_most_votes_win(write, tmp_path):
+    result = vote(*write(C, B, A), "-o", tmp_path / "out.conllu")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out.conllu").read_text() == B.replace("1\tiobj", "1\tiobj")
+    result = vote(*write(C, A, A), "-o", tmp_path / "out.conllu")
+    assert (tmp_path / "out.conllu").read_text() == A
+    rows = {n.strip(): v for n, v in re.findall(r"^(\S.*?)\s{2,}(\S.*)$", result.output, flags=re.M)}
+    assert rows == {
+        "Sentences": "1",
+        "Words": "3",
+        "Sentences on which all agree": "0",
+        "Words with another head or label than in the first file": "3",
+    }
+
+
+def test_weights(write, tmp_path):
+    assert vote(*write(A, C), "-o", tmp_path / "out", "--weights", "1,2.5").exit_code == 0
+    assert (tmp_path / "out").read_text() == C
+    assert vote(*write(A, C), "-o", tmp_path / "out").exit_code == 0
+    assert (tmp_path / "out").read_text() == A  # the first, where votes are equal
+    for weights in ("1", "1,2,3", "1,x", "1,0", "1,-1", "1,inf", ""):
+        result = vote(*write(A, C), "-o", tmp_path / "new", "--weights", weights)
+        assert result.exit_code == 1 and "weights" in result.output, weights
+        assert not (tmp_path / "new").exists()
+
+
+def test_the_first_file_stays_as_it_is_but_for_the_arcs(write, tmp_path):
+    first = "\ufeff" + C.replace("\t_\t_\n", "\t2:x\tSpaceAfter=No\n").replace("\n", "\r\n") + "\n# end"
+    assert vote(*write(first, A, A), "-o", tmp_path / "out").exit_code == 0
+    text = (tmp_path / "out").read_bytes().decode()
+    expected = (
+        first.replace("2\tamod", "2\tdet")
+        .replace("3\tnsubj", "0\troot")
+        .replace("0\troot\t2:x\tSpaceAfter=No\r\n\r\n", "2\tobj\t2:x\tSpaceAfter=No\r\n\r\n")
+    )
+    assert text == expected
+
+
+def test_malformed_parses_make_a_tree(write, tmp_path):
+    files = write(
+        parse("0\troot", "0\troot", "2\tx"), parse("0\troot", "0\troot", "9\tx"), parse("2\tx", "1\tx", "_\t_")
+    )
+    assert vote(*files, "-o", tmp_path / "out").exit_code == 0
+    (sentence,) = read_conllu(tmp_path / "out")
+    assert is_tree(sentence.heads) and count_roots(sentence.heads) == 1
+    assert [label == "root" for label in sentence.labels] == [head == 0 for head in sentence.heads]
+
+
+def test_standard_streams(write, tmp_path):
+    files = write(A, C)
+    command = [sys.executable, "-m", "spacy", "mindroot", "vote", "-", *files, "-o", "-"]
+    done = subprocess.run(command, input=C, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == C and "Sentences" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        ((A, A.replace("\tb\t", "\tz\t", 1)), "B.conllu:3: line 3 has word 2 'z', but it is 'b' in .*A.conllu:3"),
+        ((A + A, A + parse("0\troot", words="q")), "B.conllu:7: line 7 has word 1 'q', but it is 'a' in .*A.conllu:7"),
+        (
+            (A, parse("2\ta", "0\troot")),
+            "B.conllu:3: line 3 ends a sentence of 2 words, but word 3 is 'c' in .*A.conllu:4",
+        ),
+        ((parse("2\ta", "0\troot"), A), "B.conllu:4: line 4 has word 3, 'c'; .*A.conllu:1 has a sentence of 2 words"),
+        ((A + A, A), "B.conllu: the file ends before the sentence that begins in line 6 of .*A.conllu"),
+        ((A, A + A), "B.conllu:7: line 7 begins a sentence, but .*A.conllu has no more"),
+        ((A, "1\ta\n\n"), "B.conllu:1: line 1 has 2 columns"),
+        ((parse("_\t_"), parse("_\t_")), "A.conllu:2: line 2 has no HEAD"),
+        ((A,), "at least two files"),
+    ],
+)
+def test_files_that_do_not_fit_together(texts, says, write, tmp_path):
+    result = vote(*write(*texts), "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert re.search(says, result.output.replace("\n", " ")), result.output
+    assert "Nothing was written" in result.output and "Traceback" not in result.output
+    assert "out" not in os.listdir(tmp_path)
+
+
+def test_help_suffices():
+    output = runner.invoke(app, ["mindroot", "vote", "--help"]).output
+    assert "most votes" in output and "--weights" in output
+
+
+def test_three_seeds_of_a_parser(data, tmp_path):
+    """The command line from score files to the vote; more heads are right than those of the mean parser."""
+    scores = [data / "scores" / "Kurmanji-MG.npz", *sorted((data / "scores" / "seeds").glob("Kurmanji-MG.*.npz"))]
+    files = [tmp_path / f"{k}.conllu" for k in range(3)]
+    for path, file in zip(scores, files, strict=True):
+        assert runner.invoke(app, ["mindroot", "decode", str(path), str(file)]).exit_code == 0
+    assert vote(*files, "-o", tmp_path / "out.conllu").exit_code == 0
+    (treebank,) = (data / "ud").glob("*/kmr_mg-ud-test.conllu")
+    gold, voted, *parses = (
+        [np.array(sentence.heads) for sentence in read_conllu(path)]
+        for path in (treebank, tmp_path / "out.conllu", *files)
+    )
+    assert all(is_tree(heads) and count_roots(heads) == 1 for heads in voted)
+    mean = np.mean([unlabelled_attachment_score(heads, gold) for heads in parses])
+    assert unlabelled_attachment_score(voted, gold) > mean + 0.01
