@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
-from thinc.api import ConfigValidationError
+from thinc.api import Adam, ConfigValidationError, warmup_linear
 
 from scorer_helpers import ENCODERS, gold_docs, make_examples, make_nlp, parse, small, trees, with_sentences
 from spacy_mindroot import count_roots, errors, is_tree
@@ -256,3 +257,92 @@ def test_scores_travel_in_a_doc_bin(trained, docs):
     scored = [trained.get_pipe("arc_scorer")(with_sentences(trained, doc)) for doc in docs]
     restored = DocBin().from_bytes(DocBin(docs=scored, store_user_data=True).to_bytes()).get_docs(trained.vocab)
     assert trees([trained.get_pipe("mind_root")(doc) for doc in restored]) == trees(docs)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Sentences that are too long
+
+
+def limited(trained, limit):
+    """A copy of a pipeline with another max_length."""
+    nlp = spacy.blank("en").from_config(trained.config)
+    nlp.from_bytes(trained.to_bytes())
+    nlp.get_pipe("arc_scorer").max_length = limit
+    return nlp
+
+
+def test_a_sentence_that_is_too_long(trained, docs):
+    longest = max(len(sentence) for doc in docs for sentence in doc.sents)
+    assert trees(parse(limited(trained, longest), docs)) == trees(docs)
+    nlp = limited(trained, 7)
+    doc = Doc(nlp.vocab, words=["Yes", ".", *"abcdefgh"], sent_starts=[i in (0, 2) for i in range(10)])
+    says = "Sentence 2 of Doc 'Yes . a b c d ...' has 8 tokens, but max_length is 7.*`senter`.*raise"
+    with pytest.raises(errors.SentenceTooLongError, match=says):
+        nlp.get_pipe("arc_scorer")(doc)
+    assert len(limited(trained, 0)(doc)) == 10
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 100])
+def test_the_error_handler_gets_that_doc_alone(trained, batch_size):
+    nlp = limited(trained, 3)
+    texts = [Doc(nlp.vocab, words=["a"] * n, sent_starts=[True] + [False] * (n - 1)) for n in (1, 4, 2, 3, 5)]
+    seen = []
+    nlp.set_error_handler(lambda name, proc, docs, error: seen.append((name, [len(d) for d in docs], type(error))))
+    assert [len(doc) for doc in nlp.pipe(texts, batch_size=batch_size)] == [1, 2, 3]
+    assert seen == [("arc_scorer", [n], errors.SentenceTooLongError) for n in (4, 5)]
+
+
+def test_sentences_that_are_too_long_are_left_out_of_training_with_one_warning(docs):
+    nlp = make_nlp(docs, steps=0)
+    scorer = nlp.get_pipe("arc_scorer")
+    before = scorer.update(make_examples(nlp, docs))["arc_scorer"]
+    scorer.max_length = 12
+    with pytest.warns(
+        UserWarning, match="Doc '.*' of the training data has a sentence of .* max_length is 12"
+    ) as caught:
+        losses = [scorer.update(make_examples(nlp, docs))["arc_scorer"] for _ in range(2)]
+    assert len(caught) == 1
+    assert 0 < losses[0] < before
+    scorer.max_length = 1  # each token a piece of its own
+    assert np.isfinite(scorer.update(make_examples(nlp, docs))["arc_scorer"])
+
+
+def test_a_negative_max_length():
+    with pytest.raises(errors.MindRootError, match="max_length must be 0 .* but it is -1"):
+        spacy.blank("en").add_pipe("arc_scorer", config={"max_length": -1})
+
+
+def test_bytes_of_a_version_without_max_length(trained):
+    nlp = limited(trained, 55)
+    scorer = nlp.get_pipe("arc_scorer")
+    contents = srsly.msgpack_loads(scorer.to_bytes())
+    assert contents["settings"].pop("max_length") == 55
+    scorer.max_length = 7
+    scorer.from_bytes(srsly.msgpack_dumps(contents))
+    assert scorer.max_length == 7
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Training loops in Python
+
+
+def test_a_learning_rate_of_0_is_warned_about(docs):
+    """thinc's warmup_linear.v1 starts at 0, and `nlp.update` does not step it."""
+    nlp = make_nlp(docs, steps=0)
+    optimizer = Adam(warmup_linear(0.005, 10, 100))
+    examples = make_examples(nlp, docs)
+    nlp.update(examples, sgd=optimizer)  # as the first step of `spacy train`
+    with pytest.warns(UserWarning, match="arc_scorer: nothing is learned.*step_schedules"):
+        nlp.update(examples, sgd=optimizer)
+    nlp.update(examples, sgd=optimizer)
+    nlp = make_nlp(docs, steps=0)
+    optimizer = Adam(warmup_linear(0.005, 10, 100))
+    for _ in range(5):
+        nlp.update(examples, sgd=optimizer)
+        optimizer.step_schedules()
+
+
+def test_nothing_is_said_of_optimizers_without_a_rate(docs):
+    nlp = make_nlp(docs, steps=0)
+    for _ in range(3):
+        nlp.update(make_examples(nlp, docs), sgd=lambda key, weights, gradient: (weights, gradient * 0))

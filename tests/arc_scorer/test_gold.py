@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_mindroot import errors
-from spacy_mindroot.arc_scorer.gold import read_gold
+from spacy_mindroot.arc_scorer.gold import read_gold, sentence_lengths
 from spacy_mindroot.trees import MISSING
 
 
@@ -76,3 +76,31 @@ def test_boundaries_that_roots_without_labels_have_lost():
     )
     with pytest.raises(errors.MissingSentencesError):
         gold(list("abcdef"), doc)
+
+
+def test_arcs_of_sentences_that_are_too_long_are_left_out():
+    words = list("abcdefgh")
+    doc = reference(words, [0, 0, 2, 2, 3, 4, 6, 6], ["ROOT", "x", "ROOT", "x", "x", "x", "ROOT", "x"], None)
+    arcs = gold(words, doc, ["x"], max_length=3)
+    assert arcs.lengths == [2, 3, 1, 2] and arcs.too_long == [4]
+    assert arcs.heads.tolist() == [0, 1, *[MISSING] * 4, 0, 1]
+    assert arcs.labels.tolist() == [MISSING, 0, *[MISSING] * 5, 0]
+    for limit in (0, 4):
+        arcs = gold(words, doc, ["x"], max_length=limit)
+        assert arcs.lengths == [2, 4, 2] and arcs.too_long == [] and MISSING not in arcs.heads
+
+
+@pytest.mark.parametrize("length", [4, 5, 6, 7])
+def test_pieces_of_a_sentence(length):
+    doc = reference(["a"] * length, [0] * length, ["ROOT"] + ["x"] * (length - 1), None)
+    arcs = gold(["a"] * length, doc, ["x"], max_length=3)
+    assert sum(arcs.lengths) == length and max(arcs.lengths) == 3 and min(arcs.lengths) > 0
+
+
+def test_the_longest_sentence_of_a_doc_is_named():
+    doc = reference(list("abcdef"), [0, 0, 2, 2, 2, 2], ["ROOT", "x", "ROOT", "x", "x", "x"], None)
+    assert sentence_lengths(doc, whole_doc=False, max_length=4) == [2, 4]
+    with pytest.raises(
+        errors.SentenceTooLongError, match="^Sentence 2 of Doc 'a b c d e f' has 4 tokens, but max_length is 3"
+    ):
+        sentence_lengths(doc, whole_doc=False, max_length=3)
