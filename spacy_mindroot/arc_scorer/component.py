@@ -4,7 +4,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,12 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
 from ..errors import LabelsError, MindRootError, TrainingError
+from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.extensions import describe, install_extensions
 from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
+from .label_biaffine import LabelScores
+from .labels_on_demand import LabelsOnDemand
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
 from .tree_loss import head_and_tree_loss, tree_loss
@@ -58,11 +61,11 @@ class DocArcs(NamedTuple):
     """Predictions for one Doc.
 
     scores (list[np.ndarray]): Arc scores (n, n+1) of each sentence, `[dependent, head]`, column 0 = ROOT.
-    labels (list[np.ndarray]): The best label of each arc, same shapes, as an index into `ArcScorer.labels`.
+    labels (list[np.ndarray | ArcLabels]): The best label of each arc, same shapes, as an index into `ArcScorer.labels`.
     """
 
     scores: list[FloatArray]
-    labels: list[npt.NDArray[np.unsignedinteger[Any]]]
+    labels: list[npt.NDArray[np.unsignedinteger[Any]] | ArcLabels]
 
 
 @Language.factory(
@@ -398,33 +401,40 @@ class ArcScorer(TrainablePipe):
             )
         return loss, ArcGradient(d_arcs, d_labels, d_tags)
 
-    def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, npt.NDArray[np.unsignedinteger[Any]]]]:
-        """Return scores and best labels of each sentence, in order, with a single transfer for the whole batch."""
+    def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, Any]]:
+        """Return scores and best labels of each sentence, in order. The scores come in a single transfer.
+
+        With `joint`, scores contain those of the best labels, so all of them are computed. Otherwise labels are left to
+        be computed for the arcs that are asked for.
+        """
         ops, xp = self.model.ops, self.model.ops.xp
+        scorer = cast(LabelScores, output.labels)
         blocks = []
-        for arcs, of_labels in zip(output.arcs, output.labels, strict=True):
+        for group, arcs in zip(output.batch.groups, output.arcs, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
-            labels, log_probabilities = [], []
-            for part in of_labels:  # for some of the dependents
-                labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
-                if self.joint:
-                    log_probabilities.append(log_softmax(xp, part).max(axis=3))
-            best = xp.concatenate(labels, axis=1)
-            best[:, :, 0] = 0
             if self.joint:
-                log_probability = xp.concatenate(log_probabilities, axis=1)
-                log_probability[:, :, 0] = 0
-                scores = scores + log_probability
-            blocks.append(xp.stack([scores, best]))
+                labels, log_probabilities = [], []
+                for part in scorer.of_all_arcs(group):  # for some of the dependents
+                    labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
+                    log_probabilities.append(log_softmax(xp, part).max(axis=3))
+                best, log_probability = xp.concatenate(labels, axis=1), xp.concatenate(log_probabilities, axis=1)
+                best[:, :, 0] = log_probability[:, :, 0] = 0
+                scores = xp.stack([scores + log_probability, best])
+            blocks.append(scores)
         host = ops.to_numpy(xp.concatenate([block.ravel() for block in blocks]))
 
         dtype = np.min_scalar_type(len(self.cfg["labels"]))
         sentences: list[Any] = [None] * len(output.batch.lengths)
         at = 0
         for group, block in zip(output.batch.groups, blocks, strict=True):
-            scores, labels = host[at : at + block.size].reshape(block.shape)
+            values = host[at : at + block.size].reshape(block.shape)
             at += block.size
             for row, k in enumerate(group.sentences.tolist()):
                 n = output.batch.lengths[k]
-                sentences[k] = (scores[row, :n, : n + 1].copy(), labels[row, :n, : n + 1].astype(dtype))
+                if self.joint:
+                    scores, best = values[:, row, :n, : n + 1]
+                    sentences[k] = (scores.copy(), best.astype(dtype))
+                else:
+                    on_demand = LabelsOnDemand(ops, scorer, k, group, row, dtype)
+                    sentences[k] = (values[row, :n, : n + 1].copy(), on_demand)
         return sentences

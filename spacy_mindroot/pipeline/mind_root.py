@@ -35,6 +35,7 @@ from .annotate import (
     write_kbest,
     write_trees,
 )
+from .arc_labels import score_all_labels
 from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, Trees, describe, install_extensions, read_extension
 from .reading import check_sentences, read_arc_constraints
 from .sources import ScoreSource, SourcedScores, to_source
@@ -308,7 +309,9 @@ class MindRoot(Pipe):
             write_confidence(doc, heads, confidences, margins)
         if report is not None:
             write_extension(doc, "mind_root_report", report)
-        if not self.keep_scores:
+        if self.keep_scores:
+            score_all_labels(doc)
+        else:
             self.scores.drop(doc)
             drop_extension(doc, "arc_labels")
             drop_extension(doc, "arc_label_names")
