@@ -197,7 +197,8 @@ std::vector<Division> divide(const Scores<T>& scores, bool single_root) {
 
 template <class Numbers, class T>
 bool infer(const Scores<T>& scores, const Division& division, double& log_partition, double* marginals) {
-    const auto& [tokens, above, single_root] = division;
+    const std::vector<int>&tokens = division.tokens, &above = division.above;
+    const bool single_root = division.single_root;
     const int size = static_cast<int>(tokens.size()), n = scores.n;
     const auto score = [&](int i, int column) -> double { return scores.at(tokens[i], column); };
     // Rows are shifted so that their best arc has weight 1. With a single root, so is column 0 afterwards.

@@ -10,7 +10,8 @@ namespace mindroot {
 // cost of a swap changes only when its node is contracted, so each is computed once.
 template <class T>
 Fault constrain(Graph<T>& graph) {
-    const auto [children, gains] = graph.root_children();  // a gain is minus the swap cost
+    int* const children = graph.root_children().nodes;
+    double* const gains = graph.root_children().gains;  // minus the swap costs
     int count = 0;
     auto gain = [](const Node& node) { return node.swap.score - node.root.score; };
     for (int node = 0; node < graph.n_nodes(); ++node) {
@@ -22,8 +23,7 @@ Fault constrain(Graph<T>& graph) {
     }
 
     while (count > 1) {
-        const double* row = gains;
-        const int cheapest = with_loops([&](auto loops) { return loops.best_entry(row, count, NONE); }).column;
+        const int cheapest = with_loops([&](auto loops) { return loops.best_entry(gains, count, NONE); }).column;
         if (cheapest == NONE) {
             const int one = graph.first_token(children[0]), other = graph.first_token(children[1]);
             return {FaultKind::no_single_root, std::min(one, other) + 1, std::max(one, other) + 1};

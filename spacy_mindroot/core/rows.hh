@@ -24,10 +24,13 @@
 #endif
 
 // On x86-64 the loops are compiled once per instruction set. The best version that the processor supports is called.
+// MINDROOT_DISPATCH defined as 0 leaves only the narrowest, which saves two thirds of the time that compiling takes.
+#ifndef MINDROOT_DISPATCH
 #if MINDROOT_VECTORS && defined(__x86_64__)
 #define MINDROOT_DISPATCH 1
 #else
 #define MINDROOT_DISPATCH 0
+#endif
 #endif
 
 // Inlines a function into each version of a loop, so that it is compiled for that instruction set.
