@@ -197,7 +197,8 @@ std::vector<Division> divide(const Scores<T>& scores, bool single_root) {
 
 template <class Numbers, class T>
 bool infer(const Scores<T>& scores, const Division& division, double& log_partition, double* marginals) {
-    const std::vector<int>&tokens = division.tokens, &above = division.above;
+    const std::vector<int>& tokens = division.tokens;
+    const std::vector<int>& above = division.above;
     const bool single_root = division.single_root;
     const int size = static_cast<int>(tokens.size()), n = scores.n;
     const auto score = [&](int i, int column) -> double { return scores.at(tokens[i], column); };
