@@ -1,7 +1,6 @@
 """The compiled core against exhaustive search and its twin, on the sentences that `python -m tests.fuzz core` begins with."""
 
 import pytest
-
 from fuzz.core_against_twin import KINDS, check
 
 
