@@ -647,10 +647,10 @@ class Workshop:
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True).stderr
 
     def test(self, tests: list[str]) -> str:
-        """Run the tests until the first one fails. Returns its name, "" if all pass."""
+        """Run the tests until the first one fails. Returns its name, "" if all pass. `tests`: after the quick ones."""
         pytest = ["-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]
         environment = os.environ | {"MINDROOT_DATA": str(self.folder / "no data"), "PYTHONDONTWRITEBYTECODE": "1"}
-        for command in (QUICK, pytest):
+        for command in (QUICK, pytest) if tests else (QUICK,):
             try:
                 run = subprocess.run(
                     [sys.executable, *command],
@@ -669,7 +669,7 @@ class Workshop:
                 return (failed + said + [f"exit status {run.returncode}"])[0]
         return ""
 
-    def try_out(self, mutation: Mutation) -> tuple[str, str]:
+    def try_out(self, mutation: Mutation, quick: bool) -> tuple[str, str]:
         """Return the verdict on a mutant, "killed" or "survived", and the test that killed it."""
         header = self.folder / CORE / f"{mutation.header}.hh"
         original = header.read_text("utf8")
@@ -677,7 +677,7 @@ class Workshop:
             header.write_text(mutation.mutated(), "utf8")
             if self.build(mutation.extension):
                 return "not compiled", ""
-            killer = self.test(TESTS[mutation.header])
+            killer = self.test([] if quick else TESTS[mutation.header])
             return ("killed", killer) if killer else ("survived", "")
         finally:
             header.write_text(original, "utf8")
@@ -690,6 +690,7 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time (default: 1)")
     parser.add_argument("--equivalent", action="store_true", help="also try those that are listed as equivalent")
+    parser.add_argument("--quick", action="store_true", help="the quick tests only: what survives is for a second run")
     parser.add_argument("--unchecked", action="store_true", help="don't run the tests without a mutation first")
     parser.add_argument("--list", action="store_true", help="list the mutations, and say which lines have moved")
     arguments = parser.parse_args()
@@ -732,7 +733,7 @@ def main() -> int:
             shop = shops.get()
             start = time.monotonic()
             try:
-                verdict, killer = shop.try_out(mutation)
+                verdict, killer = shop.try_out(mutation, arguments.quick)
             finally:
                 shops.put(shop)
             seconds = time.monotonic() - start
