@@ -40,6 +40,8 @@ TESTS = {
     "sampling": ["tests/inference/test_sampling.py", "tests/core"],
 }
 EXTENSIONS = ("_core", "_inference")
+NARROW = "-DMINDROOT_DISPATCH=0"  # compiles faster, and short rows fill vectors, too
+SCALAR = "-DMINDROOT_VECTORS=0"  # for mutations of the scalar loops
 SECONDS = 400  # a mutant may loop for ever
 MEMORY = 16 << 30
 
@@ -635,13 +637,13 @@ class Workshop:
         for extension in EXTENSIONS:
             cython = [sys.executable, "-m", "cython", "-3", "--cplus", f"{CORE / extension}.pyx"]
             subprocess.run(cython, cwd=folder, check=True, capture_output=True)
-            if fault := self.build(extension):
+            if fault := self.build(extension, NARROW):
                 raise SystemExit(f"{extension} does not compile:\n{fault}")
 
-    def build(self, extension: str) -> str:
+    def build(self, extension: str, vectors: str) -> str:
         """Compile an extension module. Returns what the compiler says if it fails."""
         command = ["g++", "-std=c++17", "-O0", "-fPIC", "-shared", "-pthread", "-w", "-DPy_LIMITED_API=0x030B0000"]
-        command += ["-DMINDROOT_DISPATCH=0"]  # compiles faster, and rows of few tokens are vectors, too
+        command += [vectors]
         command += [f"-I{CORE}", f"-I{sysconfig.get_path('include')}", f"{CORE / extension}.cpp"]
         command += ["-o", f"{CORE / extension}.abi3.so"]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True).stderr
@@ -675,7 +677,7 @@ class Workshop:
         original = header.read_text("utf8")
         try:
             header.write_text(mutation.mutated(), "utf8")
-            if self.build(mutation.extension):
+            if self.build(mutation.extension, SCALAR if mutation.note.startswith("scalar") else NARROW):
                 return "not compiled", ""
             killer = self.test([] if quick else TESTS[mutation.header])
             return ("killed", killer) if killer else ("survived", "")
