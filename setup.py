@@ -3,6 +3,8 @@
 import sys
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, ExecError, PlatformError
 
 WINDOWS = sys.platform == "win32"
 HEADERS = (
@@ -10,7 +12,24 @@ HEADERS = (
     *("kbest", "projective", "numbers", "matrix_tree", "sampling"),
 )
 
+
+class BuildExtensions(build_ext):
+    """Builds the extension modules, or says what is missing."""
+
+    def run(self):
+        try:
+            super().run()
+        except (CompileError, ExecError, PlatformError, FileNotFoundError) as error:
+            compiler = "Microsoft C++ Build Tools" if WINDOWS else "GCC or Clang, in the PATH"
+            raise SystemExit(
+                f"error: the compiled core of spacy-mindroot could not be built ({error}). Building from source needs a "
+                f"C++17 compiler: {compiler}. The wheels on the package index need none: `pip install spacy-mindroot`, "
+                "with a recent pip, takes one where your platform has it."
+            ) from error
+
+
 setup(
+    cmdclass={"build_ext": BuildExtensions},
     ext_modules=[
         Extension(
             f"spacy_mindroot.{name}",

@@ -9,7 +9,7 @@ import numpy as np
 
 from .constraints import Constraints
 from .core import _core
-from .core.fault import Fault
+from .core.fault import Fault, FaultKind
 from .errors import (
     ConflictError,
     DecodingError,
@@ -81,6 +81,8 @@ def decoding_error(
             f"{where}: there are trees, but all of them have crossing arcs. Allow more arcs, or decode with projective=False.",
             **details,
         )
+    if fault.kind != FaultKind.NO_SINGLE_ROOT:
+        raise ValueError(f"unknown kind of fault: {fault.kind!r}")
     return NoTreeError(
         f"{where}: there is no tree with a single root, since dependents {dependent} and {head} can each "
         "be reached only by an arc of its own from ROOT (directly, or through tokens that can). Allow an arc between "

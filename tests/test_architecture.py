@@ -73,7 +73,7 @@ def test_the_core_needs_numpy_alone(checkout):
     for path, imported in modules(checkout):
         if path.parts[0] == "core":
             outside = {name.partition(".")[0] for name in imported if not name.startswith(PACKAGE)}
-            assert outside <= {"__future__", "importlib", "pathlib", "typing", "math", "numpy"}, path
+            assert outside <= {"__future__", "enum", "importlib", "pathlib", "typing", "math", "numpy"}, path
             assert all(name.startswith(f"{PACKAGE}.core") for name in imported if name.startswith(PACKAGE)), path
 
 
