@@ -1,0 +1,1 @@
+"""Fuzzing: `python -m tests.fuzz TARGET --seconds N`. See CONTRIBUTING.md."""
