@@ -1,1 +1,0 @@
-"""Fuzzing: `python -m tests.fuzz TARGET --seconds N`. See CONTRIBUTING.md."""
