@@ -1,0 +1,195 @@
+"""Directives whose content is generated from the code: settings, registered names, commands, pictures.
+
+- `{settings} GROUP NAME`: the settings of what is registered as NAME, with defaults and descriptions.
+- `{registered-names}`: all entry points of the package.
+- `{commands}`: the help of all commands.
+- `{picture} FILE`: an SVG that a script of `figures/` drew.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, distribution
+from pathlib import Path
+from typing import Any
+
+import srsly
+import typer
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+from spacy_docstrings import items
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+LOGGER = logging.getLogger(__name__)
+WIDTH = 88  # columns of a command's help
+TABLES = {
+    "spacy_factories": "Components",
+    "spacy_misc": "Score sources (`@misc`)",
+    "spacy_readers": "Corpus readers (`@readers`)",
+    "spacy_architectures": "Model architectures (`@architectures`)",
+    "spacy_scorers": "Scorers (`@scorers`)",
+    "spacy_cli": "Commands",
+}
+
+
+def entry_points() -> list[EntryPoint]:
+    """Return the package's entry points, in the order of `TABLES`."""
+    own = [point for point in distribution("spacy-mindroot").entry_points if point.group in TABLES]
+    order = list(TABLES)
+    return sorted(own, key=lambda point: (order.index(point.group), point.name))
+
+
+def settings(group: str, name: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield name, default, type and description of each setting of something registered.
+
+    The names and defaults of a component come from its factory, all others from the signature. Descriptions come from the
+    docstring's `name (type): text` items; a setting without one is an error.
+    """
+    (point,) = [point for point in entry_points() if (point.group, point.name) == (group, name)]
+    made = point.load()
+    documented = items(made.__doc__)
+    if group == "spacy_factories":
+        from spacy.language import Language
+
+        meta = Language.get_factory_meta(name)
+        defaults = dict(meta.default_config)
+        documented = items(_returned(made).__doc__)
+    else:
+        parameters = inspect.signature(made).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
+    for setting, default in defaults.items():
+        if setting not in documented:
+            raise LookupError(f"{point.value}: the docstring does not describe {setting!r}")
+        item = documented[setting]
+        yield setting, _shown(default), item.type, item.text
+
+
+def _returned(factory: Any) -> Any:
+    """The class that a factory returns."""
+    annotation = inspect.signature(factory).return_annotation
+    return getattr(inspect.getmodule(factory), annotation) if isinstance(annotation, str) else annotation
+
+
+def _shown(default: Any) -> str:
+    if default is inspect.Parameter.empty:
+        return "required"
+    if isinstance(default, dict):
+        (name,) = [value for key, value in default.items() if key.startswith("@")]
+        return f"`{name}`"
+    return f"`{srsly.json_dumps(default)}`"
+
+
+def help_of(name: str | None) -> str:
+    """Return the help text of `spacy mindroot NAME`, or of `spacy mindroot` itself."""
+    import spacy
+    from spacy.cli._util import app
+
+    spacy.registry.cli.get_all()
+    group: Any = typer.main.get_command(app)
+    command, path = group.commands["mindroot"], "spacy mindroot"
+    if name:
+        command, path = command.commands[name], f"{path} {name}"
+    context = command.make_context(path, [], resilient_parsing=True, terminal_width=WIDTH, max_content_width=WIDTH)
+    text: str = command.get_help(context)
+    return text
+
+
+def command_names() -> list[str]:
+    """Return the names of all commands of `spacy mindroot`."""
+    import spacy
+    from spacy.cli._util import app
+
+    spacy.registry.cli.get_all()
+    group: Any = typer.main.get_command(app)
+    return sorted(group.commands["mindroot"].commands)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("\n", " ")
+
+
+class _Generated(Directive):
+    """Parses Markdown that `markdown()` returns."""
+
+    has_content = False
+
+    def markdown(self) -> list[str]:
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        container = nodes.container(classes=["generated"])
+        try:
+            lines = self.markdown()
+        except LookupError as error:
+            LOGGER.warning("%s", error)
+            return []
+        self.state.nested_parse(StringList(lines, "generated"), self.content_offset, container, match_titles=True)
+        return container.children
+
+
+class Settings(_Generated):
+    """The table of settings of something registered."""
+
+    required_arguments = 2
+
+    def markdown(self) -> list[str]:
+        lines = ["| setting | default | meaning |", "| --- | --- | --- |"]
+        for name, default, type, text in settings(*self.arguments):
+            lines.append(f"| `{name}` | {_cell(default)} | {_cell(text)} <br> *{_cell(type)}* |".replace(" <br> **", ""))
+        return lines
+
+
+class RegisteredNames(_Generated):
+    """A list of all registered names, by registry."""
+
+    def markdown(self) -> list[str]:
+        lines: list[str] = []
+        last = ""
+        for point in entry_points():
+            if point.group != last:
+                lines += ["", f"**{TABLES[point.group]}**", "", "| name | | in |", "| --- | --- | --- |"]
+                last = point.group
+            made = point.load()
+            doc = inspect.getdoc(_returned(made) if point.group == "spacy_factories" else made) or ""
+            if not doc:
+                raise LookupError(f"{point.value} has no docstring")
+            summary = " ".join(doc.split("\n\n")[0].split())
+            lines.append(f"| `{point.name}` | {_cell(summary)} | `{point.value.replace(':', '.')}` |")
+        return lines
+
+
+class Commands(_Generated):
+    """The help of all commands, each under a heading."""
+
+    def markdown(self) -> list[str]:
+        lines = _block(help_of(None))
+        for name in command_names():
+            lines += ["", f"## {name}", "", *_block(help_of(name))]
+        return lines
+
+
+class Picture(SphinxDirective):
+    """An SVG in the page itself, so that it takes its colours from there. The argument is relative to the source folder."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        path = Path(self.env.srcdir) / self.arguments[0]
+        self.env.note_dependency(str(path))
+        svg = path.read_text("utf8")
+        return [nodes.raw("", f'<div class="figure">{svg}</div>', format="html")]
+
+
+def _block(text: str) -> list[str]:
+    return ["```text", *text.splitlines(), "```"]
+
+
+def setup(app: Any) -> dict[str, Any]:
+    app.add_directive("settings", Settings)
+    app.add_directive("registered-names", RegisteredNames)
+    app.add_directive("picture", Picture)
+    app.add_directive("commands", Commands)
+    return {"parallel_read_safe": True, "version": "1"}
