@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from spacy.attrs import DEP, HEAD, POS, SENT_START
+from spacy.attrs import POS
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..errors import MissingSentencesError
+from ..pipeline import reading
 from ..pipeline.alignment import UNALIGNED, one_to_one
 from ..pipeline.extensions import describe
 from ..trees import MISSING
@@ -40,18 +41,15 @@ def sentence_lengths(doc: Doc, *, whole_doc: bool) -> list[int]:
     whole_doc (bool): A Doc without any sentence boundaries is one sentence.
     RAISES (MissingSentencesError): If there are no boundaries and `whole_doc` is False.
     """
-    if len(doc) == 0:
-        return []
-    starts = doc.to_array([SENT_START]) == 1
-    # A parse whose roots have no labels leaves a Doc without starts: not even the first token is one.
-    if not doc.has_annotation("SENT_START") or (doc.has_annotation("DEP") and not starts.any()):
-        if whole_doc:
-            return [len(doc)]
-        raise MissingSentencesError(
-            f"{describe(doc)} has no sentence boundaries, and arcs are scored sentence by sentence. Add a `senter` (trained) or "
-            "`sentencizer` (by rules) before this component; or set whole_doc = true for it if every Doc is one sentence."
-        )
-    return _lengths(starts)
+    lengths = reading.sentence_lengths(doc)
+    if lengths is not None:
+        return lengths
+    if whole_doc:
+        return [len(doc)]
+    raise MissingSentencesError(
+        f"{describe(doc)} has no sentence boundaries, and arcs are scored sentence by sentence. Add a `senter` (trained) or "
+        "`sentencizer` (by rules) before this component; or set whole_doc = true for it if every Doc is one sentence."
+    )
 
 
 def read_gold(
@@ -67,13 +65,13 @@ def read_gold(
     if n == 0 or not reference_lengths:
         empty = np.empty(0, dtype=np.int64)
         return GoldArcs([], empty, empty, empty)
-    offsets, deps, parts_of_speech = reference.to_array([HEAD, DEP, POS]).T
+    reference_heads, deps = reading.read_heads(reference)
+    parts_of_speech = reference.to_array(POS)
     tokens = np.arange(len(reference))
-    reference_heads = tokens + offsets.view(np.int64)
     to_reference, to_predicted = one_to_one(example)
 
     same = n == len(tokens) and np.array_equal(to_reference, tokens)
-    lengths = reference_lengths if same else _lengths(_aligned_starts(example, reference_lengths))
+    lengths = reference_lengths if same else reading.lengths_between(_aligned_starts(example, reference_lengths))
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     first = np.cumsum(lengths) - lengths
 
@@ -108,10 +106,3 @@ def _aligned_starts(example: Example, reference_lengths: list[int]) -> npt.NDArr
             starts[own.min()] = True
         first += length
     return starts
-
-
-def _lengths(starts: npt.NDArray[np.bool_]) -> list[int]:
-    """Lengths of the sentences that begin where `starts` is true, and at the first token."""
-    begins = np.flatnonzero(starts[1:]) + 1
-    ends = [*begins.tolist(), len(starts)]
-    return [end - begin for begin, end in zip([0, *begins.tolist()], ends, strict=True)]

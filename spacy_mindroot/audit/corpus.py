@@ -13,13 +13,11 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
 from ..conllu import conllu_files, read_conllu, sentence_to_doc
-from ..errors import CorpusError, LabelsError, ScoresShapeError
-from ..pipeline.annotate import check_sentences
-from ..pipeline.extensions import read_extension
+from ..errors import CorpusError, ScoresShapeError
 from ..pipeline.mind_root import MindRoot
+from ..pipeline.reading import check_sentences
 from ..pipeline.sources import DocArcScores
 from ..scored import ScoredSentence
-from ..scores import to_root_column
 from ..trees import MISSING
 
 
@@ -103,18 +101,15 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
             for s in sentences
         )
         for doc, gold in nlp.pipe(pairs, as_tuples=True):
-            matrices = [to_root_column(scores, where=gold.name) for scores in source(doc)]
+            sourced = source.read(doc)
+            matrices = sourced.matrices
             if len(matrices) != 1:
                 raise ScoresShapeError(
-                    f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the pipeline split sentences anew?"
+                    f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the pipeline "
+                    "split sentences anew?"
                 )
             check_sentences(doc, [len(matrices[0])])
-            labels, names = read_extension(doc, "arc_labels"), read_extension(doc, "arc_label_names")
-            if labels is not None:
-                if names is None:
-                    raise LabelsError(f"{gold.name} has doc._.arc_labels, but no doc._.arc_label_names.")
-                if hasattr(source, "rearrange"):
-                    labels = source.rearrange(doc, labels, "doc._.arc_labels")
+            labels, names = sourced.arc_labels, sourced.label_names
             yield ScoredSentence(
                 scores=matrices[0],
                 words=gold.words,
