@@ -28,7 +28,6 @@ root_doc = "index"
 
 myst_enable_extensions = ["colon_fence", "attrs_block", "attrs_inline"]
 myst_heading_anchors = 3
-suppress_warnings = ["toc.empty_glob"]
 
 default_role = "py:obj"
 autodoc_default_options = {"members": True, "member-order": "groupwise"}

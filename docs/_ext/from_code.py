@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
@@ -187,7 +188,16 @@ def _block(text: str) -> list[str]:
     return ["```text", *text.splitlines(), "```"]
 
 
+def _read_benchmarks(app: Any, docname: str, content: list[str]) -> None:
+    """Put the benchmarks' README in the place of the page that stands for it, with its links as seen from there."""
+    if docname == "benchmarks":
+        path = Path(app.srcdir).parent / "benchmarks/README.md"
+        app.env.note_dependency(str(path), docname=docname)
+        content[0] = re.sub(r"\]\((?![a-z]+:|#)", "](../benchmarks/", path.read_text("utf8"))
+
+
 def setup(app: Any) -> dict[str, Any]:
+    app.connect("source-read", _read_benchmarks)
     app.add_directive("settings", Settings)
     app.add_directive("registered-names", RegisteredNames)
     app.add_directive("picture", Picture)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from spacy_mindroot import errors
+
 FOLDERS = ("pipeline", "arc_scorer", "conllu", "audit", "cli")  # all other modules have docstrings in NumPy's style
 _ITEM = re.compile(r"(?P<names>\w+(?:, \w+)*)(?: \((?P<type>.*?)\))?: +(?P<text>\S.*)")
 _HEADING = re.compile(r"^-{4,}$", re.MULTILINE)  # a section in NumPy's style
@@ -65,13 +67,18 @@ def to_rst(docstring: str) -> list[str]:
             lines.append("")
         names = ", ".join(part.names)
         if names == "RAISES":
-            lines.append(f":raises {part.type}: {_inline(part.text)}" if part.type else f":raises: {_inline(part.text)}")
+            lines.append(f":raises {_error(part.type)}: {_inline(part.text)}")
         elif names in _FIELDS:
             of_type = f"``{part.type}`` -- " if part.type else ""
             lines.append(f":{_FIELDS[names]}: {of_type}{_inline(part.text)}")
         else:
             lines.append(f":param {names}: (``{part.type}``) {_inline(part.text)}")
     return lines
+
+
+def _error(name: str) -> str:
+    """The name of an error with its module, so that it can be linked: one error has two public names."""
+    return f"~spacy_mindroot.errors.{name}" if hasattr(errors, name) else name or "Exception"
 
 
 def _inline(text: str) -> str:
