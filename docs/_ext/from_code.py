@@ -1,9 +1,10 @@
-"""Directives whose content is generated from the code: settings, registered names, commands, pictures.
+"""Directives whose content is generated from the code, and pictures and pages from elsewhere.
 
 - `{settings} GROUP NAME`: the settings of what is registered as NAME, with defaults and descriptions.
 - `{registered-names}`: all entry points of the package.
 - `{commands}`: the help of all commands.
-- `{picture} FILE`: an SVG that a script of `figures/` drew.
+
+Pictures of `figures/` become part of the page, and the page on benchmarks is their README.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 from spacy_docstrings import items
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
 
 LOGGER = logging.getLogger(__name__)
 WIDTH = 88  # columns of a command's help
@@ -172,20 +172,17 @@ class Commands(_Generated):
         return lines
 
 
-class Picture(SphinxDirective):
-    """An SVG in the page itself, so that it takes its colours from there. The argument is relative to the source folder."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        path = Path(self.env.srcdir) / self.arguments[0]
-        self.env.note_dependency(str(path))
-        svg = path.read_text("utf8")
-        return [nodes.raw("", f'<div class="figure">{svg}</div>', format="html")]
-
-
 def _block(text: str) -> list[str]:
     return ["```text", *text.splitlines(), "```"]
+
+
+def _inline_pictures(app: Any, doctree: nodes.document) -> None:
+    """Put the SVG files of `figures/` into the page itself, so that they take their colours from there."""
+    for image in list(doctree.findall(nodes.image)):
+        if image["uri"].startswith("figures/"):
+            path = Path(app.srcdir) / image["uri"]
+            app.env.note_dependency(str(path))
+            image.replace_self(nodes.raw("", f'<div class="figure">{path.read_text("utf8")}</div>', format="html"))
 
 
 def _read_benchmarks(app: Any, docname: str, content: list[str]) -> None:
@@ -197,9 +194,9 @@ def _read_benchmarks(app: Any, docname: str, content: list[str]) -> None:
 
 
 def setup(app: Any) -> dict[str, Any]:
+    app.connect("doctree-read", _inline_pictures)
     app.connect("source-read", _read_benchmarks)
     app.add_directive("settings", Settings)
     app.add_directive("registered-names", RegisteredNames)
-    app.add_directive("picture", Picture)
     app.add_directive("commands", Commands)
     return {"parallel_read_safe": True, "version": "1"}

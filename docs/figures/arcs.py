@@ -51,7 +51,7 @@ def draw(words: Sequence[str], arcs: Sequence[Drawn], *, title: str, boxed: tupl
         weight = ' font-weight="600"' if place == 0 else ""
         parts.append(
             f'<text x="{_x(place)}" y="{base + 21}" text-anchor="middle" font-size="16"{weight} '
-            f'fill="currentColor">{escape(word)}</text>'
+            f'fill="var(--figure-text, #7d8590)">{escape(word)}</text>'
         )
     return "\n".join([*parts, "</svg>", ""])
 
@@ -80,6 +80,6 @@ def _arc(arc: Drawn, base: int, top: float) -> list[str]:
         f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{thickness}"{dash}/>',
         f'<path d="M {end - 5} {base - 10} L {end + 5} {base - 10} L {end} {base - 1} Z" fill="{colour}"/>',
         f'<text x="{middle:g}" y="{top - 5:g}" text-anchor="middle" font-size="14" fill="{colour}" '
-        'stroke="var(--color-background-primary, #fff)" stroke-width="5" paint-order="stroke">'
+        'stroke="var(--color-background-primary, transparent)" stroke-width="5" paint-order="stroke">'
         f"{escape(arc.text)}</text>",
     ]

@@ -30,7 +30,7 @@ def test_the_code_on_a_page_prints_what_the_page_says(page, tmp_path):
 
 
 def test_there_are_tutorials_with_results():
-    for page in ("train", "repair", "own_scores", "correct", "confidence"):
+    for page in ("train", "repair", "own-scores", "correct", "confidence"):
         found = pages.blocks((DOCS / f"tutorials/{page}.md").read_text("utf8"))
         assert sum(block.printed is not None for block in found) >= 3, page
 
