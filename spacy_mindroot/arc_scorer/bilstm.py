@@ -1,6 +1,6 @@
-"""A bidirectional LSTM over whole texts (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005), the same on every device.
+"""A bidirectional LSTM over whole texts (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005).
 
-thinc has one too, but on a GPU that computes only the longest text of a batch.
+It computes the same on every device. thinc's LSTM does not: on a GPU, only the longest text of a batch is computed.
 """
 
 from __future__ import annotations
@@ -13,25 +13,34 @@ import numpy as np
 from thinc.api import Model, glorot_uniform_init
 from thinc.types import Floats2d, Floats3d
 
+__all__ = ["BiLSTM"]
+
 InOut = list[Floats2d]
 
 
 def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = glorot_uniform_init) -> Model[InOut, InOut]:
-    """Input: token vectors of each text, (n, nI). Output: (n, nO), half of it from the left, half from the right.
+    """Build a bidirectional LSTM.
 
-    Gates are in the order input, forget, output, cell. Texts are packed by time step, the longest first, so that a step
-    computes both directions of all texts that are not at their end.
+    Input: token vectors of each text, (n, nI).
+    Output: token vectors of each text, (n, nO); the first half comes from the left, the second from the right.
+
+    Texts are packed by time step, the longest first, so that one step computes both directions of all texts that have
+    not ended. The gates are ordered input, forget, output, cell.
+
+    nO (int): Width of the output, even.
+    nI (Optional[int]): Width of the input; None to infer it from the data.
+    init_W (Callable): Initializes the weights of each gate.
     """
     return Model(
         "bilstm",
-        forward,
-        init=partial(init, init_W),
+        _forward,
+        init=partial(_init, init_W),
         dims={"nI": nI, "nO": nO},
         params={"W": None, "R": None, "b": None},  # (2, nI, 4H), (2, H, 4H), (2, 4H): by direction
     )
 
 
-def forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
+def _forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
     ops, xp = model.ops, model.ops.xp
     if not texts:
         return [], lambda d_texts: []
@@ -39,22 +48,22 @@ def forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[I
     width = R.shape[1]
     lengths = [len(text) for text in texts]
     rows, sizes = _pack(lengths)
-    order = ops.asarray(rows)  # (2, N): which token each packed row is, by direction
+    order = ops.asarray(rows)  # (2, N): the token in each packed row, by direction
     flat = ops.flatten(texts)
     X = flat[order]
     gates = xp.matmul(X, W)
     gates += b[:, None]
-    cells = xp.empty((2, len(flat), width), dtype="f")  # of each step, and their tanh
-    squashed = xp.empty_like(cells)
+    cells = xp.empty((2, len(flat), width), dtype="f")  # at each step
+    squashed = xp.empty_like(cells)  # tanh(cells)
     hidden = xp.empty_like(cells)
     begin = 0
     for step, size in enumerate(sizes):
         end = begin + size
-        before = slice(begin - sizes[step - 1], begin - sizes[step - 1] + size)  # the same texts, a step earlier
+        before = slice(begin - sizes[step - 1], begin - sizes[step - 1] + size)  # the same texts, one step earlier
         now = gates[:, begin:end]
         if step:
             now += xp.matmul(hidden[:, before], R)
-        # sigmoid(x) = (1 + tanh(x / 2)) / 2, so that one tanh does for all gates
+        # sigmoid(x) = (1 + tanh(x / 2)) / 2, so that one call of tanh computes all gates
         now[..., : 3 * width] *= 0.5
         xp.tanh(now, out=now)
         now[..., : 3 * width] *= 0.5
@@ -107,7 +116,7 @@ def forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[I
     return ops.unflatten(Y, ops.asarray1i(lengths)), backprop
 
 
-def init(
+def _init(
     init_W: Callable[..., Any], model: Model[InOut, InOut], X: InOut | None = None, Y: InOut | None = None
 ) -> None:
     if X is not None:
@@ -125,8 +134,8 @@ def init(
 
 
 def _pack(lengths: list[int]) -> tuple[Any, list[int]]:
-    """Which token (a row of the flat vectors) each packed row is, from the left and from the right, (2, N); and how many
-    texts there are at each step."""
+    """Return the token (a row of the flat vectors) in each packed row, from the left and from the right, (2, N), and
+    the number of texts at each step."""
     array = np.asarray(lengths, dtype=np.int64)
     starts = np.cumsum(array) - array
     longest = np.argsort(-array, kind="stable")
