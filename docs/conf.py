@@ -26,13 +26,12 @@ extensions = [
 exclude_patterns = ["_build"]
 root_doc = "index"
 
-myst_enable_extensions = ["colon_fence", "attrs_block", "attrs_inline"]
+myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 
-default_role = "py:obj"
+default_role = "code-or-link"
 autodoc_default_options = {"members": True, "member-order": "groupwise"}
 autodoc_typehints = "none"  # types are in the docstrings, with shapes
-autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 copybutton_exclude = ".linenos, .gp, .go"

@@ -1,6 +1,6 @@
 """Directives whose content is generated from the code, and pictures and pages from elsewhere.
 
-- `{settings} GROUP NAME`: the settings of what is registered as NAME, with defaults and descriptions.
+- `{settings}`: the settings of everything registered, with defaults and descriptions.
 - `{registered-names}`: all entry points of the package.
 - `{commands}`: the help of all commands.
 
@@ -26,25 +26,32 @@ from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
 WIDTH = 88  # columns of a command's help
-TABLES = {
+TITLES = {
     "spacy_factories": "Components",
     "spacy_misc": "Score sources (`@misc`)",
+    "spacy_scorers": "Scorers (`@scorers`)",
     "spacy_readers": "Corpus readers (`@readers`)",
     "spacy_architectures": "Model architectures (`@architectures`)",
-    "spacy_scorers": "Scorers (`@scorers`)",
+    "spacy_callbacks": "Callbacks (`@callbacks`)",
+    "thinc_schedules": "Schedules (`@schedules`)",
     "spacy_cli": "Commands",
 }
 
 
 def entry_points() -> list[EntryPoint]:
-    """Return the package's entry points, in the order of `TABLES`."""
-    own = [point for point in distribution("spacy-mindroot").entry_points if point.group in TABLES]
-    order = list(TABLES)
+    """Return the package's entry points that spaCy or thinc read, in the order of `TITLES`."""
+    order = list(TITLES)
+    own = [
+        point for point in distribution("spacy-mindroot").entry_points if point.group.startswith(("spacy_", "thinc_"))
+    ]
+    unknown = {point.group for point in own} - TITLES.keys()
+    if unknown:
+        raise LookupError(f"docs/_ext/from_code.py has no title for the entry points {sorted(unknown)}")
     return sorted(own, key=lambda point: (order.index(point.group), point.name))
 
 
 def settings(group: str, name: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield name, default, type and description of each setting of something registered.
+    """Yield name, default (in words), type and description of each setting of something registered.
 
     The names and defaults of a component come from its factory, all others from the signature. Descriptions come from the
     docstring's `name (type): text` items; a setting without one is an error.
@@ -79,8 +86,8 @@ def _shown(default: Any) -> str:
         return "required"
     if isinstance(default, dict):
         (name,) = [value for key, value in default.items() if key.startswith("@")]
-        return f"`{name}`"
-    return f"`{srsly.json_dumps(default)}`"
+        return f"default `{name}`"
+    return f"default `{srsly.json_dumps(default)}`"
 
 
 def help_of(name: str | None) -> str:
@@ -132,15 +139,34 @@ class _Generated(Directive):
 
 
 class Settings(_Generated):
-    """The table of settings of something registered."""
-
-    required_arguments = 2
+    """The settings of everything registered, each under a heading."""
 
     def markdown(self) -> list[str]:
-        lines = ["| setting | default | meaning |", "| --- | --- | --- |"]
-        for name, default, type, text in settings(*self.arguments):
-            lines.append(f"| `{name}` | {_cell(default)} | {_cell(text)} <br> *{_cell(type)}* |".replace(" <br> **", ""))
+        lines: list[str] = []
+        last = ""
+        for point in entry_points():
+            if point.group == "spacy_cli":
+                continue
+            if point.group != last:
+                lines += ["", f"## {TITLES[point.group]}"]
+                last = point.group
+            lines += ["", f"### {point.name}", "", _summary(point), ""]
+            rows = list(settings(point.group, point.name))
+            if not rows:
+                lines.append("No settings.")
+                continue
+            for name, default, type, text in rows:
+                lines += [f"`{name}` ({type}; {default})", f": {text}", ""]
         return lines
+
+
+def _summary(point: EntryPoint) -> str:
+    """The first paragraph of the docstring of something registered."""
+    made = point.load()
+    doc = inspect.getdoc(_returned(made) if point.group == "spacy_factories" else made)
+    if not doc:
+        raise LookupError(f"{point.value} has no docstring")
+    return " ".join(doc.split("\n\n")[0].split())
 
 
 class RegisteredNames(_Generated):
@@ -151,14 +177,9 @@ class RegisteredNames(_Generated):
         last = ""
         for point in entry_points():
             if point.group != last:
-                lines += ["", f"**{TABLES[point.group]}**", "", "| name | | in |", "| --- | --- | --- |"]
+                lines += ["", f"**{TITLES[point.group]}**", "", "| name | | in |", "| --- | --- | --- |"]
                 last = point.group
-            made = point.load()
-            doc = inspect.getdoc(_returned(made) if point.group == "spacy_factories" else made) or ""
-            if not doc:
-                raise LookupError(f"{point.value} has no docstring")
-            summary = " ".join(doc.split("\n\n")[0].split())
-            lines.append(f"| `{point.name}` | {_cell(summary)} | `{point.value.replace(':', '.')}` |")
+            lines.append(f"| `{point.name}` | {_cell(_summary(point))} | `{point.value.replace(':', '.')}` |")
         return lines
 
 

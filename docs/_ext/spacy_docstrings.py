@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+
+from docutils import nodes
+from sphinx.domains.python import PyXRefRole
 
 from spacy_mindroot import errors
 
@@ -118,7 +122,28 @@ def _process(app: Any, what: str, name: str, object: Any, options: Any, lines: l
     lines[:] = [*tables_to_rst(lines), ""]
 
 
+class CodeOrLink(PyXRefRole):
+    """The role of text in backticks: a link to the object of that name, or just code.
+
+    Names of modules, such as `scores`, are names of parameters more often than not, and make no link.
+    """
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        is_name = re.fullmatch(r"[A-Za-z_][\w.]*(\(\))?", self.text)
+        if not is_name or (self.text.isidentifier() and importlib.util.find_spec(f"spacy_mindroot.{self.text}")):
+            return [nodes.literal(self.rawtext, self.text)], []
+        self.name = "py:obj"
+        return super().run()
+
+
+def _skip(app: Any, what: str, name: str, object: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out the fields of named tuples, whose own docstrings say nothing."""
+    return True if isinstance(object, type(Item.names)) else None
+
+
 def setup(app: Any) -> dict[str, Any]:
     process: Callable[..., None] = _process
+    app.add_role("code-or-link", CodeOrLink())
+    app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", process, priority=400)  # before numpydoc
     return {"parallel_read_safe": True, "version": "1"}

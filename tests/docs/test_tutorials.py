@@ -55,8 +55,12 @@ def test_the_configs_on_a_page_are_valid(page):
         text = block.partition("```")[0].replace("${paths.train}", '"train.conllu"')
         sections = "".join(f"[{name}]\n\n" for name in ("components", "corpora") if f"[{name}." in text)
         config = Config().from_str(sections + text)
-        assert config.keys() <= {"components", "corpora"}
-        nlp = spacy.blank("en")
+        assert config.keys() <= {"components", "corpora", "nlp"}
+        nlp = (
+            spacy.util.load_model_from_config({"nlp": config["nlp"]}, auto_fill=True)
+            if "nlp" in config
+            else spacy.blank("en")
+        )
         for name, settings in config.get("components", {}).items():
             factory = settings.pop("factory")
             nlp.add_pipe(factory, name=name, config=settings)
