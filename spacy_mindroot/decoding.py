@@ -239,7 +239,7 @@ def decode_batch(
     n_threads = to_count(n_threads, "n_threads", what="threads", most=_MOST_THREADS)
     sizes = None if lengths is None else _to_lengths(lengths)
     dimensions = None if isinstance(scores, (list, tuple)) else getattr(scores, "ndim", None)
-    if dimensions == 1 and getattr(scores, "dtype", None) != object:
+    if dimensions == 1 and getattr(scores, "dtype", None) != np.dtype(object):
         return _decode_flat(to_floats(scores), sizes, single_root, projective, layout, n_threads)
     if dimensions == 2:
         raise ScoresShapeError(

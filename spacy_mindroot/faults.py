@@ -74,7 +74,9 @@ def decoding_error(
             **details,
         )
     if fault.kind == "no_memory":
-        return NotEnoughMemoryError(f"{where}: not enough memory to decode it: {12 * matrix.size:,} bytes are needed.", **details)
+        return NotEnoughMemoryError(
+            f"{where}: not enough memory to decode it: {12 * matrix.size:,} bytes are needed.", **details
+        )
     if fault.kind in ("no_head", "no_arborescence") and np.isneginf(matrix[:, 0]).all():
         return NoRootError(
             f"{where}: no token may be the root, since all arcs from ROOT are -inf. Allow one; if the root scores are "

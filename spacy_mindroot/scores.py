@@ -39,7 +39,9 @@ LAYOUTS: dict[Layout, str] = {
     "square_transposed": "(n+1, n+1), [head, dependent], index 0 is ROOT",
     "root_diagonal": "(n, n), [dependent, head], the score of ROOT on the diagonal",
 }
-_ROOT_COLUMN: Layout = "root_column"  # compared by identity, which is safe for any object; other strings take the long way
+_ROOT_COLUMN: Layout = (
+    "root_column"  # compared by identity, which is safe for any object; other strings take the long way
+)
 _MOST = 1 << 30
 
 

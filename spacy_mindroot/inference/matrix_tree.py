@@ -148,6 +148,9 @@ def marginals(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout
     O(n^3) time. Each probability is right to nearly all its digits, however small, as far as the scores are. Next to a score
     of -1e9, differences smaller than 1e-7 are lost, as they are in the weight of a tree. See `log_partition` for the method.
 
+    This matters only if every tree needs an arc that is far worse than the best one of its token: with 1e16 or more between
+    them, trees of equal weight may get different probabilities.
+
     Examples
     --------
     >>> from spacy_mindroot.inference import marginals
@@ -346,9 +349,7 @@ def head_entropies(probabilities: Marginals) -> npt.NDArray[np.float64]:
     return entropies
 
 
-def _best_trees(
-    scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout
-) -> list[tuple[FloatArray, Heads]]:
+def _best_trees(scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout) -> list[tuple[FloatArray, Heads]]:
     return [best_tree(matrix, single_root, layout, sentence=k) for k, matrix in enumerate(to_batch(scores))]
 
 

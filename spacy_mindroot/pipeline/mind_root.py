@@ -20,10 +20,9 @@ from ..decoding import Heads, decode_matrices
 from ..errors import CountError, DecodingError, LabelsError
 from ..faults import decoding_error
 from ..inference.arc_confidence import Confidence, confidence_of, margin
-from ..inference.next_best import kbest_matrix, to_count
+from ..inference.next_best import kbest_matrix
 from ..labels import is_root_label
-from ..scores import FloatArray, to_root_column
-from ..trees import tree_weight
+from ..scores import FloatArray, to_count, to_root_column
 from .annotate import Hashes, check_sentences, hash_labels, labels_of_trees, read_arc_constraints, write_trees
 from .extensions import (
     Trees,
@@ -321,7 +320,7 @@ class MindRoot(Pipe):
         for matrix, own, best, confidence in zip(matrices, heads, trees, confidences, strict=True):
             end = start + len(own)
             write_span(doc, "tree_logprob", start, end, confidence.tree_logprob)
-            write_span(doc, "tree_margin", start, end, margin(best, own, tree_weight(matrix, own)))
+            write_span(doc, "tree_margin", start, end, margin(matrix, own, best))
             start = end
         for name in ("head_prob", "head_entropy"):
             write_tokens(doc, name, np.concatenate([getattr(c, name) for c in confidences] or [[]]).tolist())
