@@ -79,9 +79,9 @@ def decode(
 
     Notes
     -----
-    O(n^2) time: Gabow and Tarjan's algorithm [2]_ as adapted to parsing by Zmigrod, Vieira and Cotterell [1]_. If the best
-    heads of all tokens already form a single-rooted tree, no more is done. With `projective`, O(n^3) time and O(n^2) memory,
-    by Eisner's algorithm [3]_.
+    O(n^2) time: Gabow and Tarjan's algorithm [2]_ as adapted to parsing by Zmigrod, Vieira and Cotterell [1]_. If the
+    best heads of all tokens already form a single-rooted tree, no more is done. With `projective`, O(n^3) time and
+    O(n^2) memory, by Eisner's algorithm [3]_.
 
     Weights are compared in double precision, relative to the best arc of each token. Ties go to the lowest head in each
     greedy choice, so the tree is the same for float32 and float64, alone or in a batch.
@@ -199,8 +199,8 @@ def decode_batch(
         One of:
 
         - an iterable of matrices, each as for `decode`;
-        - a flat 1-D array that holds the (n, n+1) matrices end to end, row after row, with their n in `lengths` (it is read
-          in place);
+        - a flat 1-D array that holds the (n, n+1) matrices end to end, row after row, with their n in `lengths` (it
+          is read in place);
         - a padded batch (sentences, rows, columns), or a list of padded matrices, with `lengths`. What lies beyond the
           length of a sentence is not read.
     lengths : array-like of ints, (sentences,), optional
@@ -208,8 +208,8 @@ def decode_batch(
     single_root, projective, layout
         As for `decode`. Flat scores are always in layout "root_column".
     n_threads : int
-        The number of threads that share the sentences, from 1 to 1024. The heads do not depend on it. With 1, no thread is
-        started. Projective decoding uses one thread.
+        The number of threads that share the sentences, from 1 to 1024. The heads do not depend on it. With 1, no
+        thread is started. Projective decoding uses one thread.
 
     Returns
     -------

@@ -1,6 +1,7 @@
 """The errors of this package.
 
-Every one is a `ValueError`, so a single `except` catches all bad input. A message says what was found, where, and what to do.
+Every one is a `ValueError`, so a single `except` catches all bad input. A message says what was found, where, and
+what to do.
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ class ConflictError(DecodingError):
     Attributes
     ----------
     required, forbidden : list of tuples (dependent, head)
-        A minimal set of constraints that leaves no tree: dropping any one of them would leave one. Arcs are numbered as in
-        CoNLL-U.
+        A minimal set of constraints that leaves no tree: dropping any one of them would leave one. Arcs are numbered
+        as in CoNLL-U.
     """
 
     def __init__(
@@ -156,7 +157,10 @@ class CorpusError(MindRootError):
 
 
 class ConlluError(MindRootError):
-    """A CoNLL-U file is malformed, or its trees are not what is needed. Each line of the message names the file and the line."""
+    """A CoNLL-U file can't be read, or its trees are not what is needed.
+
+    Each line of the message names the file and the line.
+    """
 
 
 class VoteError(MindRootError):

@@ -1,4 +1,4 @@
-"""The error texts of decoding: turns a `Fault` of the core into an error that says what is wrong, where, and what to do."""
+"""The error texts of decoding: turns a `Fault` of the core into an error that says what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -102,7 +102,8 @@ def decoding_error(
         )
     return NoTreeError(
         f"{where}: there is no tree with a single root, since no root can have both dependents {dependent} and {head} "
-        "below it: each needs an arc of its own from ROOT. Allow an arc between the two, or decode with single_root=False.",
+        "below it: each needs an arc of its own from ROOT. Allow an arc between the two, "
+        "or decode with single_root=False.",
         **details,
     )
 

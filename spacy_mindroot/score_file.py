@@ -12,15 +12,14 @@
 
 Other arrays are ignored. Pickles are never read.
 
-A file is checked before memory is allocated: the header of each array against the size of its member in the archive, and all
-sizes against `lens`. A file may grow at most 200-fold in memory, or to 64 MiB if that is more.
+A file is checked before memory is allocated: the header of each array against the size of its member in the archive,
+and all sizes against `lens`. A file may grow at most 200-fold in memory, or to 64 MiB if that is more.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import secrets
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -59,8 +58,8 @@ def read_score_file(path: str | Path) -> list[ScoredSentence]:
     Raises
     ------
     ScoreFileError
-        If the file can't be read, lacks an array, has arrays that do not fit together, or claims to be larger than it is.
-        The message names the file, the array and what is wrong.
+        If the file can't be read, lacks an array, has arrays that do not fit together, or claims to be larger than it
+        is. The message names the file, the array and what is wrong.
 
     Examples
     --------
@@ -98,14 +97,14 @@ def write_score_file(
     Parameters
     ----------
     path : str or Path
-        The file, exactly as named: no suffix is added. It appears under this name only when it is complete, in place of any
-        file that was there.
+        The file, exactly as named: no suffix is added. It appears under this name only when it is complete, in place
+        of any file that was there.
     scores : sequence of array-likes, (n, n+1) each
-        The arc scores of each sentence, as for `decode`. They are stored as float32; as float64 only if a finite score is too
-        large for float32.
+        The arc scores of each sentence, as for `decode`. They are stored as float32; as float64 only if a finite
+        score is too large for float32.
     words : sequence of sequences of str, (n,) each, optional
-        The tokens of each sentence. White space in a word becomes a single space, and a word of nothing else an underscore,
-        since a file has one word per line.
+        The tokens of each sentence. White space in a word becomes a single space, and a word of nothing else an
+        underscore, since a file has one word per line.
     labels : sequence of str, optional
         All labels. Gold labels that are not among them are added to those of the file.
     best_labels : sequence of array-likes of ints, (n, n+1) each, optional
@@ -196,7 +195,7 @@ def _to_arrays(
     return arrays
 
 
-def _memory(arrays: dict[str, Any]) -> int:
+def _memory(arrays: dict[str, npt.NDArray[Any]]) -> int:
     """Return at least the bytes that reading these arrays takes, as `_Archive` and `_sentences` count them."""
     lines = sum(1 + arrays[name].tobytes().count(b"\n") for name in ("words", "labels") if name in arrays)
     stored = sum(2 * array.nbytes + 1000 for array in arrays.values())
@@ -296,7 +295,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         with open(path, "wb") as file:
             yield file
         return
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(4).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
             yield file
@@ -337,7 +336,7 @@ class _Archive:
         return self._members[name]
 
     def take(self, amount: int) -> None:
-        """Count bytes of memory that are about to be allocated. Raises ScoreFileError if the file is too small for so many."""
+        """Account for bytes about to be allocated. Raises ScoreFileError if the file is too small for so many."""
         self._room -= amount
         if self._room < 0:
             raise ScoreFileError(

@@ -1,4 +1,4 @@
-"""Sentences with their arc scores, as score files and corpora provide them, and their best trees with and without constraint."""
+"""Sentences with their arc scores, from a score file or a corpus, and their best trees."""
 
 from __future__ import annotations
 

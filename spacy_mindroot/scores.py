@@ -1,4 +1,4 @@
-"""The contract for arc scores: their layouts and dtypes. Everything that the core reads is checked and converted here."""
+"""The contract for arc scores: their layouts and dtypes. All input of the core is checked and converted here."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, whe
     Returns
     -------
     ndarray of float32 or float64, (n, n+1)
-        `[dependent, head]`, column 0 = ROOT. A view of `scores` wherever dtype and layout allow ("root_diagonal" is always
-        a copy). It may be read-only.
+        `[dependent, head]`, column 0 = ROOT. A view of `scores` wherever dtype and layout allow ("root_diagonal" is
+        always a copy). It may be read-only.
 
     Raises
     ------
@@ -222,8 +222,8 @@ def reduce_labels(
     Parameters
     ----------
     scores : array-like
-        Scores of labelled arcs: arc scores in `layout` with the labels as third dimension, such as (n, n+1, labels). Larger
-        is better; -inf forbids a label on an arc.
+        Scores of labelled arcs: arc scores in `layout` with the labels as third dimension, such as (n, n+1, labels).
+        Larger is better; -inf forbids a label on an arc.
     root_label : int, optional
         Index of ROOT's label. It is then the only label on arcs from ROOT, and on no other arc.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}

@@ -161,8 +161,8 @@ def find_cycles(heads: Sequence[int]) -> list[list[int]]:
     Returns
     -------
     list of lists of ints
-        Tokens from 1, each followed by its head; the head of the last is the first. A cycle begins with its lowest token.
-        A token that is its own head is a cycle of one.
+        Tokens from 1, each followed by its head; the head of the last is the first. A cycle begins with its lowest
+        token. A token that is its own head is a cycle of one.
 
     Notes
     -----
@@ -210,7 +210,8 @@ def nonprojective_arcs(heads: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     Parameters
     ----------
     heads : array-like of ints, (n,)
-        A tree with any number of roots; 0 = ROOT, j = token j-1. Arcs from ROOT, which everything is below, are projective.
+        A tree with any number of roots; 0 = ROOT, j = token j-1. Arcs from ROOT, which everything is below, are
+        projective.
 
     Returns
     -------
@@ -266,7 +267,8 @@ def is_projective(heads: npt.ArrayLike) -> bool:
     Parameters
     ----------
     heads : array-like of ints, (n,)
-        A tree with any number of roots; 0 = ROOT, j = token j-1. Arcs from ROOT count: an arc across a root crosses its arc.
+        A tree with any number of roots; 0 = ROOT, j = token j-1. Arcs from ROOT count: an arc across a root crosses
+        its arc.
 
     Raises
     ------

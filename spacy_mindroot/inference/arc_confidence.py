@@ -121,7 +121,7 @@ def margin(matrix: FloatArray, heads: Heads, trees: Sequence[tuple[Heads, float]
     """
     tokens = np.arange(len(matrix))
     for other, _ in trees:
-        if not np.array_equal(other, heads):
+        if other is not heads and (other != heads).any():
             gained, lost = (matrix[tokens, tree].astype(np.float64) for tree in (heads, other))
             return exact_sum([*gained.tolist(), *(-lost).tolist()])
     return math.inf

@@ -47,9 +47,9 @@ def log_partition(scores: npt.ArrayLike, *, single_root: bool = True, layout: La
     Parameters
     ----------
     scores : array-like, (n, n+1)
-        Arc scores, as for `decode`: `scores[i, h]` for head h of token i, column 0 is ROOT, -inf forbids an arc. They are
-        read as logarithms of weights. Adding a constant to a row changes no probability, so the log-probabilities of the
-        heads of each token serve as well as raw scores.
+        Arc scores, as for `decode`: `scores[i, h]` for head h of token i, column 0 is ROOT, -inf forbids an arc. They
+        are read as logarithms of weights. Adding a constant to a row changes no probability, so the log-probabilities
+        of the heads of each token serve as well as raw scores.
     single_root : bool
         Whether to sum over the trees with exactly one arc from ROOT. If False, over those with any number.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
@@ -65,20 +65,22 @@ def log_partition(scores: npt.ArrayLike, *, single_root: bool = True, layout: La
     InvalidScoreError, NoHeadError, NoRootError, NoTreeError, ScoresShapeError, ScoresTypeError
         As `decode`: where there is no tree, there is no distribution.
     ScoreRangeError
-        If there are scores beyond 1e301, and every tree needs an arc that is worse than the best one of its token by far.
+        If there are scores beyond 1e301, and every tree needs an arc that is worse than the best one of its token by
+        far.
 
     Notes
     -----
-    O(n^3) time. The Matrix-Tree theorem, with a single root as in [1]_, by elimination without subtraction [2]_. Tokens that
-    strongly prefer each other, for which the determinant of the Laplacian loses all its digits, cost no accuracy. If scores
-    are so far apart that weights underflow, the computation is done in logarithms, which takes about ten times as long.
+    O(n^3) time. The Matrix-Tree theorem, with a single root as in [1]_, by elimination without subtraction [2]_.
+    Tokens that strongly prefer each other, for which the determinant of the Laplacian loses all its digits, cost no
+    accuracy. If scores are so far apart that weights underflow, the computation is done in logarithms, which takes
+    about ten times as long.
 
     References
     ----------
     .. [1] Koo, Globerson, Carreras and Collins (2007), "Structured prediction models via the Matrix-Tree theorem".
        https://aclanthology.org/D07-1015
-    .. [2] Grassmann, Taksar and Heyman (1985), "Regenerative analysis and steady state distributions for Markov chains".
-       https://doi.org/10.1287/opre.33.5.1107
+    .. [2] Grassmann, Taksar and Heyman (1985), "Regenerative analysis and steady state distributions for Markov
+       chains". https://doi.org/10.1287/opre.33.5.1107
 
     Examples
     --------
@@ -134,9 +136,9 @@ def marginals(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout
     Returns
     -------
     ndarray of float64, (n, n+1)
-        `marginals[i, h]` is the probability that h is the head of token i; h = 0 is ROOT and h = j+1 is token j, whatever the
-        layout of `scores`. Each row sums to 1, and with a single root so does column 0. Forbidden arcs and self arcs have
-        probability 0.
+        `marginals[i, h]` is the probability that h is the head of token i; h = 0 is ROOT and h = j+1 is token j,
+        whatever the layout of `scores`. Each row sums to 1, and with a single root so does column 0. Forbidden arcs
+        and self arcs have probability 0.
 
     Raises
     ------
@@ -145,11 +147,12 @@ def marginals(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout
 
     Notes
     -----
-    O(n^3) time. Each probability is right to nearly all its digits, however small, as far as the scores are. Next to a score
-    of -1e9, differences smaller than 1e-7 are lost, as they are in the weight of a tree. See `log_partition` for the method.
+    O(n^3) time. Each probability is right to nearly all its digits, however small, as far as the scores are. Next to
+    a score of -1e9, differences smaller than 1e-7 are lost, as they are in the weight of a tree. See `log_partition`
+    for the method.
 
-    This matters only if every tree needs an arc that is far worse than the best one of its token: with 1e16 or more between
-    them, trees of equal weight may get different probabilities.
+    This matters only if every tree needs an arc that is far worse than the best one of its token: with 1e16 or more
+    between them, trees of equal weight may get different probabilities.
 
     Examples
     --------
@@ -278,8 +281,8 @@ class Weights(NamedTuple):
 def to_weights(matrix: FloatArray, *, single_root: bool = True, where: str = "") -> Weights:
     """Return arc scores in a range that `infer` can compute with.
 
-    That is nearly always the matrix itself. If there are scores beyond 2 ** 1000, all are shifted so that the best arc of each
-    token has score 0. Then the arcs that no tree of any probability has are forbidden.
+    That is nearly always the matrix itself. If there are scores beyond 2 ** 1000, all are shifted so that the best
+    arc of each token has score 0. Then the arcs that no tree of any probability has are forbidden.
 
     Parameters
     ----------
@@ -297,8 +300,9 @@ def to_weights(matrix: FloatArray, *, single_root: bool = True, where: str = "")
 
     Notes
     -----
-    With the best arcs at 0, no tree with an arc weighs more than the arc. So if an arc is below the weight of the best tree
-    by more than 745 + n log(n+1), all trees with it together have less than the smallest double of the probability.
+    With the best arcs at 0, no tree with an arc weighs more than the arc. So if an arc is below the weight of the
+    best tree by more than 745 + n log(n+1), all trees with it together have less than the smallest double of the
+    probability.
     """
     if not is_large(matrix):
         return Weights(matrix, 0.0)
@@ -311,9 +315,10 @@ def to_weights(matrix: FloatArray, *, single_root: bool = True, where: str = "")
     if weight < -_LOST:
         worst = int(relative[tokens, heads].argmin())
         raise ScoreRangeError(
-            f"{where or f'sentence of {n} tokens'}: there are arc scores beyond 1e301, and every tree needs an arc, such as "
-            f"head {heads[worst]} for dependent {worst + 1}, that is far worse than the best one of its token. Probabilities "
-            "of trees can't be computed from such scores. Use smaller numbers, or -inf for arcs that no tree may have.",
+            f"{where or f'sentence of {n} tokens'}: there are arc scores beyond 1e301, and every tree needs an arc, "
+            f"such as head {heads[worst]} for dependent {worst + 1}, that is far worse than the best one of its token. "
+            "Probabilities of trees can't be computed from such scores. Use smaller numbers, or -inf for arcs that "
+            "no tree may have.",
             dependent=worst + 1,
             head=int(heads[worst]),
         )
@@ -323,7 +328,9 @@ def to_weights(matrix: FloatArray, *, single_root: bool = True, where: str = "")
 
 def is_large(matrix: FloatArray) -> bool:
     """Whether sums of the scores may overflow. Those of float32 never do, since they are added up as float64."""
-    if matrix.dtype == np.float32:
+    if matrix.dtype == np.float32 or matrix.size == 0:
+        return False
+    if matrix.max() <= _LARGE and matrix.min() >= -_LARGE:  # mostly
         return False
     return bool(np.max(np.abs(matrix), initial=0, where=np.isfinite(matrix)) > _LARGE)
 
@@ -369,6 +376,8 @@ def _entropy(matrix: FloatArray, heads: Heads, single_root: bool, *, where: str 
     shifted = matrix - np.take_along_axis(matrix, heads[:, np.newaxis], axis=1).astype(np.float64)
     log_z, probabilities = infer(shifted, single_root=single_root)
     in_use = probabilities > 0
-    found = log_z - float(probabilities[in_use] @ shifted[in_use])
-    # Large scores of opposite sign leave rounding errors here that are larger than any entropy.
-    return min(max(0.0, found), float(head_entropies(probabilities).sum()))
+    used = shifted[in_use]
+    found = max(0.0, log_z - float(probabilities[in_use] @ used))
+    if np.abs(used).max(initial=0) > _LOST:  # the rounding errors may be larger than any entropy
+        return min(found, float(head_entropies(probabilities).sum()))
+    return found

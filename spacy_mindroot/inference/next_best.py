@@ -56,8 +56,8 @@ def kbest(
 
     Notes
     -----
-    O(k n^2) time. The trees are split into subspaces by required and forbidden arcs [1]_, and the next best tree of each
-    is found with one arc exchange and one decoding [2]_, under a root constraint [3]_.
+    O(k n^2) time. The trees are split into subspaces by required and forbidden arcs [1]_, and the next best tree of
+    each is found with one arc exchange and one decoding [2]_, under a root constraint [3]_.
 
     Trees of equal weight come in an order that is arbitrary, but the same on every run. Weights are compared in double
     precision: trees that differ by less than its rounding count as equal.

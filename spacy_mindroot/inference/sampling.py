@@ -37,8 +37,8 @@ def sample(
     size : int
         The number of trees, from 0 to 2 ** 30.
     rng : numpy Generator, or int
-        The source of randomness, or a seed for one: an int, or anything else that `numpy.random.default_rng` takes. The same
-        seed gives the same trees. None gives others on every call.
+        The source of randomness, or a seed for one: an int, or anything else that `numpy.random.default_rng` takes.
+        The same seed gives the same trees. None gives others on every call.
     replace : bool
         If True, draws are independent. If False, each tree is drawn from those not drawn yet, in proportion to their
         exp(weight), so all are distinct. If there are fewer than `size`, all of them are returned.
@@ -65,12 +65,12 @@ def sample(
 
     Notes
     -----
-    Exact. The root is drawn from the root marginals, the rest of the tree by Wilson's algorithm [1]_, which mostly takes O(n)
-    steps per tree. Where tokens prefer each other so strongly that its walks do not end, the heads are drawn one after the
-    other, each given those before, in O(n^3) per tree.
+    Exact. The root is drawn from the root marginals, the rest of the tree by Wilson's algorithm [1]_, which mostly
+    takes O(n) steps per tree. Where tokens prefer each other so strongly that its walks do not end, the heads are
+    drawn one after the other, each given those before, in O(n^3) per tree.
 
-    Without replacement [2]_, each tree that is drawn splits the set it came from by the first head that differs from its own.
-    A set is chosen by its partition function, and nothing is drawn twice or subtracted: O(n^4) per tree.
+    Without replacement [2]_, each tree that is drawn splits the set it came from by the first head that differs from
+    its own. A set is chosen by its partition function, and nothing is drawn twice or subtracted: O(n^4) per tree.
 
     References
     ----------
