@@ -6,6 +6,9 @@ what to do.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 __all__ = [
     "ConflictError",
     "ConlluError",
@@ -114,6 +117,11 @@ class ConflictError(DecodingError):
         super().__init__(message, sentence=sentence, dependent=dependent, head=head)
         self.required = required
         self.forbidden = forbidden
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel between processes: by default an exception is made again without its keyword arguments."""
+        again = partial(type(self), required=self.required, forbidden=self.forbidden)
+        return again, self.args, self.__dict__
 
 
 class CountError(MindRootError):

@@ -18,6 +18,7 @@ and all sizes against `lens`. A file may grow at most 200-fold in memory, or to 
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import zipfile
@@ -290,11 +291,12 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
 
     A link is followed, not replaced. A device or a pipe is written to as it is.
     """
-    path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
-        with open(path, "wb") as file:
-            yield file
+        whole = io.BytesIO()  # an archive is written with seeks, which not every device can do
+        yield whole
+        path.write_bytes(whole.getvalue())
         return
+    path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name[:100]}.{os.urandom(4).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:

@@ -1,7 +1,9 @@
-"""Random arc scores of every kind the decoder has to stand, all trees of a short sentence, random trees."""
+"""Random arc scores of every kind the decoder has to handle, all trees of a short sentence, random trees."""
 
 from __future__ import annotations
 
+import datetime
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 
@@ -62,7 +64,7 @@ def all_trees(n):
 
 
 def reaches_root(heads):
-    """Does each token hang on ROOT, directly or through others? Written without regard to how the package does it."""
+    """Whether each token depends on ROOT, directly or through others. Independent of how the package decides it."""
     for token in range(1, len(heads) + 1):
         at = token
         for _ in heads:
@@ -87,6 +89,35 @@ def weights_of_all_trees(scores, *, single_root, required=(), forbidden=(), proj
     weights = scores.astype(np.float64)[np.arange(n), trees].sum(axis=1)
     order = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights > -np.inf)]
     return trees[order], weights[order]
+
+
+def exact_distribution(scores, *, single_root):
+    """All trees that have any probability, by exact sums: (trees, probabilities, weight of the best, all log-probabilities).
+
+    None if there is no tree.
+    """
+    trees, weights = weights_of_all_trees(np.where(np.isneginf(scores), scores, 0), single_root=single_root)
+    if len(trees) == 0:
+        return None
+    exact = [[Fraction(score) if np.isfinite(score) else None for score in row] for row in scores.tolist()]
+    sums = [sum(exact[i][head] for i, head in enumerate(heads)) for heads in trees.tolist()]
+    best = max(sums)
+    relative = np.array([float(max(weight - best, Fraction(-(10**300)))) for weight in sums])
+    log_z = np.log(np.exp(relative).sum())
+    return trees, np.exp(relative - log_z), best, relative - log_z
+
+
+def extreme_scores(n, rng):
+    """Scores near the largest double: all, or some, or as a finite mask, or as a constant on some rows."""
+    scores = rng.integers(-3, 4, (n, n + 1)).astype(float)
+    kind = rng.integers(4)
+    if kind == 0:
+        return scores * 2.0**1021
+    if kind == 1:
+        return np.where(rng.random(scores.shape) < 0.5, scores * 2.0**1021, scores)
+    if kind == 2:
+        return np.where(rng.random(scores.shape) < 0.3, -np.finfo(float).max, scores)
+    return scores + np.where(rng.random((n, 1)) < 0.5, 1.5e308, 0)
 
 
 def has_crossing_arcs(heads):
@@ -115,7 +146,7 @@ def total(scores, heads):
 
 
 def random_tree(n, rng):
-    """Heads of a random tree with one root: a random labelled tree, hung up at a random token. Mostly non-projective."""
+    """Heads of a random single-rooted tree. Mostly non-projective."""
     order = rng.permutation(n)
     heads = np.zeros(n, dtype=np.int32)
     for position in range(1, n):
@@ -137,3 +168,33 @@ def zigzag(n):
     heads = np.zeros(n, dtype=np.int32)
     heads[np.array(path[1:]) - 1] = path[:-1]
     return heads
+
+
+DATE = datetime.date(2020, 11, 16)
+
+# Objects that nobody may take for arc scores, heads, lengths or counts.
+NO_NUMBERS = [
+    None,
+    True,
+    2.5,
+    float("nan"),
+    1j,
+    "ab",
+    b"ab",
+    object(),
+    int,
+    {1: 2},
+    DATE,
+    [None, None],
+    [[None, 1, 2], [1, 2, 3]],
+    [[DATE] * 3] * 2,
+    np.array([[1, None, 2]] * 2, dtype=object),
+    np.datetime64("2020"),
+    np.array(["2020", "2021"], dtype="M8[D]"),
+    np.zeros((2, 3), dtype="M8[D]"),
+    np.zeros((2, 3), dtype="m8[s]"),
+    np.zeros((2, 3), dtype="V4"),
+    np.ones((2, 3), dtype=bool),
+    np.array(3.0),
+    [[10**400, 0, 0], [0, 0, 0]],
+]

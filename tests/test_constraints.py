@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from generators import KINDS, random_arcs, random_scores, total, weights_of_all_trees
+from generators import DATE, KINDS, random_arcs, random_scores, total, weights_of_all_trees
 from spacy_mindroot import constrain_scores, count_roots, decode, decode_batch, errors, is_projective, is_tree
 from spacy_mindroot.constraints import Constraints, read_constraints
 
@@ -249,6 +249,10 @@ def test_a_conflict_in_a_long_sentence_with_many_constraints(rng):
         ([1, 2], "pairs of ints"),
         (["12"], "pairs of ints"),
         ([None], "pairs of ints"),
+        ([(True, 0)], "pairs of ints"),
+        ([(1, 10**5000)], "no arc"),
+        ([(DATE, 0)], "pairs of ints"),
+        (None, "a list of pairs"),
         (5, "a list of pairs"),
     ],
 )

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generators import random_scores
-from spacy_mindroot import decode, decode_batch, decoding, errors, greedy_heads
+from generators import DATE, NO_NUMBERS, random_scores
+from spacy_mindroot import MindRootError, constrain_scores, decode, decode_batch, decoding, errors, greedy_heads
 
 INF = np.inf
 EXAMPLE = np.array([[3, 8, 8, 2], [9, 2, 3, 4], [5, 4, 0, 7]])  # best: [2, 0, 1]
@@ -242,6 +242,72 @@ def test_bad_input(scores, error, says):
         assert np.array_equal(scores, before, equal_nan=before.dtype.kind == "f")
 
 
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_is_no_array_of_scores(value):
+    """Never another error than this package's, and never a tree."""
+    for call in (decode, greedy_heads, constrain_scores, decode_batch, lambda value: decode_batch([EXAMPLE, value])):
+        with pytest.raises(MindRootError):
+            call(value)
+    with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError), match="sentence 2 of the batch"):
+        decode_batch([EXAMPLE, value])
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_is_no_layout_and_no_lengths(value):
+    for call in (decode, greedy_heads, constrain_scores, lambda value, layout: decode_batch([value], layout=layout)):
+        with pytest.raises(errors.ScoresShapeError, match="no layout"):
+            call(EXAMPLE, layout=value)
+    if value is not None:
+        for scores in ([EXAMPLE], EXAMPLE.ravel(), EXAMPLE[np.newaxis]):
+            with pytest.raises(errors.ScoresShapeError, match="lengths are one number of tokens"):
+                decode_batch(scores, value)
+    if value is not True:  # which numpy makes an int, next to one
+        with pytest.raises(errors.ScoresShapeError, match="lengths are one number of tokens"):
+            decode_batch([EXAMPLE, EXAMPLE], [3, value])
+
+
+def test_any_error_of_a_foreign_array_is_one_of_ours():
+    class Broken:
+        def __array__(self, dtype=None, copy=None):
+            raise AttributeError("no such device")
+
+    with pytest.raises(errors.ScoresTypeError, match="no such device"):
+        decode(Broken())
+    with pytest.raises(errors.ScoresShapeError, match="lengths are"):
+        decode_batch([EXAMPLE], Broken())
+
+
+def test_a_long_double_beyond_float64_is_infinite():
+    with pytest.raises(errors.InvalidScoreError, match="inf"):
+        decode(np.array([["1e4000", "0"]]).astype(np.longdouble))
+
+
+def test_a_layout_is_compared_by_its_letters():
+    assert decode(EXAMPLE.astype(float), layout="".join(["root_", "column"])).tolist() == [2, 0, 1]
+
+
+def test_an_error_inside_an_iterator_is_not_hidden():
+    def batch():
+        yield EXAMPLE
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        decode_batch(batch())
+
+
+def test_scores_near_the_largest_double(rng):
+    """The same tree as under the scores divided by a power of two, whatever the layout in memory."""
+    for n in (2, 3, 6, 12):
+        for _ in range(30):
+            scores = rng.integers(-7, 8, (n, n + 1)).astype(float)
+            large = scores * 2.0**1021
+            for single_root in (True, False):
+                expected = decode(scores, single_root=single_root).tolist()
+                assert decode(large, single_root=single_root).tolist() == expected
+                assert decode(np.asfortranarray(large), single_root=single_root).tolist() == expected
+                assert decode_batch([large], single_root=single_root)[0].tolist() == expected
+
+
 def test_unknown_layout():
     for call in (decode, greedy_heads, lambda scores, layout: decode_batch([scores], layout=layout)):
         with pytest.raises(errors.ScoresShapeError, match="'transposed'.*square_transposed"):
@@ -331,9 +397,11 @@ def test_so_many_threads_run_and_python_goes_on_meanwhile(rng, n_threads):
     assert max(during) == before + n_threads - 1
 
 
-@pytest.mark.parametrize("n_threads", [0, -1, 1.5, "2", None, 10**6])
+@pytest.mark.parametrize(
+    "n_threads", [0, -1, 1.5, "2", None, True, DATE, int, 10**6, pytest.param(10**5000, id="of 5000 digits")]
+)
 def test_a_wrong_number_of_threads(n_threads):
-    with pytest.raises(ValueError, match="n_threads"):
+    with pytest.raises(errors.CountError, match="n_threads is .*a number of threads"):
         decode_batch([EXAMPLE], n_threads=n_threads)
 
 

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from generators import KINDS, random_arcs, random_scores, total, weights_of_all_trees
+from generators import (
+    DATE,
+    KINDS,
+    NO_NUMBERS,
+    exact_distribution,
+    extreme_scores,
+    random_arcs,
+    random_scores,
+    total,
+    weights_of_all_trees,
+)
 from spacy_mindroot import count_roots, decode, errors, is_tree, tree_weight
 from spacy_mindroot.inference import kbest, tree_margin
 
@@ -105,15 +115,44 @@ def test_scores_near_the_largest_double(rng):
         ]
 
 
+@pytest.mark.parametrize("single_root", [True, False])
+def test_the_margin_of_scores_near_the_largest_double(single_root, rng):
+    """The exact difference, though both weights may be infinite."""
+    for _ in range(200):
+        scores = extreme_scores(rng.integers(1, 5), rng)
+        _, _, _, log_p = exact_distribution(scores, single_root=single_root)
+        ahead = -np.diff(np.sort(log_p)[::-1][:2])
+        found = tree_margin(scores, single_root=single_root)
+        if len(ahead) == 0:
+            assert found == np.inf
+        elif ahead[0] < 1e299:
+            assert found == pytest.approx(ahead[0], abs=1e-9)
+        else:
+            assert found > 1e299
+    assert tree_margin(np.full((4, 5), 1.5e308)) == tree_margin(np.full((4, 5), -1.5e308)) == 0
+    assert tree_margin([[1.5e308, 0, -1.5e308], [1.5e308, 1.5e308, 0]]) == np.inf  # 3e308
+
+
 def test_the_trees_are_ones_own(rng):
     found = kbest(rng.normal(size=(4, 5)), 2)
     found[0][0][:] = 0  # writable
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.0, "3", None, 1 << 40])
+@pytest.mark.parametrize("k", [0, -1, 2.0, "3", None, True, DATE, int, 1 << 40])
 def test_a_number_of_trees_that_is_none(k):
     with pytest.raises(errors.CountError, match="k is"):
         kbest([[1, 0]], k)
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_are_no_scores_and_no_constraints(value):
+    for function in (lambda scores, **options: kbest(scores, 2, **options), tree_margin):
+        with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError)):
+            function(value)
+        with pytest.raises(errors.ConstraintsError):
+            function(np.zeros((2, 3)), required=value)
+        with pytest.raises(errors.ConstraintsError):
+            function(np.zeros((2, 3)), forbidden=[(1, value)])
 
 
 def test_errors_are_those_of_decode():
