@@ -376,8 +376,7 @@ def _entropy(matrix: FloatArray, heads: Heads, single_root: bool, *, where: str 
     shifted = matrix - np.take_along_axis(matrix, heads[:, np.newaxis], axis=1).astype(np.float64)
     log_z, probabilities = infer(shifted, single_root=single_root)
     in_use = probabilities > 0
-    used = shifted[in_use]
-    found = max(0.0, log_z - float(probabilities[in_use] @ used))
-    if np.abs(used).max(initial=0) > _LOST:  # the rounding errors may be larger than any entropy
-        return min(found, float(head_entropies(probabilities).sum()))
-    return found
+    used = probabilities[in_use]
+    found = log_z - float(used @ shifted[in_use])
+    # Next to very large scores, rounding errors are larger than any entropy. Those of the heads add up to no less.
+    return max(0.0, min(found, -float(used @ np.log(used))))

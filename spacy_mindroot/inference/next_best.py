@@ -107,7 +107,8 @@ def tree_margin(
 
     Notes
     -----
-    O(n^2) time. The margin is the exact difference of the two weights, rounded once.
+    O(n^2) time. The margin is the exact difference of the two weights, rounded once; 0 if that is negative, because the
+    two trees differ by less than the rounding of `decode`.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def tree_margin(
     inf
     """
     matrix, trees = _kbest(scores, 2, single_root, required, forbidden, layout)
-    return margin(matrix, trees[0][0], trees)
+    return max(0.0, margin(matrix, trees[0][0], trees))  # the best tree is the best as far as double precision goes
 
 
 def kbest_matrix(matrix: FloatArray, k: int, *, single_root: bool = True) -> list[tuple[Heads, float]] | Fault:
