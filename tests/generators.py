@@ -49,7 +49,7 @@ KINDS = {
 
 
 def random_scores(kind, n, rng, dtype=np.float64):
-    """Arc scores (n, n+1) of a kind; the self arcs hold NaN, which nobody may notice."""
+    """Return arc scores (n, n+1) of a kind. The self arcs hold NaN, which must make no difference."""
     scores = KINDS[kind](rng, n).astype(dtype)
     scores[np.arange(n), np.arange(n) + 1] = np.nan
     return scores
@@ -57,7 +57,7 @@ def random_scores(kind, n, rng, dtype=np.float64):
 
 @lru_cache
 def all_trees(n):
-    """Heads of all trees over n tokens, (trees, n), and which of them have a single root."""
+    """Return the heads of all trees over n tokens, (trees, n), and whether each has a single root."""
     trees = [heads for heads in product(range(n + 1), repeat=n) if reaches_root(heads)]
     trees = np.array(trees)
     return trees, (trees == 0).sum(axis=1) == 1
@@ -75,7 +75,7 @@ def reaches_root(heads):
 
 
 def weights_of_all_trees(scores, *, single_root, required=(), forbidden=(), projective=False):
-    """All trees that meet the constraints and have no forbidden arc by the scores, and their weights: heaviest first."""
+    """Return all trees that meet the constraints and have no arc of score -inf, and their weights: heaviest first."""
     n = len(scores)
     trees, single = all_trees(n)
     meets = single.copy() if single_root else np.ones(len(trees), dtype=bool)
@@ -92,10 +92,7 @@ def weights_of_all_trees(scores, *, single_root, required=(), forbidden=(), proj
 
 
 def exact_distribution(scores, *, single_root):
-    """All trees that have any probability, by exact sums: (trees, probabilities, weight of the best, all log-probabilities).
-
-    None if there is no tree.
-    """
+    """Return trees, probabilities, weight of the best and log-probabilities, from exact sums; None if there is no tree."""
     trees, weights = weights_of_all_trees(np.where(np.isneginf(scores), scores, 0), single_root=single_root)
     if len(trees) == 0:
         return None
@@ -126,14 +123,14 @@ def has_crossing_arcs(heads):
 
 
 def random_arcs(n, count, rng):
-    """Arcs (dependent, head) as in CoNLL-U."""
+    """Return arcs (dependent, head) as in CoNLL-U."""
     dependents = rng.integers(1, n + 1, size=count)
     heads = rng.integers(0, n, size=count)
     return [(int(d), int(h + (h >= d))) for d, h in zip(dependents, heads, strict=True)]
 
 
 def best_by_exhaustion(scores, *, single_root):
-    """The greatest total score of all trees, -inf if there is none."""
+    """Return the greatest total score of all trees, -inf if there is none."""
     trees, single = all_trees(len(scores))
     if single_root:
         trees = trees[single]
@@ -146,7 +143,7 @@ def total(scores, heads):
 
 
 def random_tree(n, rng):
-    """Heads of a random single-rooted tree. Mostly non-projective."""
+    """Return the heads of a random single-rooted tree. Mostly non-projective."""
     order = rng.permutation(n)
     heads = np.zeros(n, dtype=np.int32)
     for position in range(1, n):
@@ -155,7 +152,7 @@ def random_tree(n, rng):
 
 
 def scores_of_tree(heads, rng, dtype=np.float32):
-    """Arc scores under which `heads` is the best tree with one root."""
+    """Return arc scores under which `heads` is the best single-rooted tree."""
     n = len(heads)
     scores = rng.normal(0, 1, (n, n + 1))
     scores[np.arange(n), heads] = 100
@@ -163,7 +160,7 @@ def scores_of_tree(heads, rng, dtype=np.float32):
 
 
 def zigzag(n):
-    """Heads of a path that leaps from end to end: the tree that spaCy has most trouble with."""
+    """Return the heads of a path that leaps from end to end: the hardest tree for spaCy."""
     path = [token for pair in zip(range(n // 2, 0, -1), range(n // 2 + 1, n + 1), strict=True) for token in pair]
     heads = np.zeros(n, dtype=np.int32)
     heads[np.array(path[1:]) - 1] = path[:-1]

@@ -1,4 +1,4 @@
-"""decode() and decode_batch(): what they take, what they refuse and how they say so."""
+"""decode() and decode_batch(): what they accept, what they refuse, and the messages."""
 
 import os
 import subprocess
@@ -100,7 +100,8 @@ def test_layouts_give_the_same_tree(rng):
 
 @pytest.mark.parametrize(
     ("scores", "layout"),
-    [([], "root_column"), (np.empty((0, 1)), "root_column"), (np.empty((0, 0)), "root_column"), (np.empty((0, 0)), "root_diagonal"),
+    [([], "root_column"), (np.empty((0, 1)), "root_column"), (np.empty((0, 0)), "root_column"),
+     (np.empty((0, 0)), "root_diagonal"),
      (np.zeros((1, 1)), "square"), (np.zeros((1, 1)), "square_transposed")],
 )  # fmt: skip
 def test_no_tokens(scores, layout):
@@ -207,7 +208,9 @@ BAD = {
         [[1, 0, 1, 1], [FORBID, FORBID, 0, 1], [FORBID, FORBID, 1, 0]], errors.NoTreeError, ["dependent 2", "path"],
     ),
     "only_two_roots": (
-        [[1, 0, FORBID], [1, FORBID, 0]], errors.NoTreeError, ["dependents 1 and 2", "single root", "single_root=False"],
+        [[1, 0, FORBID], [1, FORBID, 0]],
+        errors.NoTreeError,
+        ["dependents 1 and 2", "single root", "single_root=False"],
     ),
     "only_two_roots_one_a_cycle": (
         [[1, 0, FORBID, FORBID], [1, FORBID, 0, 5], [1, FORBID, 4, 0]], errors.NoTreeError, ["dependents 1 and 2"],
@@ -230,7 +233,7 @@ BAD = {
 
 @pytest.mark.parametrize(("scores", "error", "says"), BAD.values(), ids=BAD)
 def test_bad_input(scores, error, says):
-    """A ValueError of a named class that says what, where and what to do; alone and in a batch."""
+    """A ValueError of a class of its own that says what is wrong, where, and what to do; alone and in a batch."""
     before = np.array(scores) if isinstance(scores, np.ndarray) else None
     with pytest.raises(error) as caught:
         decode(scores)
@@ -368,7 +371,7 @@ def test_the_first_fault_is_named_whichever_thread_finds_it(rng):
 
 
 def test_without_constraints_nothing_is_asked_of_them(monkeypatch):
-    """It would double what a short sentence costs."""
+    """Reading them would double the cost of a short sentence."""
     monkeypatch.delattr(decoding, "read_constraints")
     assert decode(EXAMPLE).tolist() == decode(EXAMPLE, required=(), forbidden=()).tolist() == [2, 0, 1]
 
@@ -376,7 +379,7 @@ def test_without_constraints_nothing_is_asked_of_them(monkeypatch):
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc, to count threads")
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_so_many_threads_run_and_python_goes_on_meanwhile(rng, n_threads):
-    """What a Python thread sees while others decode: it runs at all only if they don't hold the GIL."""
+    """A Python thread watches while others decode. It runs only if they do not hold the GIL."""
     batch = [random_scores("normal", 60, rng, np.float32)] * 60_000
     seen, stop = [], threading.Event()
 
@@ -455,7 +458,7 @@ print(added(lambda: run(1100)))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of memory as Linux counts it")
 def test_memory():
-    """None in stage 1 and at most 1.6 n^2 doubles beyond the input in the worst case; flat over 100,000 sentences."""
+    """Stage 1 takes none, the worst case at most 1.6 n^2 doubles more; it is flat over 100,000 sentences."""
     printed = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True).stdout
     in_stage_1, at_worst, growth = (float(number) for number in printed.split())
     assert in_stage_1 < 0.1  # a megabyte or so of Python's own

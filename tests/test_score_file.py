@@ -222,7 +222,8 @@ BAD = {
     "words_as_strings": (ONE | {"words": np.array(["a"])}, "`words` must be the bytes"),
     "labels_without_names": (ONE | {"label_best": np.zeros(2, np.uint8)}, "`label_best` has indexes into `labels`"),
     "heads_beyond_the_sentence": (
-        {"lens": [1, 0, 2], "arc": np.zeros(8), "heads": [1, 2, 3]}, "`heads` of sentence 3 (index 2): the head of token 2 is 3",
+        {"lens": [1, 0, 2], "arc": np.zeros(8), "heads": [1, 2, 3]},
+        "`heads` of sentence 3 (index 2): the head of token 2 is 3",
     ),
     "scores_as_strings": (ONE | {"arc": np.array(["a", "b"])}, "`arc`: arc scores are real numbers"),
     "scores_as_dates": (ONE | {"arc": np.zeros(2, "M8[D]")}, "`arc`: arc scores are real numbers"),

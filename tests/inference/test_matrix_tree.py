@@ -28,7 +28,7 @@ BY_SUMMATION = [kind for kind in KINDS if kind not in ("finitely_masked", "huge"
 
 
 def by_summation(scores, *, single_root):
-    """Log-partition, marginals and entropy from the list of all trees; None if there is no tree."""
+    """Return log-partition, marginals and entropy from the list of all trees; None if there is no tree."""
     n = len(scores)
     trees, single = all_trees(n)
     if single_root:
@@ -65,7 +65,7 @@ def test_agrees_with_the_sum_over_all_trees(kind, single_root, rng):
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("spread", [30, 400, 1e4])
 def test_scores_far_apart(spread, single_root, rng):
-    """Weights that underflow, and tokens that hang together by arcs that do."""
+    """Weights that underflow, and tokens connected only by arcs whose weights do."""
     for _ in range(150):
         n = rng.integers(2, 7)
         scores = rng.normal(0, spread, (n, n + 1))
@@ -77,7 +77,7 @@ def test_scores_far_apart(spread, single_root, rng):
 
 
 def exact_marginals(weights, single_root):
-    """In fractions: each arc's share, from determinants of the Laplacian with and without it."""
+    """Return the exact share of each arc, from determinants of the Laplacian with and without it."""
     n = len(weights)
 
     def partition(weights):
@@ -119,8 +119,10 @@ def determinant(square):
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("bits", [3, 40, 100])
 def test_all_digits_are_right_where_tokens_prefer_each_other(bits, single_root, rng):
-    """Pairs that all but exclude the rest, and pairs of pairs: the determinant of the Laplacian is a difference of numbers
-    that are nearly equal. Weights are powers of two."""
+    """Pairs of tokens, and pairs of pairs, that nearly exclude the rest. Weights are powers of two.
+
+    The determinant of the Laplacian is a difference of nearly equal numbers here.
+    """
     for _ in range(2):
         n = 8
         powers = -bits * (1 + rng.integers(0, 2, (n, n + 1)))
@@ -203,7 +205,7 @@ def test_relabelling_tokens_relabels_the_probabilities(rng):
 
 
 def test_only_some_tokens_can_be_the_root(rng):
-    """Tokens 0 to 2 have heads among themselves alone, so that the root is one of them; below them it matters no more."""
+    """Tokens 0 to 2 have heads only among themselves, so one of them is the root."""
     scores = rng.normal(0, 2, (6, 7))
     scores[:3, 4:] = -np.inf
     _, expected, _ = by_summation(scores, single_root=True)

@@ -70,8 +70,10 @@ def test_the_first_k_of_all(kind, k, rng):
 @pytest.mark.parametrize("kind", ["normal", "tied", "all_equal", "root_attractive", "huge", "tiny"])
 @pytest.mark.parametrize("n", [12, 25, 60])
 def test_longer_sentences(kind, n, rng):
-    """Distinct trees with one root, best first, the same on every run; each next best beats all that have another tree's arcs
-    out: for every arc of the best, the best tree without it is no better than the second."""
+    """Distinct single-rooted trees, best first, the same on every run.
+
+    The second is the best of those that lack an arc of the best one.
+    """
     scores = random_scores(kind, n, rng, np.float32)
     found = kbest(scores, 20)
     weights = [weight for _, weight in found]

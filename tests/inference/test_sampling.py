@@ -1,4 +1,4 @@
-"""Random trees: as often as they are probable, with either way of drawing them, with and without replacement."""
+"""Sampling: frequencies against probabilities, for both methods of drawing, with and without replacement."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ DRAWS = 20_000
 
 
 def tree_probabilities(scores, *, single_root):
-    """Of all trees that have any, by their heads."""
+    """Return the probability of each tree that has any, by its heads."""
     n = len(scores)
     trees, single = all_trees(n)
     if single_root:
@@ -24,7 +24,7 @@ def tree_probabilities(scores, *, single_root):
 
 
 def assert_frequencies(counts, probabilities):
-    """Chi-square: within five standard deviations. What is expected less than ten times is taken together."""
+    """Chi-square within five standard deviations. Outcomes expected less than ten times are pooled."""
     draws = sum(counts.values())
     assert counts.keys() <= probabilities.keys()
     cells = Counter(), Counter()
@@ -52,7 +52,7 @@ def masked(rng, n):
 
 
 def in_pairs(rng, n):
-    """Tokens that all but always have each other for head: a walk hardly ever ends, and others are drawn."""
+    """Tokens that nearly always have each other as head: a walk hardly ever ends, so the other method is used."""
     scores = plain(rng, n)
     partner = np.arange(n) ^ 1
     inside = partner < n
@@ -61,7 +61,7 @@ def in_pairs(rng, n):
 
 
 def in_far_pairs(rng, n):
-    """The same, too far apart for doubles."""
+    """The same, with weights too far apart for doubles."""
     scores = in_pairs(rng, n)
     scores[scores > 20] += 1000
     return scores
@@ -110,7 +110,7 @@ def test_without_replacement_in_proportion_to_what_is_left(rng):
 
 
 def test_without_replacement_after_a_tree_that_is_all_but_certain(rng):
-    """What is left of the probability is not found by subtraction."""
+    """The probability of the remaining trees is not computed by subtraction."""
     scores = plain(rng, 4)
     best = np.array([2, 0, 2, 3])
     scores[np.arange(4), best] += 60
