@@ -72,7 +72,7 @@ def read_score_file(path: str | Path) -> list[ScoredSentence]:
     [[0], [2, 0]]
     """
     try:
-        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        with open(Path(path), "rb") as file, zipfile.ZipFile(file) as archive:
             return list(_sentences(_Archive(archive, os.fstat(file.fileno()).st_size)))
     except MindRootError as error:
         raise ScoreFileError(f"{path}: {error}") from error

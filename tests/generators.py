@@ -92,7 +92,7 @@ def weights_of_all_trees(scores, *, single_root, required=(), forbidden=(), proj
 
 
 def exact_distribution(scores, *, single_root):
-    """Return trees, probabilities, weight of the best and log-probabilities, from exact sums; None if there is no tree."""
+    """Return trees, probabilities, weight of the best, log-probabilities, by exact sums; None if there is no tree."""
     trees, weights = weights_of_all_trees(np.where(np.isneginf(scores), scores, 0), single_root=single_root)
     if len(trees) == 0:
         return None

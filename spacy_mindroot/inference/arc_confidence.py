@@ -87,12 +87,22 @@ def confidence(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout = 
     return confidence_of(matrix, tree.astype(np.int32))
 
 
-def confidence_of(matrix: FloatArray, heads: Heads) -> Confidence:
-    """Return what `confidence` does, for a matrix from `to_root_column` that has a tree, and heads that form one."""
+def confidence_of(matrix: FloatArray, heads: Heads, *, where: str = "") -> Confidence:
+    """Return what `confidence` does, without checks.
+
+    Parameters
+    ----------
+    matrix : ndarray, (n, n+1)
+        As `to_root_column` returns it. It must have a single-rooted tree.
+    heads : ndarray of int32, (n,)
+        A single-rooted tree.
+    where : str
+        The name of the sentence in the message of a ScoreRangeError.
+    """
     tokens = np.arange(len(matrix))
     relative, best = to_relative(matrix)  # so that nothing large cancels
     if is_large(matrix):
-        relative = to_weights(matrix).matrix.astype(np.float64)
+        relative = to_weights(matrix, where=where).matrix.astype(np.float64)
     log_z, marginals = infer(relative)
     weight = exact_sum([*matrix[tokens, heads].astype(np.float64).tolist(), *(-best).tolist()])
     return Confidence(

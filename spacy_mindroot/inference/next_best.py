@@ -16,7 +16,7 @@ from ..scores import FloatArray, Layout, to_count, to_root_column
 from ..trees import exact_sum
 from .arc_confidence import margin
 
-__all__ = ["kbest", "kbest_matrix", "to_count", "tree_margin"]
+__all__ = ["kbest", "kbest_matrix", "tree_margin"]
 
 _NO_ARCS: tuple[Arc, ...] = ()
 
