@@ -82,8 +82,6 @@ def exact_sum(numbers: Sequence[float]) -> float:
     try:
         return math.fsum(numbers)
     except OverflowError:  # a partial sum is larger than the largest double
-        if -math.inf in numbers:
-            return -math.inf
         return math.fsum(number * 0.5**64 for number in numbers) * 2.0**64
 
 
