@@ -251,8 +251,9 @@ def test_what_is_no_array_of_scores(value):
     for call in (decode, greedy_heads, constrain_scores, decode_batch, lambda value: decode_batch([EXAMPLE, value])):
         with pytest.raises(MindRootError):
             call(value)
-    with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError), match="sentence 2 of the batch"):
-        decode_batch([EXAMPLE, value])
+    for first in (EXAMPLE, EXAMPLE.astype(float)):  # which the core reads after conversion, and in place
+        with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError), match="sentence 2 of the batch"):
+            decode_batch([first, value])
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS)
