@@ -20,10 +20,9 @@ from ..decoding import Heads, decode_matrices
 from ..errors import CountError, DecodingError, LabelsError, NotEnoughMemoryError
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidence_of, margin
-from ..inference.next_best import kbest_matrix, to_count
+from ..inference.next_best import kbest_matrix
 from ..labels import is_root_label
-from ..scores import FloatArray
-from ..trees import tree_weight
+from ..scores import FloatArray, to_count
 from .annotate import (
     Hashes,
     drop_extension,
@@ -294,10 +293,7 @@ class MindRoot(Pipe):
         confidences, margins = [], []
         if self.confidence:
             confidences = [confidence_of(matrix, own) for matrix, own in zip(matrices, heads, strict=True)]
-            margins = [
-                margin(best, own, tree_weight(matrix, own))
-                for matrix, own, best in zip(matrices, heads, trees, strict=True)
-            ]
+            margins = [margin(*sentence) for sentence in zip(matrices, heads, trees, strict=True)]
         labels, report = (None, None) if sourced.relabel is None else sourced.relabel(heads)
         if sourced.arc_labels is not None:
             labels = labels_of_trees(doc, sourced.arc_labels, self._hash_labels(doc, sourced.label_names), heads)
