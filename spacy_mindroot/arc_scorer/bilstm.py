@@ -13,6 +13,8 @@ import numpy as np
 from thinc.api import Model, glorot_uniform_init
 from thinc.types import Floats2d, Floats3d
 
+from .products import on_one_thread
+
 __all__ = ["BiLSTM"]
 
 InOut = list[Floats2d]
@@ -40,6 +42,7 @@ def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = gloro
     )
 
 
+@on_one_thread
 def _forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
     ops, xp = model.ops, model.ops.xp
     if not texts:
