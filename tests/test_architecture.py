@@ -134,6 +134,7 @@ def test_the_registry_knows_every_name(checkout):
         "spacy_architectures": spacy.registry.architectures,
         "spacy_scorers": spacy.registry.scorers,
         "spacy_readers": spacy.registry.readers,
+        "spacy_callbacks": spacy.registry.callbacks,
         "spacy_misc": spacy.registry.misc,
         "spacy_callbacks": spacy.registry.callbacks,
         "thinc_schedules": spacy.registry.schedules,

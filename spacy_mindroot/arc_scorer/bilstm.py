@@ -15,6 +15,7 @@ from thinc.api import Model, glorot_uniform_init
 from thinc.types import Floats2d, Floats3d
 
 from . import _lstm
+from .products import on_one_thread
 
 __all__ = ["BiLSTM"]
 
@@ -42,6 +43,7 @@ def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = gloro
     )
 
 
+@on_one_thread
 def _forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
     if not texts:
         return [], lambda d_texts: []

@@ -27,6 +27,7 @@ from .label_biaffine import LabelScores
 from .labels_on_demand import LabelsOnDemand
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
+from .products import one_thread
 from .tree_loss import head_and_tree_loss, tree_loss
 
 __all__ = ["ARC_LOSSES", "DEFAULT_MODEL", "ROOT_LABEL", "ArcScorer", "DocArcs", "make_arc_scorer"]
@@ -287,7 +288,8 @@ class ArcScorer(TrainablePipe):
         flat_lengths = [n for of_doc in lengths for n in of_doc]
         if not flat_lengths:
             return [DocArcs([], []) for _ in docs]
-        sentences = self._to_host(self.model.predict(ArcInput(docs, flat_lengths)))
+        with one_thread():  # labels are scored while they are read
+            sentences = self._to_host(self.model.predict(ArcInput(docs, flat_lengths)))
         predictions, start = [], 0
         for of_doc in lengths:
             own = sentences[start : start + len(of_doc)]
@@ -352,7 +354,8 @@ class ArcScorer(TrainablePipe):
                 "`spacy train`, raise total_steps of the schedule.",
                 stacklevel=3,
             )
-        super().finish_update(sgd)
+        with one_thread():  # the optimizer computes norms of gradients
+            super().finish_update(sgd)
 
     def get_loss(self, examples: Iterable[Example], scores: ArcOutput) -> tuple[float, ArcGradient]:
         """Return the loss, summed over tokens, and its gradient.
@@ -374,8 +377,8 @@ class ArcScorer(TrainablePipe):
                 warnings.warn(
                     f"{self.name}: {describe(example.reference)} of the training data has a sentence of "
                     f"{gold[-1].too_long[0]:,} tokens, but max_length is {self.max_length:,}. The arcs of such "
-                    "sentences are left out of training. To train on them, raise max_length (0: no limit) or set sentence "
-                    "boundaries in the data.",
+                    "sentences are left out of training. To train on them, raise max_length (0: no limit) or set "
+                    "sentence boundaries in the data.",
                     stacklevel=3,
                 )
         return gold

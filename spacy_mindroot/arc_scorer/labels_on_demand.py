@@ -12,6 +12,7 @@ from thinc.api import Ops
 from ..pipeline.arc_labels import ArcLabels
 from .batching import Group
 from .label_biaffine import LabelScores
+from .products import one_thread
 
 __all__ = ["LabelsOnDemand"]
 
@@ -34,7 +35,8 @@ class LabelsOnDemand(ArcLabels):
         self._group, self._row, self.dtype = group, row, np.dtype(dtype)
 
     def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
-        scores = self._scores.of_tree(self._sentence, heads)
+        with one_thread():
+            scores = self._scores.of_tree(self._sentence, heads)
         labels: npt.NDArray[Any] = self._ops.to_numpy(scores.argmax(axis=1)) + 1
         labels[heads == 0] = 0
         return labels.astype(self.dtype)
@@ -47,7 +49,8 @@ class LabelsOnDemand(ArcLabels):
             tokens=self._group.tokens[self._row : self._row + 1, :n],
             real=self._group.real[self._row : self._row + 1, :n],
         )
-        best = [self._ops.to_numpy(part.argmax(axis=3)[0]) + 1 for part in self._scores.of_all_arcs(own)]
+        with one_thread():
+            best = [self._ops.to_numpy(part.argmax(axis=3)[0]) + 1 for part in self._scores.of_all_arcs(own)]
         labels: npt.NDArray[Any] = np.concatenate(best)
         labels[:, 0] = 0
         return labels.astype(self.dtype)

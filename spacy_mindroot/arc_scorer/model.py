@@ -16,6 +16,7 @@ from .arc_distance import ArcDistance
 from .batching import SentenceBatch, batch_sentences, bucket_of
 from .gold import sentence_lengths
 from .label_biaffine import LabelBiaffine, LabelScores
+from .products import on_one_thread, set_products
 from .tag_features import TagFeatures
 
 __all__ = ["ArcGradient", "ArcInput", "ArcOutput", "build_biaffine"]
@@ -96,7 +97,7 @@ def build_biaffine(
     }
     if tag_width:
         layers["tag_features"] = TagFeatures(tag_width)
-    return Model(
+    model: Model[ArcInput | list[Doc], ArcOutput] = Model(
         "biaffine",
         _forward,
         init=_init,
@@ -104,8 +105,10 @@ def build_biaffine(
         refs={"tag_features": None, **layers},
         dims={"nO": nO},
     )
+    return set_products(model)
 
 
+@on_one_thread
 def _forward(
     model: Model[ArcInput | list[Doc], ArcOutput], inputs: ArcInput | list[Doc], is_train: bool
 ) -> tuple[ArcOutput, Callable[[ArcGradient], list[Doc]]]:
