@@ -190,8 +190,8 @@ MUTATIONS = [
     Mutation("arborescence", "    if (!in_range) return false;\n", "", "is_tree: heads out of range"),
     Mutation(
         "arborescence",
-        "if (distance >= n) return false;",
-        "if (distance >= n / 2) return false;",
+        "if (distance >= n - distance) return false;",
+        "if (distance >= n - distance - 1) return false;",
         "is_tree: a round less",
     ),
     Mutation(
@@ -267,7 +267,7 @@ MUTATIONS = [
         "        if (false) continue;",
         "expansion: nodes that were entered already are broken again",
     ),
-    Mutation("arborescence", "if (head == node) return true;", "if (head == node) return false;", "no cycle is found"),
+    Mutation("arborescence", "return head == node;", "return false;", "no cycle is found"),
     # root_constraint.hh
     Mutation(
         "root_constraint",

@@ -200,6 +200,22 @@ def check_batch(scores: np.ndarray, single_root: bool, best: list[int] | Fault, 
         assert faults == [] and heads[:-1].tolist() == flat[:-1].tolist() == best * count
 
 
+def check_is_tree(n: int, rng: np.random.Generator) -> None:
+    """Check `is_tree` on random heads, most of which form cycles, on random trees, and on paths."""
+    order = rng.permutation(n) + 1
+    path = np.zeros(n, np.int32)
+    path[order[1:] - 1] = order[:-1]
+    tree = path.copy()
+    for at in range(1, n):
+        tree[order[at] - 1] = order[rng.integers(at)]
+    for heads in (path, tree, np.arange(2, n + 2) % (n + 1), np.arange(n), rng.integers(0, n + 1, n)):
+        assert _core.is_tree(heads.astype(np.int32)) == is_tree(heads.tolist())
+    for wrong in (-1, n + 1, -(2**31), 2**31 - 1):
+        heads = tree.copy()
+        heads[rng.integers(n)] = wrong
+        assert not _core.is_tree(heads)
+
+
 def check_inference(scores: np.ndarray, single_root: bool, best: list[int], rng: np.random.Generator) -> None:
     """Check the partition function and the marginals by exhaustive search, and that samples are trees."""
     n = len(scores)
@@ -235,6 +251,7 @@ def check_inference(scores: np.ndarray, single_root: bool, best: list[int], rng:
 def check(seed: int, longest: int = 12) -> None:
     """Check everything on the sentence of one seed. Raises AssertionError."""
     kind, scores, rng = scores_of_seed(seed, longest if seed % 3 else 5)
+    check_is_tree(len(scores), rng)
     for single_root in (True, False):
         best = check_decoding(scores, single_root)
         if kind == "broken":
