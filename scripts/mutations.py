@@ -26,7 +26,11 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = Path("spacy_mindroot/core")
-QUICK = ["-m", "tests.fuzz.core_against_twin", "--seconds", "200", "--count", "600"]  # kills most mutants at once
+QUICK = [  # kill most mutants at once, and import nothing that takes long
+    ["-m", "tests.fuzz.core_against_twin", "--seconds", "200", "--count", "600"],
+    ["-m", "pytest", "--noconftest", "-x", "-q", "-p", "no:cacheprovider", "tests/core/test_ties.py"]
+    + ["tests/core/test_fault.py", "tests/core/test_large_scores.py"],
+]
 TESTS = {
     "rows": ["tests/core", "tests/test_decoding.py"],
     "arborescence": ["tests/core", "tests/test_decoding.py"],
@@ -652,7 +656,7 @@ class Workshop:
         """Run the tests until the first one fails. Returns its name, "" if all pass. `tests`: after the quick ones."""
         pytest = ["-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]
         environment = os.environ | {"MINDROOT_DATA": str(self.folder / "no data"), "PYTHONDONTWRITEBYTECODE": "1"}
-        for command in (QUICK, pytest) if tests else (QUICK,):
+        for command in [*QUICK, pytest] if tests else QUICK:
             try:
                 run = subprocess.run(
                     [sys.executable, *command],

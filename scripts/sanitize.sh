@@ -23,7 +23,7 @@ build() { # flags...
     include=$("$python" -c "import sysconfig; print(sysconfig.get_path('include'))")
     for extension in _core _inference; do
         "$python" -m cython -3 --cplus spacy_mindroot/core/$extension.pyx -o $extension.cpp
-        "$compiler" -std=c++17 -O2 -g -fPIC -shared -pthread -w -DPy_LIMITED_API=0x030B0000 "$@" \
+        "$compiler" -std=c++17 -O1 -g -fPIC -shared -pthread -w -DPy_LIMITED_API=0x030B0000 "$@" \
             -Ispacy_mindroot/core "-I$include" $extension.cpp -o spacy_mindroot/core/$extension.abi3.so
     done
 }
@@ -34,12 +34,12 @@ for variant in ${*:-$default}; do
     echo "== $variant"
     case $variant in
         sanitizers)
-            build -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+            build -DMINDROOT_DISPATCH=0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
             # Python does not free all at its end. The runtime must be loaded before Python is.
             ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" \
                 -print-file-name=libstdc++.so)" "$python" -m tests.fuzz.core_against_twin --count 2000 --seconds 300
             ;;
-        vectors-16) build -DMINDROOT_VECTOR_BYTES=16 ;;
+        vectors-16) build -DMINDROOT_DISPATCH=0 ;;
         vectors-32) build -DMINDROOT_VECTOR_BYTES=32 ;;
         no-vectors) build -DMINDROOT_VECTORS=0 ;;
         *)

@@ -13,6 +13,11 @@ LAYOUTS = {
 }
 
 
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20201116)
+
+
 def decode(scores, single_root, decoder=_core.decode):
     heads = np.zeros(len(scores), np.int32)
     assert decoder(scores, heads, single_root) is None
