@@ -46,7 +46,7 @@ TESTS = {
 EXTENSIONS = ("_core", "_inference")
 NARROW = "-DMINDROOT_DISPATCH=0"  # compiles faster, and short rows fill vectors, too
 SCALAR = "-DMINDROOT_VECTORS=0"  # for mutations of the scalar loops
-SECONDS = 400  # a mutant may loop for ever
+SECONDS = 240  # a mutant may loop for ever
 MEMORY = 16 << 30
 
 
@@ -629,8 +629,11 @@ MUTATIONS = [
 class Workshop:
     """A copy of the checkout in which mutants are built and tested, one at a time."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, like: Workshop | None = None):
         self.folder = folder
+        if like is not None:
+            shutil.copytree(like.folder, folder, dirs_exist_ok=True)
+            return
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         for name in subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0"):
             if name and (ROOT / name).is_file():
@@ -724,10 +727,11 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory(prefix="mutations-") as temporary:
         shops: SimpleQueue[Workshop] = SimpleQueue()
+        shop = None
         for job in range(arguments.jobs):
             folder = Path(temporary) / f"{job}"
             folder.mkdir()
-            shops.put(Workshop(folder))
+            shops.put(shop := Workshop(folder, shop))
         shop = shops.get()
         if not arguments.unchecked and (
             failed := shop.test(sorted({name for names in TESTS.values() for name in names}))
