@@ -29,7 +29,7 @@ CORE = Path("spacy_mindroot/core")
 QUICK = [  # kill most mutants at once, and import nothing that takes long
     ["-m", "tests.fuzz.core_against_twin", "--seconds", "200", "--count", "600"],
     ["-m", "pytest", "--noconftest", "-x", "-q", "-p", "no:cacheprovider", "tests/core/test_ties.py"]
-    + ["tests/core/test_fault.py", "tests/core/test_large_scores.py"],
+    + ["tests/core/test_fault.py", "tests/core/test_large_scores.py", "tests/core/test_parallel.py"],
 ]
 TESTS = {
     "rows": ["tests/core", "tests/test_decoding.py"],

@@ -29,7 +29,7 @@ KINDS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] =
     "forbidding": lambda rng, shape: np.where(rng.random(shape) < 0.4, -np.inf, rng.integers(-9, 9, shape)),
     "sparse": lambda rng, shape: np.where(rng.random(shape) < 0.6, -np.inf, rng.integers(0, 3, shape)),
     "masked": lambda rng, shape: np.where(rng.random(shape) < 0.4, -1e9, rng.normal(0, 3, shape)),
-    "peaked": lambda rng, shape: rng.integers(0, 4, shape) * 60.0,
+    "peaked": lambda rng, shape: rng.integers(0, 4, shape) * 200.0,
     "huge": lambda rng, shape: rng.integers(-15, 16, shape) * HUGE,  # below 2^1024
     "large": lambda rng, shape: rng.integers(-3, 4, shape) * HUGE / 2,  # below 2^1021
     "tiny": lambda rng, shape: rng.integers(-9, 10, shape) * 2.0**-1070,
