@@ -17,6 +17,7 @@ git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t 
 cp --parents spacy_mindroot/pipeline/*.so "$work"  # not of the core: as it is
 cd "$work"
 export MINDROOT_DATA="$work/no data"
+compared="--count 1000 --seconds 300"
 
 build() { # flags...
     local include extension
@@ -35,9 +36,10 @@ for variant in ${*:-$default}; do
     case $variant in
         sanitizers)
             build -DMINDROOT_DISPATCH=0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-            # Python does not free all at its end. The runtime must be loaded before Python is.
-            ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" \
-                -print-file-name=libstdc++.so)" "$python" -m tests.fuzz.core_against_twin --count 2000 --seconds 300
+            # The runtime must be loaded before Python is. Python does not free everything at its end.
+            runtime="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libstdc++.so)"
+            ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$runtime "$python" -m tests.fuzz.core_against_twin $compared
+            ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$runtime "$python" -m pytest -q -p no:cacheprovider tests/core
             ;;
         vectors-16) build -DMINDROOT_DISPATCH=0 ;;
         vectors-32) build -DMINDROOT_VECTOR_BYTES=32 ;;
@@ -48,7 +50,7 @@ for variant in ${*:-$default}; do
             ;;
     esac
     if [ "$variant" != sanitizers ]; then
-        "$python" -m tests.fuzz.core_against_twin --count 2000 --seconds 300
+        "$python" -m tests.fuzz.core_against_twin $compared
         "$python" -m pytest -q -p no:cacheprovider tests/core
     fi
 done

@@ -1,4 +1,4 @@
-"""`parallel.hh` on its own: every item once, by at most as many threads as were asked for, even if none can be started."""
+"""`parallel.hh` alone: every item once, by at most as many threads as were asked for, even if none can be started."""
 
 import shutil
 import subprocess
