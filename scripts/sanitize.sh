@@ -8,7 +8,7 @@
 # The wider vectors are what a normal build uses where the processor has them.
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/.." && pwd)
-python=$(command -v "${PYTHON:-python}")
+python=$("${PYTHON:-python}" -c "import sys; print(sys.executable)")
 compiler=${CXX:-g++}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -35,7 +35,7 @@ for variant in ${*:-$default}; do
     echo "== $variant"
     case $variant in
         sanitizers)
-            build -DMINDROOT_DISPATCH=0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+            build -DMINDROOT_DISPATCH=0 -fsanitize=address,undefined -fno-sanitize-recover=undefined
             # The runtime must be loaded before Python is. Python does not free everything at its end.
             runtime="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libstdc++.so)"
             ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$runtime "$python" -m tests.fuzz.core_against_twin $compared
