@@ -8,7 +8,7 @@
 # The wider vectors are what a normal build uses where the processor has them.
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/.." && pwd)
-python=$(command -v "${PYTHON:-python}")
+python=$("${PYTHON:-python}" -c "import sys; print(sys.executable)")
 compiler=${CXX:-g++}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,13 +17,14 @@ git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t 
 cp --parents spacy_mindroot/pipeline/*.so "$work"  # not of the core: as it is
 cd "$work"
 export MINDROOT_DATA="$work/no data"
+compared="--count 1000 --seconds 300"
 
 build() { # flags...
     local include extension
     include=$("$python" -c "import sysconfig; print(sysconfig.get_path('include'))")
     for extension in _core _inference; do
         "$python" -m cython -3 --cplus spacy_mindroot/core/$extension.pyx -o $extension.cpp
-        "$compiler" -std=c++17 -O2 -g -fPIC -shared -pthread -w -DPy_LIMITED_API=0x030B0000 "$@" \
+        "$compiler" -std=c++17 -O1 -g -fPIC -shared -pthread -w -DPy_LIMITED_API=0x030B0000 "$@" \
             -Ispacy_mindroot/core "-I$include" $extension.cpp -o spacy_mindroot/core/$extension.abi3.so
     done
 }
@@ -34,12 +35,13 @@ for variant in ${*:-$default}; do
     echo "== $variant"
     case $variant in
         sanitizers)
-            build -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-            # Python does not free all at its end. The runtime must be loaded before Python is.
-            ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" \
-                -print-file-name=libstdc++.so)" "$python" -m tests.fuzz.core_against_twin --count 2000 --seconds 300
+            build -DMINDROOT_DISPATCH=0 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+            # The runtime must be loaded before Python is. Python does not free everything at its end.
+            runtime="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libstdc++.so)"
+            ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$runtime "$python" -m tests.fuzz.core_against_twin $compared
+            ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$runtime "$python" -m pytest -q -p no:cacheprovider tests/core
             ;;
-        vectors-16) build -DMINDROOT_VECTOR_BYTES=16 ;;
+        vectors-16) build -DMINDROOT_DISPATCH=0 ;;
         vectors-32) build -DMINDROOT_VECTOR_BYTES=32 ;;
         no-vectors) build -DMINDROOT_VECTORS=0 ;;
         *)
@@ -48,7 +50,7 @@ for variant in ${*:-$default}; do
             ;;
     esac
     if [ "$variant" != sanitizers ]; then
-        "$python" -m tests.fuzz.core_against_twin --count 2000 --seconds 300
+        "$python" -m tests.fuzz.core_against_twin $compared
         "$python" -m pytest -q -p no:cacheprovider tests/core
     fi
 done

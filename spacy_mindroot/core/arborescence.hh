@@ -110,7 +110,7 @@ inline bool is_tree(const std::int32_t* heads, int n, int* above) {
         int any = 0;
         for (int token = 1; token <= n; ++token) any |= above[token] = above[above[token]];
         if (any == 0) return true;
-        if (distance >= n) return false;
+        if (distance >= n - distance) return false;  // every token has looked n steps up
     }
 }
 
@@ -184,13 +184,11 @@ public:
 
     // Whether a cycle arises if `head` becomes the head of `node`. The cycle is then ready for contract().
     bool find_cycle(int node, int head) {
-        cycle_size_ = 0;
-        cycle_[cycle_size_++] = node;
-        for (; head != NONE; head = head_of(nodes_[head].best)) {
-            if (head == node) return true;
-            cycle_[cycle_size_++] = head;
-        }
-        return false;
+        int size = 0;
+        cycle_[size++] = node;
+        for (; head != NONE && head != node; head = head_of(nodes_[head].best)) cycle_[size++] = head;
+        cycle_size_ = size;
+        return head == node;
     }
 
     // Contracts the cycle that was found last into a new node, and returns that node.

@@ -1,4 +1,4 @@
-"""The compiled core against exhaustive search and its twin, on the sentences that `python -m tests.fuzz core` begins with."""
+"""The compiled core against exhaustive search and its twin: the first sentences of tests/fuzz/core_against_twin.py."""
 
 import pytest
 from fuzz.core_against_twin import KINDS, check

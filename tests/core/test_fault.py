@@ -55,7 +55,7 @@ def test_kinds_are_equal_to_strings():
 
 
 def test_the_tokens_named_for_want_of_a_single_root_come_in_order():
-    """Three groups of tokens, each with a cycle, that only ROOT reaches: the lower token of the two is the dependent."""
+    """Three pairs of tokens that only ROOT reaches, each a cycle: the lower token of the two is the dependent."""
     scores = np.full((6, 7), -INF)
     for first, second in ((1, 6), (2, 5), (3, 4)):
         scores[first - 1, second] = scores[second - 1, first] = 5

@@ -29,7 +29,7 @@ KINDS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] =
     "forbidding": lambda rng, shape: np.where(rng.random(shape) < 0.4, -np.inf, rng.integers(-9, 9, shape)),
     "sparse": lambda rng, shape: np.where(rng.random(shape) < 0.6, -np.inf, rng.integers(0, 3, shape)),
     "masked": lambda rng, shape: np.where(rng.random(shape) < 0.4, -1e9, rng.normal(0, 3, shape)),
-    "peaked": lambda rng, shape: rng.integers(0, 4, shape) * 60.0,
+    "peaked": lambda rng, shape: rng.integers(0, 4, shape) * 200.0,
     "huge": lambda rng, shape: rng.integers(-15, 16, shape) * HUGE,  # below 2^1024
     "large": lambda rng, shape: rng.integers(-3, 4, shape) * HUGE / 2,  # below 2^1021
     "tiny": lambda rng, shape: rng.integers(-9, 10, shape) * 2.0**-1070,
@@ -200,6 +200,22 @@ def check_batch(scores: np.ndarray, single_root: bool, best: list[int] | Fault, 
         assert faults == [] and heads[:-1].tolist() == flat[:-1].tolist() == best * count
 
 
+def check_is_tree(n: int, rng: np.random.Generator) -> None:
+    """Check `is_tree` on random heads, most of which form cycles, on random trees, and on paths."""
+    order = rng.permutation(n) + 1
+    path = np.zeros(n, np.int32)
+    path[order[1:] - 1] = order[:-1]
+    tree = path.copy()
+    for at in range(1, n):
+        tree[order[at] - 1] = order[rng.integers(at)]
+    for heads in (path, tree, np.arange(2, n + 2) % (n + 1), np.arange(n), rng.integers(0, n + 1, n)):
+        assert _core.is_tree(heads.astype(np.int32)) == is_tree(heads.tolist())
+    for wrong in (-1, n + 1, -(2**31), 2**31 - 1):
+        heads = tree.copy()
+        heads[rng.integers(n)] = wrong
+        assert not _core.is_tree(heads)
+
+
 def check_inference(scores: np.ndarray, single_root: bool, best: list[int], rng: np.random.Generator) -> None:
     """Check the partition function and the marginals by exhaustive search, and that samples are trees."""
     n = len(scores)
@@ -235,6 +251,7 @@ def check_inference(scores: np.ndarray, single_root: bool, best: list[int], rng:
 def check(seed: int, longest: int = 12) -> None:
     """Check everything on the sentence of one seed. Raises AssertionError."""
     kind, scores, rng = scores_of_seed(seed, longest if seed % 3 else 5)
+    check_is_tree(len(scores), rng)
     for single_root in (True, False):
         best = check_decoding(scores, single_root)
         if kind == "broken":
