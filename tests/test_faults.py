@@ -55,6 +55,9 @@ def test_constraints_are_to_blame_only_where_there_is_a_tree_without_them(projec
     found = decoding_error(fault, NO_ROOT, constraints, projective=projective)
     assert type(found) is errors.NoRootError and found.sentence == 7
     assert type(decoding_error(Fault("not_finite", 0, 2, 0), NAN, constraints)) is errors.InvalidScoreError
+    for constraints in (Constraints([(1, 2)], []), Constraints([(1, 2), (2, 1)], [])):
+        found = decoding_error(Fault("no_memory", 0, 0, 0), SCORES, constraints)
+        assert type(found) is errors.NotEnoughMemoryError
 
 
 def test_a_conflict_of_many_arcs_is_not_told_whole():
