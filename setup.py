@@ -3,6 +3,8 @@
 import sys
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, ExecError, PlatformError
 
 WINDOWS = sys.platform == "win32"
 HEADERS = (
@@ -10,19 +12,41 @@ HEADERS = (
     *("kbest", "projective", "numbers", "matrix_tree", "sampling"),
 )
 
+
+class BuildExtensions(build_ext):
+    """Builds the extension modules, or says what is missing."""
+
+    def run(self):
+        try:
+            super().run()
+        except (CompileError, ExecError, PlatformError, FileNotFoundError) as error:
+            compiler = "Microsoft C++ Build Tools" if WINDOWS else "GCC or Clang, in the PATH"
+            raise SystemExit(
+                f"error: the compiled core of spacy-mindroot could not be built ({error}). Building from source needs a "
+                f"C++17 compiler: {compiler}. The wheels on the package index need none: `pip install spacy-mindroot`, "
+                "with a recent pip, takes one where your platform has it."
+            ) from error
+
+
 setup(
+    cmdclass={"build_ext": BuildExtensions},
     ext_modules=[
         Extension(
             f"spacy_mindroot.{name}",
             [f"spacy_mindroot/{name.replace('.', '/')}.pyx"],
-            include_dirs=["spacy_mindroot/core"],
-            depends=[f"spacy_mindroot/core/{header}.hh" for header in HEADERS],
+            include_dirs=["spacy_mindroot/core", "spacy_mindroot/arc_scorer"],
+            depends=[*(f"spacy_mindroot/core/{header}.hh" for header in HEADERS), "spacy_mindroot/arc_scorer/lstm.hh"],
             language="c++",
-            extra_compile_args=["/std:c++17", "/O2"] if WINDOWS else ["-std=c++17", "-O3", "-pthread"],
+            extra_compile_args=["/std:c++17", "/O2"] if WINDOWS else ["-std=c++17", "-O3", "-pthread", *options],
             extra_link_args=[] if WINDOWS else ["-pthread"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
         )
-        for name in ("core._core", "core._inference", "pipeline._annotate")
+        for name, options in (
+            ("core._core", ()),
+            ("core._inference", ()),
+            ("pipeline._annotate", ()),
+            ("arc_scorer._lstm", ("-ffp-contract=fast",)),  # products and sums of floats in one instruction
+        )
     ],
 )

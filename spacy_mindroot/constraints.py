@@ -1,5 +1,7 @@
-"""Arcs that the tree must have, and arcs that it must not have: as a mask of the arc scores, which leaves every decoder as
-it is. If no tree is left, finds the arcs that are in conflict."""
+"""Required and forbidden arcs, applied as a mask of the arc scores, so that every decoder works unchanged.
+
+If no tree is left, `Constraints.conflict` finds the arcs to blame.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import ConstraintsError
-from .scores import FloatArray
+from .scores import FloatArray, shown
+
+__all__ = ["Arc", "Constraints", "pairs_of_ints", "read_constraints"]
 
 Arc = tuple[int, int]  # (dependent, head) as in CoNLL-U: tokens count from 1, head 0 is ROOT
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """Arcs (dependent, head) of one sentence, as in CoNLL-U: tokens count from 1, head 0 is ROOT.
+    """Required and forbidden arcs of one sentence.
 
-    The score of an arc is `scores[dependent - 1, head]`.
+    An arc is a pair (dependent, head) as in CoNLL-U: tokens count from 1, head 0 is ROOT. Its score is
+    `scores[dependent - 1, head]`.
     """
 
     required: list[Arc]
@@ -28,9 +33,9 @@ class Constraints:
         return bool(self.required or self.forbidden)
 
     def mask(self, scores: FloatArray) -> FloatArray:
-        """The scores of the trees that are left: a copy in which all other arcs are -inf.
+        """Return a copy of `scores`, (n, n+1), in which every arc that the constraints rule out is -inf.
 
-        A NaN or +inf stays, for the decoder to find.
+        NaN and +inf are kept, so that the decoder reports them.
         """
         matrix = scores.copy()
         to_mask = np.zeros(matrix.shape, dtype=bool)
@@ -44,14 +49,21 @@ class Constraints:
         return matrix
 
     def conflict(self, has_tree: Callable[[Constraints], bool]) -> Constraints:
-        """A smallest set of constraints that leaves no tree: without any one of them there is one.
+        """Return a minimal subset of these constraints that leaves no tree: dropping any one of them would leave one.
 
-        `has_tree` says whether some constraints leave a tree; these do not. Takes O(log) of its calls for each arc found.
+        Parameters
+        ----------
+        has_tree : callable
+            Whether the given constraints leave a tree. All of these together must leave none.
+
+        Notes
+        -----
+        Calls `has_tree` O(log m) times for each arc of the result, where m is the number of constraints.
         """
         arcs = [(True, arc) for arc in self.required] + [(False, arc) for arc in self.forbidden]
         needed: list[tuple[bool, Arc]] = []
         while has_tree(_together(needed)):
-            # The shortest beginning of `arcs` that is in conflict together with those found so far: its last arc is needed.
+            # Find the shortest prefix of `arcs` that conflicts with the arcs found so far. Its last arc is needed.
             low, high = 0, len(arcs)
             while low < high:
                 middle = (low + high) // 2
@@ -64,7 +76,7 @@ class Constraints:
         return _together(needed[::-1])
 
     def reason(self) -> str:
-        """In words, why these few constraints, from `conflict`, are in conflict, where that is plain."""
+        """Return a sentence that says why these constraints, a result of `conflict`, are in conflict."""
         dependents, heads = ({arc[i] for arc in self.required + self.forbidden} for i in (0, 1))
         if not self.forbidden:
             if len(self.required) == 1:
@@ -86,11 +98,51 @@ class Constraints:
 
 
 def read_constraints(required: Iterable[Arc], forbidden: Iterable[Arc], n: int) -> Constraints:
-    """Checks arcs of a sentence of n tokens.
+    """Return the constraints on a sentence of n tokens, with every arc checked.
 
-    RAISES (ConstraintsError): If one is not a pair of ints, or there is no such arc.
+    Raises
+    ------
+    ConstraintsError
+        If an arc is not a pair of ints, or does not exist in a sentence of n tokens.
     """
     return Constraints(_arcs(required, "required", n), _arcs(forbidden, "forbidden", n))
+
+
+def pairs_of_ints(arcs: Iterable[Arc], name: str, *, where: str = "") -> list[Arc]:
+    """Return arcs as pairs of Python ints.
+
+    Parameters
+    ----------
+    arcs : iterable of pairs (dependent, head)
+    name : str
+        What they are, for messages: "required" or "forbidden".
+    where : str
+        A prefix for messages: the Doc or the sentence.
+
+    Raises
+    ------
+    ConstraintsError
+        If `arcs` is not an iterable of pairs of ints.
+    """
+    pairs = []
+    try:
+        arcs = list(arcs)
+    except TypeError as error:
+        raise ConstraintsError(
+            f"{where}{name} arcs are a list of pairs (dependent, head); found {shown(arcs)}."
+        ) from error
+    for arc in arcs:
+        try:
+            numbers = list(arc)
+            if bool in map(type, numbers):
+                raise TypeError
+            dependent, head = (number.__index__() for number in numbers)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ConstraintsError(
+                f"{where}{name} arcs are pairs of ints (dependent, head); found {shown(arc)}."
+            ) from error
+        pairs.append((dependent, head))
+    return pairs
 
 
 def _together(arcs: list[tuple[bool, Arc]]) -> Constraints:
@@ -99,31 +151,13 @@ def _together(arcs: list[tuple[bool, Arc]]) -> Constraints:
     )
 
 
-def pairs_of_ints(arcs: Iterable[Arc], name: str, *, where: str = "") -> list[Arc]:
-    """Arcs as pairs of Python's ints. `name` says what they are, `where` whose.
-
-    RAISES (ConstraintsError): If they are not a list of pairs of ints.
-    """
-    pairs = []
-    try:
-        arcs = list(arcs)
-    except TypeError as error:
-        raise ConstraintsError(f"{where}{name} arcs are a list of pairs (dependent, head); found {arcs!r}.") from error
-    for arc in arcs:
-        try:
-            dependent, head = (number.__index__() for number in arc)
-        except (TypeError, ValueError, AttributeError) as error:
-            raise ConstraintsError(f"{where}{name} arcs are pairs of ints (dependent, head); found {arc!r}.") from error
-        pairs.append((dependent, head))
-    return pairs
-
-
 def _arcs(arcs: Iterable[Arc], name: str, n: int) -> list[Arc]:
     pairs = pairs_of_ints(arcs, name)
     for dependent, head in pairs:
         if not 1 <= dependent <= n or not 0 <= head <= n or dependent == head:
             raise ConstraintsError(
-                f"there is no arc {dependent, head} to be {name} in a sentence of {n} tokens: arcs are (dependent, head), with "
-                f"dependents from 1 to {n}, heads from 0 (ROOT) to {n}, and no token is its own head."
+                f"there is no arc {shown((dependent, head))} to be {name} in a sentence of {n} tokens: arcs are "
+                f"(dependent, head), with dependents from 1 to {n}, heads from 0 (ROOT) to {n}, "
+                "and no token is its own head."
             )
     return pairs

@@ -1,4 +1,7 @@
-"""Arc scores in, heads out: validates once, calls the core, turns its faults into errors that say what to do."""
+"""Decoding: arc scores in, heads out.
+
+Each function validates its input once, calls the core, and turns the core's faults into errors that say what to do.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,15 @@ import numpy.typing as npt
 from .constraints import Arc, read_constraints
 from .core import _core
 from .core.fault import Fault
-from .errors import ScoresShapeError
+from .errors import ScoresShapeError, ScoresTypeError
 from .faults import decoding_error, in_batch
-from .scores import FloatArray, Layout, check_layout, to_floats, to_int_array, to_root_column
+from .scores import FloatArray, Layout, check_layout, shown, to_count, to_floats, to_int_array, to_root_column
+
+__all__ = ["Heads", "constrain_scores", "decode", "decode_batch", "decode_matrices", "greedy_heads", "to_batch"]
 
 Heads = npt.NDArray[np.int32]
 
-# Made once, and told by identity: a good part of what a short sentence costs.
+# Module-level and compared by identity: building them on every call is measurable for short sentences.
 _INT32 = np.dtype(np.int32)
 _NO_ARCS: tuple[Arc, ...] = ()
 _MOST_THREADS = 1024
@@ -34,54 +39,71 @@ def decode(
     forbidden: Iterable[Arc] = _NO_ARCS,
     layout: Layout = "root_column",
 ) -> Heads:
-    """The best tree of a sentence: the heads with the greatest total arc score.
-
-    Gabow and Tarjan's algorithm (1984) as adapted to parsing by Zmigrod, Vieira and Cotterell (2020). Where the best
-    head of every token already makes a tree with one root, that is all that is done.
+    """Return the best tree of a sentence: the heads with the greatest total arc score.
 
     Parameters
     ----------
     scores : array-like, (n, n+1)
-        `scores[i, h]`: how good head h is for token i (dependent i+1); h = 0 is ROOT, h = j+1 is token j. Larger is
-        better; the weight of a tree is the sum over its arcs, so probabilities go in as logarithms. -inf forbids an arc.
-        The self arcs `scores[i, i+1]` are never read. The array is not changed.
+        Arc scores: `scores[i, h]` is how good head h is for token i (dependent i+1), where h = 0 is ROOT and h = j+1 is
+        token j. Larger is better, on any scale. The weight of a tree is the sum over its arcs, so pass probabilities as
+        logarithms. -inf forbids an arc. The self arcs `scores[i, i+1]` are never read. The array is not changed.
     single_root : bool
-        Exactly one arc leaves ROOT. If False, as many as pay: the unconstrained optimum.
+        Whether exactly one arc leaves ROOT. If False, as many as give the greatest total: the unconstrained optimum.
     projective : bool
-        Only trees without crossing arcs: the best of them, by Eisner's algorithm (1996).
+        Whether to consider only trees without crossing arcs.
     required, forbidden : iterables of pairs (dependent, head)
-        Arcs that the tree has, and arcs that it has not, numbered as in CoNLL-U: tokens from 1, head 0 is ROOT. So
-        `required=[(2, 0)]` makes token 2 the root, `forbidden=[(2, 0)]` lets it be anything else.
-    layout : str
-        How `scores` is laid out if not as above: "square", "square_transposed" or "root_diagonal" (see
-        `spacy_mindroot.scores.LAYOUTS`).
+        Arcs that the tree must or must not have, numbered as in CoNLL-U: tokens from 1, head 0 is ROOT. So
+        `required=[(2, 0)]` makes token 2 the root, and `forbidden=[(2, 0)]` lets it be anything else.
+    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
+        How `scores` is laid out, if not as above; see `spacy_mindroot.scores.LAYOUTS`.
 
     Returns
     -------
-    heads : int32 array, (n,)
-        0 = ROOT, j = token j-1: the HEAD column of CoNLL-U.
+    ndarray of int32, (n,)
+        The head of each token: 0 = ROOT, j = token j-1. This is the HEAD column of CoNLL-U.
 
     Raises
     ------
-    InvalidScoreError, NoHeadError, NoRootError, NoTreeError, ScoresShapeError, ScoresTypeError
-        All are `ValueError`.
+    ScoresShapeError, ScoresTypeError
+        If `scores` do not fit the layout, or are not real numbers.
+    InvalidScoreError
+        If a score is NaN or +inf.
+    NoHeadError, NoRootError, NoTreeError
+        If the scores allow no such tree.
     ConstraintsError
         If required or forbidden arcs do not exist.
     ConflictError
-        If they leave no tree where there is one without them; it names the smallest set of arcs that are in conflict.
+        If the constraints leave no tree. It names a minimal set of arcs that are in conflict.
+    NotEnoughMemoryError
+        If there is no memory for a working copy of the scores.
 
     Notes
     -----
-    O(n^2) time; O(n^3) with `projective`, and O(n^2) memory. Weights are compared in double precision, relative to the best arc of each token. Ties are broken in
-    favour of the lowest head in each greedy choice, so the tree is the same for float32 and float64, alone or in a batch.
+    O(n^2) time: Gabow and Tarjan's algorithm [2]_ as adapted to parsing by Zmigrod, Vieira and Cotterell [1]_. If the
+    best heads of all tokens already form a single-rooted tree, no more is done. With `projective`, O(n^3) time and
+    O(n^2) memory, by Eisner's algorithm [3]_.
+
+    Weights are compared in double precision, relative to the best arc of each token. Ties go to the lowest head in each
+    greedy choice, so the tree is the same for float32 and float64, alone or in a batch.
+
+    References
+    ----------
+    .. [1] Zmigrod, Vieira and Cotterell (2020), "Please Mind the Root: Decoding Arborescences for Dependency Parsing".
+       https://doi.org/10.18653/v1/2020.emnlp-main.390
+    .. [2] Gabow and Tarjan (1984), "Efficient algorithms for a family of matroid intersection problems".
+       https://doi.org/10.1016/0196-6774(84)90042-7
+    .. [3] Eisner (1996), "Three new probabilistic models for dependency parsing: an exploration".
+       https://doi.org/10.3115/992628.992688
 
     Examples
     --------
-    >>> decode([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]])
+    >>> from spacy_mindroot import decode
+    >>> scores = [[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]]
+    >>> decode(scores)
     array([0, 1, 2], dtype=int32)
-    >>> decode([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]], single_root=False)
+    >>> decode(scores, single_root=False)
     array([0, 0, 2], dtype=int32)
-    >>> decode([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]], required=[(1, 2)])
+    >>> decode(scores, required=[(1, 2)])
     array([2, 0, 2], dtype=int32)
     """
     matrix = to_root_column(scores, layout)
@@ -104,16 +126,32 @@ def constrain_scores(
     single_root: bool = True,
     layout: Layout = "root_column",
 ) -> FloatArray:
-    """The arc scores of the trees with all required and without all forbidden arcs: all other arcs are -inf.
+    """Return arc scores in which every arc that the constraints rule out is -inf.
 
-    For whatever takes scores and knows no constraints, such as `decode_batch` and the functions of `inference`: marginals of
-    these scores are those given the constraints.
+    Use it for functions that take scores but no constraints, such as `decode_batch` and those of
+    `spacy_mindroot.inference`: the marginals of these scores are the marginals given the constraints.
 
-    Parameters and errors as for `decode`.
+    Parameters
+    ----------
+    scores, required, forbidden, single_root, layout
+        As for `decode`.
 
     Returns
     -------
-    (n, n+1) array, `[dependent, head]`, column 0 = ROOT. A copy.
+    ndarray of float32 or float64, (n, n+1)
+        `[dependent, head]`, column 0 = ROOT, whatever the layout of `scores`. Always a copy.
+
+    Raises
+    ------
+    MindRootError
+        As `decode`.
+
+    Examples
+    --------
+    >>> from spacy_mindroot import constrain_scores
+    >>> constrain_scores([[1, 0, 2], [3, 4, 0]], forbidden=[(1, 2)])
+    array([[  1.,   0., -inf],
+           [  3.,   4.,   0.]])
     """
     matrix = to_root_column(scores, layout)
     constraints = read_constraints(required, forbidden, len(matrix))
@@ -153,50 +191,65 @@ def decode_batch(
     layout: Layout = "root_column",
     n_threads: int = 1,
 ) -> Heads | list[Heads]:
-    """The best tree of each sentence of a batch. The loop over sentences runs without the GIL.
+    """Return the best tree of each sentence of a batch. The loop over sentences runs without the GIL.
 
     Parameters
     ----------
-    scores : one of
+    scores : array or iterable of array-likes
+        One of:
+
         - an iterable of matrices, each as for `decode`;
-        - a flat 1-D array with the (n, n+1) matrices end to end, row after row, and their n in `lengths` (no copy is
-          made);
-        - a padded batch (sentences, rows, columns), or a list of padded matrices, with `lengths`: what lies beyond a
-          sentence's length is not read.
-    lengths : array-like of ints, (sentences,)
-        Tokens of each sentence.
+        - a flat 1-D array that holds the (n, n+1) matrices end to end, row after row, with their n in `lengths` (it
+          is read in place);
+        - a padded batch (sentences, rows, columns), or a list of padded matrices, with `lengths`. What lies beyond the
+          length of a sentence is not read.
+    lengths : array-like of ints, (sentences,), optional
+        The number of tokens of each sentence.
     single_root, projective, layout
         As for `decode`. Flat scores are always in layout "root_column".
     n_threads : int
-        How many threads share the sentences. The heads do not depend on it. With 1, no thread is started.
+        The number of threads that share the sentences, from 1 to 1024. The heads do not depend on it. With 1, no
+        thread is started. Projective decoding uses one thread.
 
     Returns
     -------
-    A list of int32 arrays of heads; for flat scores, one flat int32 array of `sum(lengths)` heads.
+    list of ndarrays of int32
+        The heads of each sentence. For flat scores, one int32 array of `sum(lengths)` heads.
 
     Raises
     ------
-    As `decode`, for the first sentence that is at fault; the error names it.
+    MindRootError
+        As `decode`, for the first sentence at fault; the message names it, and a `DecodingError` has its index as
+        `sentence`.
+    ScoresShapeError, ScoresTypeError
+        If `scores` and `lengths` do not fit together, or `scores` is no batch.
+    CountError
+        If `n_threads` is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spacy_mindroot import decode_batch
+    >>> decode_batch([[[1, 0]], [[0, 0, 2], [1, 0, 0]]])
+    [array([0], dtype=int32), array([2, 0], dtype=int32)]
+    >>> decode_batch(np.array([1, 0, 0, 0, 2, 1, 0, 0]), lengths=[1, 2])
+    array([0, 2, 0], dtype=int32)
     """
     check_layout(layout)
-    if not isinstance(n_threads, int | np.integer) or not 1 <= n_threads <= _MOST_THREADS:
-        raise ValueError(f"n_threads is {n_threads!r}; it is a number of threads, from 1 to {_MOST_THREADS}.")
+    n_threads = to_count(n_threads, "n_threads", what="threads", most=_MOST_THREADS)
     sizes = None if lengths is None else _to_lengths(lengths)
-    if (
-        not isinstance(scores, (list, tuple))
-        and hasattr(scores, "ndim")
-        and scores.ndim == 1
-        and scores.dtype != object
-    ):
+    dimensions = None if isinstance(scores, (list, tuple)) else getattr(scores, "ndim", None)
+    if dimensions == 1 and getattr(scores, "dtype", None) != np.dtype(object):
         return _decode_flat(to_floats(scores), sizes, single_root, projective, layout, n_threads)
-    if getattr(scores, "ndim", 3) == 2:
+    if dimensions == 2:
         raise ScoresShapeError(
-            f"decode_batch() takes several matrices; this is a single one, shape {scores.shape}. Use decode(), or put it in a list."
+            f"decode_batch() takes several matrices; this is a single one, shape {scores.shape}. "
+            "Use decode(), or put it in a list."
         )
-    batch = list(scores)
+    batch = to_batch(scores)
     if sizes is not None:
         batch = _cut_padding(batch, sizes, layout)
-    if layout == "root_column" and all(map(_core.is_readable, batch)):
+    if layout == "root_column" and _all_readable(batch):
         matrices = batch
     else:
         matrices = [to_root_column(matrix, layout, where=partial(in_batch, k)) for k, matrix in enumerate(batch)]
@@ -209,9 +262,21 @@ def decode_batch(
 def decode_matrices(
     matrices: list[FloatArray], *, single_root: bool = True, projective: bool = False, n_threads: int = 1
 ) -> tuple[list[Heads], list[Fault]]:
-    """`decode_batch` without the checks: matrices from `to_root_column`; one fault does not stop the others.
+    """Return what `decode_batch` does, without checks, and the faults: a sentence at fault does not stop the others.
 
-    Returns the heads of each sentence (undefined where there is a fault) and the faults.
+    Parameters
+    ----------
+    matrices : list of ndarrays, (n, n+1) each
+        As `to_root_column` returns them.
+    single_root, projective, n_threads
+        As for `decode_batch`.
+
+    Returns
+    -------
+    heads : list of ndarrays of int32, (n,) each
+        Undefined for a sentence with a fault.
+    faults : list of Fault
+        In the order of their sentences.
     """
     ends = list(accumulate((len(matrix) for matrix in matrices), initial=0))
     heads = np.empty(ends[-1], _INT32)
@@ -227,9 +292,32 @@ def decode_matrices(
 
 
 def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> Heads:
-    """The best head of each token on its own (the greedy graph): (n,) int32, 0 = ROOT. They need not form a tree.
+    """Return the best head of each token on its own (the greedy graph). They need not form a tree.
 
-    Parameters and errors as for `decode`; the lowest head where several are equally good.
+    Parameters
+    ----------
+    scores, layout
+        As for `decode`.
+
+    Returns
+    -------
+    ndarray of int32, (n,)
+        0 = ROOT, j = token j-1. Ties go to the lowest head.
+
+    Raises
+    ------
+    InvalidScoreError, NoHeadError, ScoresShapeError, ScoresTypeError
+        As `decode`.
+
+    Notes
+    -----
+    O(n^2) time.
+
+    Examples
+    --------
+    >>> from spacy_mindroot import greedy_heads
+    >>> greedy_heads([[1, 0, 5], [2, 6, 0]])
+    array([2, 1], dtype=int32)
     """
     matrix = to_root_column(scores, layout)
     heads = np.empty(len(matrix), _INT32)
@@ -237,6 +325,31 @@ def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> He
     if fault is not None:
         raise decoding_error(fault, matrix)
     return heads
+
+
+def to_batch(scores: Iterable[npt.ArrayLike]) -> list[Any]:
+    """Return the matrices of a batch as a list.
+
+    Raises
+    ------
+    ScoresTypeError
+        If `scores` is not iterable.
+    """
+    try:
+        iterator = iter(scores)
+    except TypeError as error:
+        raise ScoresTypeError(
+            f"a batch is an iterable of matrices of arc scores, one per sentence; found {shown(scores)}."
+        ) from error
+    return list(iterator)
+
+
+def _all_readable(batch: list[Any]) -> bool:
+    """Whether the core can read all matrices in place."""
+    try:
+        return all(map(_core.is_readable, batch))
+    except (ValueError, BufferError):  # see to_root_column
+        return False
 
 
 def _decode_flat(
@@ -255,7 +368,8 @@ def _decode_flat(
     if measured is None or measured[1] != len(flat):
         wanted = sum(n * (n + 1) for n in lengths.tolist())
         raise ScoresShapeError(
-            f"the flat array has {len(flat)} scores, but {len(lengths)} sentences of these lengths have {wanted}: n * (n+1) each."
+            f"the flat array has {len(flat)} scores, but {len(lengths)} sentences of these lengths have {wanted}: "
+            "n * (n+1) each."
         )
 
     def matrix(k: int) -> FloatArray:

@@ -1,27 +1,65 @@
-"""The errors of this package. Each is a `ValueError`, so that one `except` catches bad input, and says what was found,
-where, and what to do."""
+"""The errors of this package.
+
+Every one is a `ValueError`, so a single `except` catches all bad input. A message says what was found, where, and
+what to do.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
+__all__ = [
+    "ConflictError",
+    "ConlluError",
+    "ConstraintsError",
+    "CorpusError",
+    "CountError",
+    "DecodingError",
+    "HeadsError",
+    "InvalidScoreError",
+    "LabelsError",
+    "MindRootError",
+    "MissingScoresError",
+    "MissingSentencesError",
+    "NoHeadError",
+    "NoRootError",
+    "NoTreeError",
+    "NotEnoughMemoryError",
+    "ScoreFileError",
+    "ScoreRangeError",
+    "ScoresShapeError",
+    "ScoresTypeError",
+    "SeedError",
+    "SentenceMismatchError",
+    "TrainingError",
+    "VoteError",
+]
+
 
 class MindRootError(ValueError):
-    """Base of all errors of this package."""
+    """Base class of all errors of this package."""
 
 
 class ScoresShapeError(MindRootError):
-    """The array of arc scores has the wrong shape or number of dimensions for its layout or its sentence."""
+    """An array of arc scores has the wrong shape for its layout or its sentence."""
 
 
 class ScoresTypeError(MindRootError):
-    """The arc scores are not real numbers in host memory."""
+    """Arc scores are not real numbers in host memory."""
 
 
 class DecodingError(MindRootError):
-    """There is no tree to be had from these arc scores.
+    """No tree can be decoded from these arc scores.
 
-    sentence (int): Index of the sentence in the batch or the Doc, from 0.
-    dependent (int): The dependent, from 1 as in CoNLL-U; 0 if none is to be named.
-    head (int): The head, 0 = ROOT.
+    Attributes
+    ----------
+    sentence : int
+        Index of the sentence in its batch, file or Doc, from 0.
+    dependent : int
+        The dependent, from 1 as in CoNLL-U; 0 if the error concerns no single token.
+    head : int
+        The head, 0 = ROOT.
     """
 
     def __init__(self, message: str, *, sentence: int = 0, dependent: int = 0, head: int = 0) -> None:
@@ -35,6 +73,13 @@ class InvalidScoreError(DecodingError):
     """An arc score is NaN or +inf."""
 
 
+class ScoreRangeError(DecodingError):
+    """Arc scores are too far apart for probabilities of trees in double precision.
+
+    Decoding has no such limit.
+    """
+
+
 class NoHeadError(DecodingError):
     """A token has no allowed head: all its arcs are -inf."""
 
@@ -44,22 +89,25 @@ class NoRootError(DecodingError):
 
 
 class NoTreeError(DecodingError):
-    """Each token has an allowed head, but the allowed arcs form no tree, or none with a single root."""
+    """Every token has an allowed head, but the allowed arcs form no tree, or no single-rooted one."""
 
 
 class NotEnoughMemoryError(DecodingError, MemoryError):
-    """There is no room for the working copy of the arc scores, 12 bytes for each."""
+    """There is not enough memory to decode a sentence or to hold its trees."""
 
 
 class ConstraintsError(MindRootError):
-    """Constraints on the tree name arcs that do not exist, or are not arcs."""
+    """Required or forbidden arcs are not pairs of ints, or name arcs that do not exist."""
 
 
 class ConflictError(DecodingError):
-    """There are trees, but none with all required and without all forbidden arcs.
+    """There are trees, but none has all required and no forbidden arcs.
 
-    required, forbidden (list[tuple[int, int]]): A smallest set of constraints that leaves no tree: if any one of them were
-        dropped, the others could hold. Arcs (dependent, head) as in CoNLL-U.
+    Attributes
+    ----------
+    required, forbidden : list of tuples (dependent, head)
+        A minimal set of constraints that leaves no tree: dropping any one of them would leave one. Arcs are numbered
+        as in CoNLL-U.
     """
 
     def __init__(
@@ -70,29 +118,38 @@ class ConflictError(DecodingError):
         self.required = required
         self.forbidden = forbidden
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel between processes: by default an exception is made again without its keyword arguments."""
+        again = partial(type(self), required=self.required, forbidden=self.forbidden)
+        return again, self.args, self.__dict__
+
 
 class CountError(MindRootError):
-    """A number of trees is wanted that is not a positive int."""
+    """A number of trees or threads is not an int, or is out of range."""
+
+
+class SeedError(MindRootError):
+    """A source of randomness is neither a NumPy Generator nor a seed for one."""
 
 
 class HeadsError(MindRootError):
-    """An array of heads is not one: wrong shape, dtype or range."""
+    """Heads have the wrong shape, dtype or range, or are not the tree that is needed."""
 
 
 class MissingScoresError(MindRootError):
-    """A Doc carries no arc scores where the component looks for them."""
+    """A Doc has no arc scores where the component looks for them."""
 
 
 class SentenceMismatchError(MindRootError):
-    """The arc scores of a Doc and its tokens or sentence boundaries do not agree."""
+    """The arc scores of a Doc do not match its tokens or sentence boundaries."""
 
 
 class LabelsError(MindRootError):
-    """The arc labels do not fit the arc scores, or a label is missing."""
+    """Arc labels do not match the arc scores, or a label is missing."""
 
 
 class ScoreFileError(MindRootError):
-    """A score file lacks an array, or its arrays do not fit together."""
+    """A score file can't be read, lacks an array, or has arrays that do not fit together."""
 
 
 class MissingSentencesError(MindRootError):
@@ -104,15 +161,18 @@ class SentenceTooLongError(MindRootError):
 
 
 class TrainingError(MindRootError):
-    """The scorer can't be trained on what it is given."""
+    """The scorer can't be trained on the given data or settings."""
 
 
 class CorpusError(MindRootError):
-    """An annotated corpus can't be read, or there is nothing in it."""
+    """An annotated corpus can't be read, or is empty."""
 
 
 class ConlluError(MindRootError):
-    """A CoNLL-U file is not one, or its trees are not what is needed. Each line of the message names the file and the line."""
+    """A CoNLL-U file can't be read, or its trees are not what is needed.
+
+    Each line of the message names the file and the line.
+    """
 
 
 class VoteError(MindRootError):

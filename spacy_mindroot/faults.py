@@ -1,4 +1,4 @@
-"""The error texts of decoding: turns a `Fault` of the core into an error that says what is wrong, where, and what to do."""
+"""The error texts of decoding: turns a `Fault` of the core into an error that says what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .constraints import Constraints
 from .core import _core
-from .core.fault import Fault
+from .core.fault import Fault, FaultKind
 from .errors import (
     ConflictError,
     DecodingError,
@@ -20,6 +20,8 @@ from .errors import (
     NoTreeError,
 )
 from .scores import FloatArray
+
+__all__ = ["decoding_error", "in_batch"]
 
 
 def decoding_error(
@@ -32,9 +34,22 @@ def decoding_error(
     single_root: bool = True,
     projective: bool = False,
 ) -> DecodingError:
-    """The error for a fault that the core found in `matrix`, or in what `constraints` have left of it.
+    """Return the error for a fault that the core found in a matrix of arc scores.
 
-    `where` says which sentence, `words` are its tokens, `single_root` and `projective` what was to be decoded.
+    Parameters
+    ----------
+    fault : Fault
+        Found in `matrix`, or in `constraints.mask(matrix)` if there are constraints.
+    matrix : ndarray, (n, n+1)
+        The arc scores, without the mask.
+    constraints : Constraints, optional
+        If they leave no tree where there is one without them, the error is a `ConflictError`.
+    where : str
+        The name of the sentence; by default its length.
+    words : sequence of str, optional
+        Its tokens, to be named alongside their numbers.
+    single_root, projective : bool
+        Which trees were asked for.
     """
     where = where or f"sentence of {len(matrix)} tokens"
     if constraints and fault.kind not in ("not_finite", "no_memory"):
@@ -54,11 +69,14 @@ def decoding_error(
         score = "NaN" if np.isnan(matrix[fault.dependent - 1, fault.head]) else "+inf"
         return InvalidScoreError(
             f"{where}: the score of head {head} for dependent {dependent} is {score}. Arc scores "
-            "are finite numbers, or -inf to forbid an arc; look for a division by zero or an overflow where they are made.",
+            "are finite numbers, or -inf to forbid an arc; look for a division by zero or an overflow "
+            "where they are computed.",
             **details,
         )
     if fault.kind == "no_memory":
-        return NotEnoughMemoryError(f"{where}: not enough memory to decode it, {12 * matrix.size:,} bytes.", **details)
+        return NotEnoughMemoryError(
+            f"{where}: not enough memory to decode it: {12 * matrix.size:,} bytes are needed.", **details
+        )
     if fault.kind in ("no_head", "no_arborescence") and np.isneginf(matrix[:, 0]).all():
         return NoRootError(
             f"{where}: no token may be the root, since all arcs from ROOT are -inf. Allow one; if the root scores are "
@@ -78,13 +96,16 @@ def decoding_error(
         )
     if fault.kind == "no_projective":
         return NoTreeError(
-            f"{where}: there are trees, but all of them have crossing arcs. Allow more arcs, or decode with projective=False.",
+            f"{where}: there are trees, but all of them have crossing arcs. Allow more arcs, "
+            "or decode with projective=False.",
             **details,
         )
+    if fault.kind != FaultKind.NO_SINGLE_ROOT:
+        raise ValueError(f"unknown kind of fault: {fault.kind!r}")
     return NoTreeError(
-        f"{where}: there is no tree with a single root, since dependents {dependent} and {head} can each "
-        "be reached only by an arc of its own from ROOT (directly, or through tokens that can). Allow an arc between "
-        "the two, or decode with single_root=False.",
+        f"{where}: there is no tree with a single root, since no root can have both dependents {dependent} and {head} "
+        "below it: each needs an arc of its own from ROOT. Allow an arc between the two, "
+        "or decode with single_root=False.",
         **details,
     )
 
@@ -97,7 +118,8 @@ def _conflict_error(conflict: Constraints, sentence: int, where: str, words: Seq
     ]
     shown = ", ".join(arcs[:10]) + (f", ... ({len(arcs)} constraints in all)" if len(arcs) > 10 else "")
     return ConflictError(
-        f"{where}: no tree meets all constraints, since these are in conflict: {shown}. {conflict.reason()} Drop one of them.",
+        f"{where}: no tree meets all constraints, since these are in conflict: {shown}. {conflict.reason()} "
+        "Drop one of them.",
         required=conflict.required,
         forbidden=conflict.forbidden,
         sentence=sentence,
@@ -111,5 +133,12 @@ def _name(token: int, words: Sequence[str] | None) -> str:
 
 
 def in_batch(k: int) -> str:
-    """How messages name a sentence of a batch."""
+    """Return the name of a sentence of a batch in messages, given its index from 0.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.faults import in_batch
+    >>> in_batch(0)
+    'sentence 1 of the batch (index 0)'
+    """
     return f"sentence {k + 1} of the batch (index {k})"

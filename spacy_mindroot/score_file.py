@@ -1,125 +1,405 @@
-"""Score files: the arc scores of many sentences in one `.npz`, as a parser elsewhere may leave them.
+"""Score files: the arc scores of many sentences in one `.npz`, which a parser of any kind can write.
 
 | array        | dtype, size             | meaning                                                             |
 | ------------ | ----------------------- | ------------------------------------------------------------------- |
 | `lens`       | ints [S]                | tokens n of each sentence                                           |
 | `arc`        | floats [sum n(n+1)]     | the (n, n+1) arc scores of each sentence, row after row, end to end |
-| `words`      | uint8                   | UTF-8, one word a line; optional, as is all that follows            |
-| `labels`     | uint8                   | UTF-8, one label a line                                             |
+| `words`      | uint8                   | UTF-8, one word per line; optional, as is all that follows          |
+| `labels`     | uint8                   | UTF-8, one label per line                                           |
 | `label_best` | unsigned ints, as `arc` | index of the best label of each arc; goes with `labels`             |
-| `heads`      | ints [sum n]            | gold heads, 0 = ROOT, -1 = not known                                |
+| `heads`      | ints [sum n]            | gold heads, 0 = ROOT, -1 = unknown                                  |
 | `deprels`    | unsigned ints [sum n]   | index of the gold label of each token; goes with `labels`, `heads`  |
 
-Other arrays are ignored. No pickles are read.
+Other arrays are ignored. Pickles are never read.
+
+A file is checked before memory is allocated: the header of each array against the size of its member in the archive,
+and all sizes against `lens`. A file may grow at most 200-fold in memory, or to 64 MiB if that is more.
 """
 
 from __future__ import annotations
 
+import io
+import math
+import os
 import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .core import _core
 from .errors import MindRootError, ScoreFileError
 from .scored import ScoredSentence
-from .scores import FloatArray, Ints, to_floats
+from .scores import Ints, shown, to_floats, to_root_column
+
+__all__ = ["read_score_file", "write_score_file"]
+
+_NAMES = ("lens", "arc", "words", "labels", "label_best", "heads", "deprels")
+_MOST_GROWTH = 200  # bytes in memory for each byte of the file
+_SMALL = 64 << 20  # bytes that any file may take
+_PER_SENTENCE, _PER_LINE = 500, 70  # bytes of a ScoredSentence and its views, and of a short str in a list
+_HEADERS: dict[tuple[int, int], Callable[..., tuple[tuple[int, ...], bool, np.dtype[Any]]]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def read_score_file(path: str | Path) -> list[ScoredSentence]:
-    """All sentences of a score file; their arrays are views of the file's.
+    """Return all sentences of a score file. Their arrays are views of the arrays of the file.
 
-    RAISES (ScoreFileError): If the file is not one: names the file, the array and what is wrong.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Raises
+    ------
+    ScoreFileError
+        If the file can't be read, lacks an array, has arrays that do not fit together, or claims to be larger than it
+        is. The message names the file, the array and what is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> from spacy_mindroot import decode, read_score_file
+    >>> path = os.path.join(tempfile.mkdtemp(), "two.npz")
+    >>> np.savez(path, lens=[1, 2], arc=np.array([1, 0, 0, 0, 2, 1, 0, 0], dtype=np.float32))
+    >>> [decode(sentence.scores).tolist() for sentence in read_score_file(path)]
+    [[0], [2, 0]]
     """
-    names = ("lens", "arc", "words", "labels", "label_best", "heads", "deprels")
     try:
-        with zipfile.ZipFile(path):  # np.load would take other files for pickles
-            pass
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in names if name in archive}
-    except (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-        raise ScoreFileError(f"{path} can't be read as an .npz file of arc scores: {error}") from error
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):
-            raise ScoreFileError(f"{path}: `{name}` is not an array in numpy's format.")
-    try:
-        return list(_sentences(arrays))
+        with open(Path(path), "rb") as file, zipfile.ZipFile(file) as archive:
+            return list(_sentences(_Archive(archive, os.fstat(file.fileno()).st_size)))
     except MindRootError as error:
         raise ScoreFileError(f"{path}: {error}") from error
+    except (
+        Exception
+    ) as error:  # a damaged archive raises errors of many kinds, of zipfile, zlib, numpy, ast and tokenize
+        reason = "there is not enough memory" if isinstance(error, MemoryError) else error
+        raise ScoreFileError(f"{path} can't be read as an .npz file of arc scores: {reason}") from error
 
 
 def write_score_file(
     path: str | Path,
     *,
-    scores: Sequence[FloatArray],
-    words: Sequence[Sequence[str]],
-    labels: Sequence[str],
-    best_labels: Sequence[Ints],
-    gold_heads: Sequence[Ints],
+    scores: Sequence[npt.ArrayLike],
+    words: Sequence[Sequence[str]] | None = None,
+    labels: Sequence[str] | None = None,
+    best_labels: Sequence[npt.ArrayLike] | None = None,
+    gold_heads: Sequence[npt.ArrayLike] | None = None,
     gold_labels: Sequence[Sequence[str]] | None = None,
 ) -> None:
-    """Writes a score file.
+    """Write a score file.
 
-    scores, words, best_labels, gold_heads, gold_labels: Of each sentence, as in ScoredSentence. Scores are stored as float32;
-        white space in words becomes a single space, and a word of nothing else an underscore, since a file has one word a
-        line.
-    labels (Sequence[str]): What the numbers in `best_labels` mean. Gold labels that are not among them are added to the file's.
+    Parameters
+    ----------
+    path : str or Path
+        The file, exactly as named: no suffix is added. It appears under this name only when it is complete, in place
+        of any file that was there.
+    scores : sequence of array-likes, (n, n+1) each
+        The arc scores of each sentence, as for `decode`. They are stored as float32; as float64 only if a finite
+        score is too large for float32.
+    words : sequence of sequences of str, (n,) each, optional
+        The tokens of each sentence. White space in a word becomes a single space, and a word of nothing else an
+        underscore, since a file has one word per line.
+    labels : sequence of str, optional
+        All labels. Gold labels that are not among them are added to those of the file.
+    best_labels : sequence of array-likes of ints, (n, n+1) each, optional
+        The best label of each arc of each sentence, as an index into `labels`. Self arcs need an index, too.
+    gold_heads : sequence of array-likes of ints, (n,) each, optional
+        The gold heads of each sentence: 0 = ROOT, j = token j-1, -1 = unknown.
+    gold_labels : sequence of sequences of str, (n,) each, optional
+        The gold labels of each sentence. They go with `gold_heads`.
+
+    Raises
+    ------
+    ScoreFileError
+        If the arguments do not fit each other. The message names the sentence. Nothing is written.
+    OSError
+        If the file can't be written. A file that was there is kept.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> from spacy_mindroot import read_score_file, write_score_file
+    >>> path = os.path.join(tempfile.mkdtemp(), "one.npz")
+    >>> write_score_file(path, scores=[[[0, 0, 2], [1, 0, 0]]], words=[["They", "win"]], gold_heads=[[2, 0]])
+    >>> sentence = read_score_file(path)[0]
+    >>> sentence.words, sentence.gold_heads
+    (['They', 'win'], array([2, 0], dtype=int32))
     """
-    numbers = {label: number for number, label in enumerate(labels)}
-    for label in chain.from_iterable(gold_labels or []):
-        numbers.setdefault(label, len(numbers))
-    small = np.min_scalar_type(max(len(numbers) - 1, 0))
-    optional: dict[str, Any] = {}
+    try:
+        arrays = _to_arrays(scores, words, labels, best_labels, gold_heads, gold_labels)
+    except MindRootError as error:
+        raise ScoreFileError(f"{path} is not written: {error}") from error
+    with _replacing(Path(path)) as file:
+        np.savez_compressed(file, **arrays)
+        if _memory(arrays) > max(_SMALL, _MOST_GROWTH * file.tell()):  # so regular that it would look like a bomb
+            file.seek(0)
+            file.truncate()
+            np.savez(file, **arrays)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+
+
+def _to_arrays(
+    scores: Sequence[npt.ArrayLike],
+    words: Sequence[Sequence[str]] | None,
+    labels: Sequence[str] | None,
+    best_labels: Sequence[npt.ArrayLike] | None,
+    gold_heads: Sequence[npt.ArrayLike] | None,
+    gold_labels: Sequence[Sequence[str]] | None,
+) -> dict[str, Any]:
+    """Return the arrays of the file. Raises MindRootError if the arguments do not fit each other."""
+    matrices = [to_root_column(matrix, where=_sentence(k)) for k, matrix in enumerate(_to_list(scores, "scores"))]
+    lengths = [len(matrix) for matrix in matrices]
+    arrays: dict[str, Any] = {"lens": np.array(lengths, dtype=np.int32), "arc": _join(matrices, np.float32)}
+    if words is not None:
+        own = _strings(words, "words", lengths)
+        arrays["words"] = _lines_to_bytes([" ".join(word.split()) or "_" for word in chain.from_iterable(own)], "words")
+
+    label_names = [] if labels is None else _to_list(labels, "labels")
+    for label in label_names:
+        _check_label(label, "labels")
+    n_labels = len(label_names)
+    numbers: dict[str, int] = {}
+    for number, label in enumerate(label_names):
+        numbers.setdefault(label, number)
     if gold_labels is not None:
-        optional["deprels"] = np.array([numbers[label] for label in chain.from_iterable(gold_labels)], dtype=small)
-    np.savez_compressed(
-        path,
-        lens=np.array([len(matrix) for matrix in scores], dtype=np.int32),
-        arc=_flat(scores, np.float32),
-        words=_bytes([" ".join(word.split()) or "_" for sentence in words for word in sentence]),
-        labels=_bytes(list(numbers)),
-        label_best=_flat(best_labels, small),
-        heads=_flat(gold_heads, np.int32),
-        **optional,
-    )
+        if gold_heads is None:
+            raise ScoreFileError("`gold_labels` go with `gold_heads`, and there are none.")
+        for k, names in enumerate(gold := _strings(gold_labels, "gold_labels", lengths)):
+            for label in names:
+                _check_label(label, f"gold_labels of {_sentence(k)}")
+                if label not in numbers:
+                    numbers[label] = len(label_names)
+                    label_names.append(label)
+    small = np.min_scalar_type(max(len(label_names) - 1, 0))
+    if labels is not None or gold_labels is not None:
+        arrays["labels"] = _lines_to_bytes(label_names, "labels")
+    if best_labels is not None:
+        if labels is None:
+            raise ScoreFileError("`best_labels` are indexes into `labels`, and there are none.")
+        shapes: list[tuple[int, ...]] = [(n, n + 1) for n in lengths]
+        arrays["label_best"] = _join(_int_arrays(best_labels, "best_labels", shapes, 0, lambda n: n_labels - 1), small)
+    if gold_heads is not None:
+        shapes = [(n,) for n in lengths]
+        arrays["heads"] = _join(_int_arrays(gold_heads, "gold_heads", shapes, -1, lambda n: n), np.int32)
+    if gold_labels is not None:
+        arrays["deprels"] = np.array([numbers[label] for label in chain.from_iterable(gold)], dtype=small)
+    return arrays
 
 
-def _flat(arrays: Sequence[npt.NDArray[Any]], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    return np.concatenate([np.empty(0, dtype), *(np.ravel(array) for array in arrays)]).astype(dtype)
+def _memory(arrays: dict[str, npt.NDArray[Any]]) -> int:
+    """Return at least the bytes that reading these arrays takes, as `_Archive` and `_sentences` count them."""
+    lines = sum(1 + arrays[name].tobytes().count(b"\n") for name in ("words", "labels") if name in arrays)
+    stored = sum(2 * array.nbytes + 1000 for array in arrays.values())
+    tokens = int(arrays["lens"].sum(dtype=np.int64))
+    return stored + 8 * arrays["arc"].size + 40 * tokens + _PER_SENTENCE * len(arrays["lens"]) + _PER_LINE * lines
 
 
-def _bytes(lines: Sequence[str]) -> npt.NDArray[np.uint8]:
-    return np.frombuffer("\n".join(lines).encode("utf8"), dtype=np.uint8)
+def _sentence(k: int) -> str:
+    return f"sentence {k + 1} (index {k})"
 
 
-def _sentences(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[ScoredSentence]:
+def _to_list(values: Sequence[Any], name: str, *, length: int | None = None) -> list[Any]:
+    if isinstance(values, str | bytes):
+        raise ScoreFileError(f"`{name}` is {shown(values)}; it is a sequence.")
+    try:
+        items = list(values)
+    except TypeError as error:
+        raise ScoreFileError(f"`{name}` is {shown(values)}; it is a sequence.") from error
+    if length is not None and len(items) != length:
+        raise ScoreFileError(f"there are scores for {length} sentences, but `{name}` for {len(items)}.")
+    return items
+
+
+def _strings(values: Sequence[Sequence[str]], name: str, lengths: list[int]) -> list[list[str]]:
+    """Return strings, one for each token of each sentence."""
+    found = []
+    for k, (own, n) in enumerate(zip(_to_list(values, name, length=len(lengths)), lengths, strict=True)):
+        strings = _to_list(own, f"{name} of {_sentence(k)}")
+        if len(strings) != n:
+            raise ScoreFileError(f"{_sentence(k)} has scores for {n} tokens, but {len(strings)} `{name}`.")
+        for string in strings:
+            if not isinstance(string, str):
+                raise ScoreFileError(f"{_sentence(k)}: `{name}` are strings; found {shown(string)}.")
+        found.append(strings)
+    return found
+
+
+def _check_label(label: object, where: str) -> None:
+    if not isinstance(label, str) or "\n" in label:
+        raise ScoreFileError(f"{where}: {shown(label)} is no label; labels are strings without line breaks.")
+
+
+def _int_arrays(
+    values: Sequence[npt.ArrayLike],
+    name: str,
+    shapes: Sequence[tuple[int, ...]],
+    least: int,
+    most: Callable[[int], int],
+) -> list[npt.NDArray[Any]]:
+    """Return arrays of ints of these shapes. The greatest number allowed depends on the number of tokens."""
+    found = []
+    for k, (own, shape) in enumerate(zip(_to_list(values, name, length=len(shapes)), shapes, strict=True)):
+        try:
+            array = np.asarray(own)
+        except (TypeError, ValueError) as error:
+            raise ScoreFileError(f"{_sentence(k)}: `{name}` can't be read as an array ({error}).") from error
+        if array.shape != shape:
+            raise ScoreFileError(f"{_sentence(k)}: `{name}` has shape {array.shape}, but the scores ask for {shape}.")
+        if array.size and array.dtype.kind not in "iu":
+            raise ScoreFileError(f"{_sentence(k)}: `{name}` has dtype {array.dtype}; it holds ints.")
+        top = most(shape[0])
+        if array.size and not least <= array.min() <= array.max() <= top:
+            raise ScoreFileError(
+                f"{_sentence(k)}: `{name}` has numbers from {array.min()} to {array.max()}; "
+                f"they must be from {least} to {top}."
+            )
+        found.append(array)
+    return found
+
+
+def _join(arrays: Sequence[npt.NDArray[Any]], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return the arrays end to end, in `dtype`; in float64 if finite scores would become infinite."""
+    flat = np.concatenate([np.empty(0, dtype), *(np.ravel(array) for array in arrays)])
+    with np.errstate(over="ignore"):
+        small = flat.astype(dtype)
+    if small.dtype.kind == "f" and (np.isinf(small) & np.isfinite(flat)).any():
+        return flat.astype(np.float64)
+    return small
+
+
+def _lines_to_bytes(lines: Sequence[str], name: str) -> npt.NDArray[np.uint8]:
+    try:
+        text = "\n".join(lines) + ("\n" if lines and not lines[-1] else "")
+        return np.frombuffer(text.encode("utf8"), dtype=np.uint8)
+    except UnicodeEncodeError as error:  # half of a surrogate pair
+        raise ScoreFileError(f"`{name}` can't be written as UTF-8 ({error}).") from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file that takes the place of `path` when the block ends without an error.
+
+    A link is followed, not replaced. A device or a pipe is written to as it is.
+    """
+    if path.exists() and not path.is_file():
+        whole = io.BytesIO()  # an archive is written with seeks, which not every device can do
+        yield whole
+        path.write_bytes(whole.getvalue())
+        return
+    path = Path(os.path.realpath(path))
+    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(4).hex()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+        if path.exists():
+            os.chmod(temporary, path.stat().st_mode)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+
+
+class _Member(NamedTuple):
+    """One array of an archive, of which only the header has been read."""
+
+    info: zipfile.ZipInfo
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+class _Archive:
+    """The arrays of an .npz file. Their sizes are known, and checked against the file, before any of them is read."""
+
+    def __init__(self, archive: zipfile.ZipFile, size: int) -> None:
+        self._archive = archive
+        self._room = max(_SMALL, _MOST_GROWTH * size)
+        found = {info.filename: info for info in archive.infolist()}
+        infos = {name: found.get(f"{name}.npy", found.get(name)) for name in _NAMES}
+        self.take(sum(info.file_size for info in infos.values() if info is not None))
+        self._members = {name: self._header(name, info) for name, info in infos.items() if info is not None}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def __getitem__(self, name: str) -> _Member:
+        return self._members[name]
+
+    def take(self, amount: int) -> None:
+        """Account for bytes about to be allocated. Raises ScoreFileError if the file is too small for so many."""
+        self._room -= amount
+        if self._room < 0:
+            raise ScoreFileError(
+                f"it would take more than {_MOST_GROWTH} times its size in memory. If it is genuine, store it without "
+                "compression (numpy.savez)."
+            )
+
+    def read(self, name: str) -> npt.NDArray[Any]:
+        with self._archive.open(self[name].info) as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+
+    def _header(self, name: str, info: zipfile.ZipInfo) -> _Member:
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ScoreFileError(f"`{name}` is compressed in a way that numpy does not use. Write it with numpy.savez.")
+        with self._archive.open(info) as file:
+            if file.read(6) != np.lib.format.MAGIC_PREFIX:
+                raise ScoreFileError(f"`{name}` is not an array in numpy's format.")
+            version = tuple(file.read(2))
+            if version not in _HEADERS:
+                raise ScoreFileError(f"`{name}` is in an unknown version of numpy's format, {version}.")
+            shape, _, dtype = _HEADERS[version](file)
+            room = info.file_size - file.tell()
+        if dtype.hasobject:
+            raise ScoreFileError(f"`{name}` can't be read: it holds Python objects, as pickles, which are never read.")
+        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > room:
+            raise ScoreFileError(
+                f"`{name}` claims shape {shape} of {dtype}, {math.prod(shape) * dtype.itemsize:,} bytes, "
+                f"but the file has {room:,} for it."
+            )
+        return _Member(info, shape, dtype)
+
+
+def _sentences(archive: _Archive) -> Iterator[ScoredSentence]:
     for name in ("lens", "arc"):
-        if name not in arrays:
+        if name not in archive:
             raise ScoreFileError(f"there is no array `{name}`. A score file has at least `lens` and `arc`.")
-    lengths = _to_ints(arrays, "lens", below=1 << 30)
-    tokens, cells = sum(lengths.tolist()), sum((lengths * (lengths + 1)).tolist())
-    arcs = to_floats(arrays["arc"], where="`arc`")
-    words = _lines(arrays, "words") or ["_"] * tokens
-    label_names = _lines(arrays, "labels")
-    shapes = {"arc": (arcs.shape, cells), "words": ((len(words),), tokens)}
+    archive.take(_PER_SENTENCE * math.prod(archive["lens"].shape))
+    lengths = _to_ints(archive, "lens", below=1 << 30).astype(np.int64)
+    tokens, cells = _core.measure(lengths) or (0, 0)
+    shapes = {"arc": cells, "label_best": cells, "heads": tokens, "deprels": tokens}
+    for name, wanted in shapes.items():
+        if name in archive and archive[name].shape != (wanted,):
+            raise ScoreFileError(
+                f"`{name}` has shape {archive[name].shape}, but the lengths in `lens` ask for ({wanted},)."
+            )
+    archive.take(8 * cells + 40 * tokens)
+
+    arcs = to_floats(archive.read("arc"), where="`arc`")
+    words = _lines(archive, "words") or ["_"] * tokens
+    if len(words) != tokens:
+        raise ScoreFileError(f"`words` has shape ({len(words)},), but the lengths in `lens` ask for ({tokens},).")
+    label_names = _lines(archive, "labels")
     best_labels = gold_heads = gold_labels = None
-    if "label_best" in arrays:
-        best_labels = _to_ints(arrays, "label_best", below=len(label_names))
-        shapes["label_best"] = (best_labels.shape, cells)
-    if "heads" in arrays:
-        gold_heads = _to_ints(arrays, "heads", below=1 << 30, least=-1)
-        shapes["heads"] = (gold_heads.shape, tokens)
-    if "deprels" in arrays:
-        numbers = _to_ints(arrays, "deprels", below=len(label_names))
+    if "label_best" in archive:
+        best_labels = _to_ints(archive, "label_best", below=len(label_names))
+    if "heads" in archive:
+        gold_heads = _to_ints(archive, "heads", below=1 << 30, least=-1)
+        _check_heads(gold_heads, lengths)
+    if "deprels" in archive:
+        numbers = _to_ints(archive, "deprels", below=len(label_names))
         gold_labels = [label_names[number] for number in numbers.tolist()]
-        shapes["deprels"] = (numbers.shape, tokens)
-    for name, (found, wanted) in shapes.items():
-        if found != (wanted,):
-            raise ScoreFileError(f"`{name}` has shape {found}, but the lengths in `lens` ask for ({wanted},).")
 
     token = cell = 0
     for n in lengths.tolist():
@@ -135,23 +415,40 @@ def _sentences(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[ScoredSentence]:
         )
 
 
-def _to_ints(arrays: dict[str, npt.NDArray[Any]], name: str, *, below: int, least: int = 0) -> Ints:
-    array = arrays[name]
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ScoreFileError(f"`{name}` is to be a 1-D array of ints; found dtype {array.dtype}, shape {array.shape}.")
+def _to_ints(archive: _Archive, name: str, *, below: int, least: int = 0) -> Ints:
+    member = archive[name]
+    if len(member.shape) != 1 or member.dtype.kind not in "iu":
+        raise ScoreFileError(f"`{name}` must be a 1-D array of ints; found dtype {member.dtype}, shape {member.shape}.")
+    array = archive.read(name)
+    if array.size and below == 0:
+        raise ScoreFileError(f"`{name}` has indexes into `labels`, and there are none.")
     if array.size and not least <= array.min() <= array.max() < below:
         raise ScoreFileError(
-            f"`{name}` has numbers from {array.min()} to {array.max()}; they are to be from {least} to {below - 1}."
+            f"`{name}` has numbers from {array.min()} to {array.max()}; they must be from {least} to {below - 1}."
         )
-    return array.astype(np.int64) if name == "lens" else array
+    return array
 
 
-def _lines(arrays: dict[str, npt.NDArray[Any]], name: str) -> list[str]:
-    if name not in arrays or arrays[name].size == 0:
+def _check_heads(heads: Ints, lengths: npt.NDArray[np.int64]) -> None:
+    beyond = np.flatnonzero(heads > np.repeat(lengths, lengths))
+    if len(beyond):
+        ends = np.cumsum(lengths)
+        k = int(np.searchsorted(ends, beyond[0], side="right"))
+        token = int(beyond[0] - (ends[k] - lengths[k])) + 1
+        raise ScoreFileError(
+            f"`heads` of {_sentence(k)}: the head of token {token} is {heads[beyond[0]]}, "
+            f"but the sentence has {lengths[k]} tokens."
+        )
+
+
+def _lines(archive: _Archive, name: str) -> list[str]:
+    if name not in archive or 0 in archive[name].shape:
         return []
-    if arrays[name].dtype != np.uint8:
-        raise ScoreFileError(f"`{name}` is to be the bytes of UTF-8 text, dtype uint8, not {arrays[name].dtype}.")
+    if archive[name].dtype != np.uint8:
+        raise ScoreFileError(f"`{name}` must be the bytes of UTF-8 text, dtype uint8, not {archive[name].dtype}.")
+    content = archive.read(name).tobytes()
+    archive.take(len(content) + _PER_LINE * content.count(b"\n"))
     try:
-        return arrays[name].tobytes().decode("utf8").removesuffix("\n").split("\n")
+        return content.decode("utf8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise ScoreFileError(f"`{name}` is not UTF-8: {error}.") from error

@@ -1,4 +1,4 @@
-"""One sentence with its arc scores, as score files and corpora give it, and its best trees with and without the constraint."""
+"""Sentences with their arc scores, from a score file or a corpus, and their best trees."""
 
 from __future__ import annotations
 
@@ -15,18 +15,29 @@ from .faults import decoding_error
 from .labels import is_root_label
 from .scores import FloatArray, Ints
 
+__all__ = ["DecodedBatch", "ScoredSentence", "decode_both", "raise_fault"]
+
 
 @dataclass(frozen=True)
 class ScoredSentence:
-    """One sentence of a score file.
+    """One sentence of n tokens with its arc scores.
 
-    scores (np.ndarray): (n, n+1) arc scores.
-    words (list[str]): "_" for each if the file has none.
-    best_labels (Optional[np.ndarray]): (n, n+1) indexes into `label_names`: the best label of each arc.
-    label_names (Sequence[str]): The labels of the file.
-    gold_heads (Optional[np.ndarray]): (n,), 0 = ROOT, -1 = not known.
-    gold_labels (Optional[list[str]]): The gold label of each token.
-    name (str): What to call the sentence in reports, if anything.
+    Attributes
+    ----------
+    scores : ndarray of float32 or float64, (n, n+1)
+        Arc scores, `[dependent, head]`, column 0 = ROOT.
+    words : list of str, (n,)
+        The tokens; "_" for each if they are unknown.
+    best_labels : ndarray of ints, (n, n+1), or None
+        The best label of each arc, as an index into `label_names`.
+    label_names : list of str
+        All labels.
+    gold_heads : ndarray of ints, (n,), or None
+        0 = ROOT, j = token j-1; -1 where the head is unknown (`trees.MISSING`).
+    gold_labels : list of str, (n,), or None
+        The gold label of each token.
+    name : str
+        The name of the sentence in reports, if it has one.
     """
 
     scores: FloatArray
@@ -38,7 +49,24 @@ class ScoredSentence:
     name: str = ""
 
     def labels(self, heads: Ints) -> list[str]:
-        """UD labels of a tree: `root` on the root arc and there alone, `dep` where the file has nothing to say."""
+        """Return the UD labels of a tree.
+
+        The label is `root` on root arcs and nowhere else. It is `dep` where no other label is known.
+
+        Parameters
+        ----------
+        heads : ndarray of ints, (n,)
+            0 = ROOT, j = token j-1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spacy_mindroot.scored import ScoredSentence
+        >>> best = np.array([[0, 1, 1], [1, 2, 1]])
+        >>> sentence = ScoredSentence(np.zeros((2, 3)), ["They", "win"], best, ["root", "nsubj", "obj"])
+        >>> sentence.labels(np.array([2, 0]))
+        ['nsubj', 'root']
+        """
         if self.best_labels is None:
             names = ["dep"] * len(heads)
         else:
@@ -50,7 +78,15 @@ class ScoredSentence:
 
 
 class DecodedBatch(NamedTuple):
-    """The best trees of some sentences, and the seconds it took to find those with a single root."""
+    """The best trees of several sentences.
+
+    Attributes
+    ----------
+    unconstrained, single_root : lists of ndarrays of int32, (n,) each
+        The heads of the best tree of each sentence, without and with the root constraint.
+    seconds : float
+        The time that decoding with the constraint took.
+    """
 
     unconstrained: list[Heads]
     single_root: list[Heads]
@@ -58,17 +94,30 @@ class DecodedBatch(NamedTuple):
 
 
 def decode_both(sentences: Sequence[ScoredSentence], *, source: str, first: int = 0) -> DecodedBatch:
-    """Decodes sentences without and with the root constraint.
+    """Return the best trees of sentences without and with the root constraint.
 
-    source (str): Where they are from, for errors; `first` is the index there of the first of them.
-    RAISES (DecodingError): For the first sentence that has no tree with a single root. It names `source`.
+    Parameters
+    ----------
+    sentences : sequence of ScoredSentence
+    source : str
+        The file or corpus that they are from, for messages.
+    first : int
+        The index of the first of them in `source`, for messages.
+
+    Raises
+    ------
+    DecodingError
+        For the first sentence that has no single-rooted tree. The message names the sentence and `source`.
     """
     matrices = [sentence.scores for sentence in sentences]
     began = time.perf_counter()
     single_root, faults = decode_matrices(matrices)
     seconds = time.perf_counter() - began
     raise_fault(faults, sentences, source=source, first=first)
-    return DecodedBatch(decode_matrices(matrices, single_root=False)[0], single_root, seconds)
+    # A sentence with a single-rooted tree has an unconstrained one, so only memory can be short here.
+    unconstrained, faults = decode_matrices(matrices, single_root=False)
+    raise_fault(faults, sentences, source=source, first=first)
+    return DecodedBatch(unconstrained, single_root, seconds)
 
 
 def raise_fault(
@@ -79,7 +128,17 @@ def raise_fault(
     first: int = 0,
     projective: bool = False,
 ) -> None:
-    """Raises DecodingError for the first sentence that could not be decoded, if any. See `decode_both`."""
+    """Raise a DecodingError for the first sentence that could not be decoded, if there is one.
+
+    Parameters
+    ----------
+    faults : sequence of Fault
+        As `decode_matrices` returns them; `sentence` is an index into `sentences`.
+    sentences, source, first
+        As for `decode_both`.
+    projective : bool
+        Whether projective trees were asked for.
+    """
     for fault in faults:
         sentence = sentences[fault.sentence]
         number = first + fault.sentence

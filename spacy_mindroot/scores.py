@@ -1,19 +1,36 @@
-"""The contract for arc scores: their layouts and dtypes. Whatever the core reads comes through here."""
+"""The contract for arc scores: their layouts and dtypes. All input of the core is checked and converted here."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, Literal, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from .core import _core
-from .errors import LabelsError, ScoresShapeError, ScoresTypeError
+from .errors import CountError, LabelsError, ScoresShapeError, ScoresTypeError
+
+__all__ = [
+    "LAYOUTS",
+    "FloatArray",
+    "Ints",
+    "Layout",
+    "Where",
+    "check_layout",
+    "rearrange",
+    "reduce_labels",
+    "shown",
+    "to_count",
+    "to_floats",
+    "to_int_array",
+    "to_root_column",
+]
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
-Where = str | Callable[[], str]  # a function where the name costs more than the work
+Where = str | Callable[[], str]  # a function where building the text costs more than decoding the sentence
 Layout = Literal["root_column", "square", "square_transposed", "root_diagonal"]
 
 LAYOUTS: dict[Layout, str] = {
@@ -22,37 +39,60 @@ LAYOUTS: dict[Layout, str] = {
     "square_transposed": "(n+1, n+1), [head, dependent], index 0 is ROOT",
     "root_diagonal": "(n, n), [dependent, head], the score of ROOT on the diagonal",
 }
+_ROOT_COLUMN: Layout = (
+    "root_column"  # compared by identity, which is safe for any object; other strings take the long way
+)
+_MOST = 1 << 30
 
 
 def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, where: Where = "") -> FloatArray:
-    """Arc scores of one sentence as the core reads them: (n, n+1), `[dependent, head]`, column 0 = ROOT, float32 or float64.
+    """Return the arc scores of one sentence as the core reads them.
 
     Parameters
     ----------
     scores : array-like
-        Arc scores in `layout`. float32 and float64 are taken as they are, whatever their strides; float16 and bfloat16
-        become float32, integers and long doubles float64.
-    layout : str
-        "root_column", "square", "square_transposed" or "root_diagonal". It is never guessed. In the square layouts the
-        scores of arcs into ROOT are not read.
-    where : str, or a function that returns one
-        Which sentence this is, for error messages.
+        Arc scores in `layout`. float32 and float64 are used as they are, with any strides; float16 and bfloat16 become
+        float32, integers and long doubles become float64.
+    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
+        How `scores` is laid out; see `LAYOUTS`. It is never guessed. In the square layouts the scores of arcs into ROOT
+        are not read.
+    where : str or callable returning str
+        The name of the sentence in error messages.
 
     Returns
     -------
-    A view of `scores` wherever dtype and layout allow ("root_diagonal" is always a copy). It may be read-only.
+    ndarray of float32 or float64, (n, n+1)
+        `[dependent, head]`, column 0 = ROOT. A view of `scores` wherever dtype and layout allow ("root_diagonal" is
+        always a copy). It may be read-only.
 
     Raises
     ------
-    ScoresShapeError, ScoresTypeError
+    ScoresShapeError
+        If the shape does not fit the layout, or there is no such layout.
+    ScoresTypeError
+        If `scores` are not real numbers in host memory.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.scores import to_root_column
+    >>> to_root_column([[5, 1], [2, 6]], "root_diagonal")
+    array([[5., 5., 1.],
+           [6., 2., 6.]])
     """
-    if layout == "root_column" and _core.is_readable(scores):
-        return cast(FloatArray, scores)
+    if layout is _ROOT_COLUMN:
+        try:
+            if _core.is_readable(scores):
+                return scores  # type: ignore[return-value]
+        except (ValueError, BufferError):  # dtypes that no buffer can hold, such as dates: to_floats reports them
+            pass
     return rearrange(to_floats(scores, where=where), layout, where=where)
 
 
 def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: Where = "") -> npt.NDArray[Any]:
-    """`to_root_column` for an array of any dtype, such as the numbers of the best labels."""
+    """Return an array of any dtype in layout "root_column", such as the label indexes of the arcs.
+
+    Parameters, errors and result as for `to_root_column`.
+    """
     check_layout(layout)
     if array.shape == (0,):  # decode([]): no tokens
         return np.empty((0, 1), dtype=array.dtype)
@@ -80,7 +120,8 @@ def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: Where = "") -> 
     if layout == "root_column" and rows == columns:
         others = "; ".join(f'"{name}": {text}' for name, text in LAYOUTS.items() if name != "root_column")
         raise ScoresShapeError(
-            f"{_prefix(where)}a square matrix, shape {array.shape}, does not say where ROOT is. Say it with layout=... ({others})."
+            f"{_prefix(where)}a square matrix, shape {array.shape}, does not say where ROOT is. "
+            f"Say it with layout=... ({others})."
         )
     raise ScoresShapeError(
         f'{_prefix(where)}layout "{layout}" is {LAYOUTS[layout]}; the shape found is {array.shape}. '
@@ -89,22 +130,30 @@ def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: Where = "") -> 
 
 
 def to_floats(scores: npt.ArrayLike, *, where: Where = "") -> FloatArray:
-    """`scores` as a native, aligned float32 or float64 array of any shape; itself if it is one already.
+    """Return `scores` as a native, aligned float32 or float64 array of any shape.
 
-    Raises ScoresTypeError where that is impossible or would lose something unseen (a mask, an imaginary part).
+    The array itself is returned if it is one already.
+
+    Raises
+    ------
+    ScoresTypeError
+        If the conversion is impossible, or would silently drop something: a mask, an imaginary part.
     """
     if type(scores) is np.ndarray and scores.dtype.char in "fd" and scores.dtype.isnative and scores.flags.aligned:
         return scores
     try:
         array = np.asarray(scores)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # an `__array__` of any library may raise anything
         raise ScoresTypeError(
             f"{_prefix(where)}the arc scores can't be read as an array ({error}). Rows must have equal lengths; "
             "bring arrays of a GPU to the host first (CuPy: `.get()`, torch: `.detach().cpu()`)."
         ) from error
     if np.ma.isMaskedArray(scores):
         raise ScoresTypeError(
-            f"{_prefix(where)}the arc scores are a masked array, whose mask would be ignored. Pass `scores.filled(-np.inf)`."
+            f"{_prefix(where)}the arc scores are a masked array, whose mask would be ignored. "
+            "Pass `scores.filled(-np.inf)`."
         )
     dtype: npt.DTypeLike
     if array.dtype.kind == "f":
@@ -115,16 +164,19 @@ def to_floats(scores: npt.ArrayLike, *, where: Where = "") -> FloatArray:
         dtype = np.float32
     else:
         raise ScoresTypeError(f"{_prefix(where)}arc scores are real numbers, found dtype {array.dtype}.")
-    return np.require(array, dtype=dtype, requirements="A")
+    with np.errstate(over="ignore"):  # a long double too large for float64 becomes inf, which decoding reports
+        return np.require(array, dtype=dtype, requirements="A")
 
 
 def to_int_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
-    """`numbers` as a contiguous 1-D array, or None if they are not a 1-D array of ints that fit."""
+    """Return `numbers` as a contiguous 1-D array, or None unless they are a 1-D array of ints that fit into 64 bits."""
     if type(numbers) is np.ndarray and numbers.dtype == np.int64 and numbers.ndim == 1:
         return np.ascontiguousarray(numbers)
     try:
         array = np.asarray(numbers)
-    except (TypeError, ValueError):
+    except MemoryError:
+        raise
+    except Exception:  # see to_floats
         return None
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         return None
@@ -133,49 +185,100 @@ def to_int_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
+def to_count(number: object, name: str, *, what: str = "trees", least: int = 1, most: int = _MOST) -> int:
+    """Return `number` as an int between `least` and `most`. A bool is not a number here.
+
+    Raises
+    ------
+    CountError
+        If it is anything else. The message says that `name` is a number of `what`.
+    """
+    try:
+        count = operator.index(cast(SupportsIndex, number))
+    except TypeError as error:
+        raise CountError(f"{name} is {shown(number)}; it is a number of {what}, an int.") from error
+    if isinstance(number, bool):
+        raise CountError(f"{name} is {number}; it is a number of {what}, an int.")
+    if not least <= count <= most:
+        raise CountError(f"{name} is {shown(count)}; it is a number of {what}, from {least} to {most:,}.")
+    return count
+
+
 def check_layout(layout: str) -> None:
+    """Raise ScoresShapeError unless `layout` is one of `LAYOUTS`."""
     if not isinstance(layout, str) or layout not in LAYOUTS:
         names = "; ".join(f'"{name}": {text}' for name, text in LAYOUTS.items())
-        raise ScoresShapeError(f"there is no layout {layout!r}. The layouts are {names}.")
+        raise ScoresShapeError(f"there is no layout {shown(layout)}. The layouts are {names}.")
 
 
 def reduce_labels(
     scores: npt.ArrayLike, *, root_label: int | None = None, layout: Layout = "root_column"
 ) -> tuple[FloatArray, npt.NDArray[np.unsignedinteger[Any]]]:
-    """The best label of every arc, and its score: the paper's multigraph, reduced to a graph.
+    """Return the score of the best label of every arc, and that label.
 
-    Of several arcs between the same two tokens only the best can be in the best tree (Zmigrod et al. 2020, section 2),
-    so the tree decoded from the reduced scores is the best labelled tree.
+    Of several arcs between the same two tokens only the best can be in the best tree [1]_, so the tree decoded from the
+    reduced scores is the best labelled tree.
 
     Parameters
     ----------
     scores : array-like
-        Scores of labelled arcs: arc scores in `layout`, with the labels as third dimension. Larger is better, -inf
-        forbids a label on an arc.
+        Scores of labelled arcs: arc scores in `layout` with the labels as third dimension, such as (n, n+1, labels).
+        Larger is better; -inf forbids a label on an arc.
     root_label : int, optional
         Index of ROOT's label. It is then the only label on arcs from ROOT, and on no other arc.
-    layout : str
-        Tells where the arcs from ROOT are; matters only with `root_label`.
+    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
+        Where the arcs from ROOT are. It matters only with `root_label`.
 
     Returns
     -------
-    scores : array of shape `scores.shape[:2]`
-    best_label : array of unsigned ints, as narrow as will do, of the same shape. The lowest index where labels tie.
+    scores : ndarray of float32 or float64, as the first two dimensions of the input
+        The score of the best label of each arc, to be decoded with the same `layout`.
+    best_label : ndarray of unsigned ints, same shape
+        Its index, in the narrowest dtype that holds all labels. Ties go to the lowest index.
 
     Raises
     ------
-    ScoresShapeError, ScoresTypeError, LabelsError
+    ScoresShapeError
+        If there are not three dimensions, no labels, or no such layout.
+    ScoresTypeError
+        If `scores` are not real numbers in host memory.
+    LabelsError
+        If `root_label` is not the index of a label.
+
+    Notes
+    -----
+    Linear time. A NaN is kept, so that decoding reports it.
+
+    References
+    ----------
+    .. [1] Zmigrod, Vieira and Cotterell (2020), "Please Mind the Root: Decoding Arborescences for Dependency Parsing",
+       section 2. https://doi.org/10.18653/v1/2020.emnlp-main.390
+
+    Examples
+    --------
+    One token, whose head is ROOT; three labels:
+
+    >>> from spacy_mindroot import reduce_labels
+    >>> best, label = reduce_labels([[[1, 5, 2], [0, 0, 0]]])
+    >>> best
+    array([[5., 0.]])
+    >>> label
+    array([[1, 0]], dtype=uint8)
+    >>> reduce_labels([[[1, 5, 2], [0, 0, 0]]], root_label=2)[1]
+    array([[2, 0]], dtype=uint8)
     """
     check_layout(layout)
     array = to_floats(scores)
     if array.ndim != 3 or array.shape[2] == 0:
         raise ScoresShapeError(
-            f"labelled scores have 3 dimensions, the last of them for at least one label; the shape found is {array.shape}."
+            "labelled scores have 3 dimensions, the last of them for at least one label; "
+            f"the shape found is {array.shape}."
         )
     labels = array.shape[2]
     if root_label is not None:
-        if not isinstance(root_label, int | np.integer) or not 0 <= root_label < labels:
-            raise LabelsError(f"root_label is {root_label!r}, but there are {labels} labels, counted from 0.")
+        is_int = isinstance(root_label, int | np.integer) and not isinstance(root_label, bool)
+        if not is_int or not 0 <= root_label < labels:
+            raise LabelsError(f"root_label is {shown(root_label)}, but there are {labels} labels, counted from 0.")
         from_root = np.zeros(array.shape[:2], dtype=bool)
         if layout == "root_diagonal":
             np.fill_diagonal(from_root, True)
@@ -193,3 +296,11 @@ def reduce_labels(
 def _prefix(where: Where) -> str:
     where = where if isinstance(where, str) else where()
     return f"{where}: " if where else ""
+
+
+def shown(value: object) -> str:
+    """Return `repr(value)` for a message: its beginning, or its type where it has none."""
+    try:
+        return repr(value)[:100]
+    except Exception:  # such as an int of more than 4300 digits
+        return f"an object of type {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""What can be said of heads without decoding: weight, number of roots, whether they form a tree."""
+"""Properties of trees, and of heads in general: weight, roots, cycles, crossing arcs."""
 
 from __future__ import annotations
 
@@ -10,28 +10,57 @@ import numpy.typing as npt
 
 from .core import _core
 from .errors import HeadsError
-from .scores import Layout, to_int_array, to_root_column
+from .scores import Layout, shown, to_int_array, to_root_column
 
-MISSING = -1  # the head of a token of which none is known, where that is allowed
+__all__ = [
+    "MISSING",
+    "count_roots",
+    "exact_sum",
+    "find_cycles",
+    "is_projective",
+    "is_tree",
+    "nonprojective_arcs",
+    "shown_cycle",
+    "to_heads",
+    "tree_weight",
+]
+
+MISSING = -1  # an unknown head, where unknown heads are allowed
 
 
 def tree_weight(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout = "root_column") -> float:
-    """The sum of the arc scores of `heads`, in double precision and rounded only once.
+    """Return the sum of the arc scores of `heads`, in double precision and rounded only once.
 
     Parameters
     ----------
     scores : array-like, (n, n+1)
         Arc scores, as for `decode`.
     heads : array-like of ints, (n,)
-        0 = ROOT, j = token j-1. They need not form a tree, but no token is its own head.
+        0 = ROOT, j = token j-1. They need not form a tree, but no token may be its own head.
+    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
+        How `scores` is laid out.
 
     Returns
     -------
-    float : -inf if an arc is forbidden.
+    float
+        -inf if an arc is forbidden, or if the sum is below the smallest double; +inf if it is above the largest.
 
     Raises
     ------
-    HeadsError, ScoresShapeError, ScoresTypeError
+    HeadsError
+        If `heads` are not n ints from 0 to n, or a token is its own head.
+    ScoresShapeError, ScoresTypeError
+        As `decode`.
+
+    Notes
+    -----
+    O(n) time.
+
+    Examples
+    --------
+    >>> from spacy_mindroot import tree_weight
+    >>> tree_weight([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]], [0, 1, 2])
+    200.0
     """
     matrix = to_root_column(scores, layout)
     array = to_heads(heads)
@@ -42,23 +71,44 @@ def tree_weight(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout =
     if wrong.any():
         dependent = int(wrong.argmax()) + 1
         raise HeadsError(
-            f"the head of dependent {dependent} is {array[dependent - 1]}. Heads are from 0 (ROOT) to {n}, and not the dependent itself."
+            f"the head of dependent {dependent} is {array[dependent - 1]}. "
+            f"Heads are from 0 (ROOT) to {n}, and not the dependent itself."
         )
-    weights = matrix[np.arange(n), array].astype(np.float64)
+    return exact_sum(matrix[np.arange(n), array].astype(np.float64).tolist())
+
+
+def exact_sum(numbers: Sequence[float]) -> float:
+    """Return the sum of `numbers`, rounded only once; infinite only if the sum is. -inf wins over finite numbers."""
     try:
-        return math.fsum(weights.tolist())
-    except OverflowError:  # scores near the largest double
-        with np.errstate(over="ignore"):
-            return float(np.sum(weights))
+        return math.fsum(numbers)
+    except OverflowError:  # a partial sum is larger than the largest double
+        return math.fsum(number * 0.5**64 for number in numbers) * 2.0**64
 
 
 def count_roots(heads: npt.ArrayLike) -> int:
-    """How many tokens hang on ROOT (head 0). Raises HeadsError if `heads` are not a 1-D array of ints."""
+    """Return the number of tokens that attach to ROOT (head 0).
+
+    Parameters
+    ----------
+    heads : array-like of ints, (n,)
+        0 = ROOT, j = token j-1. They need not form a tree.
+
+    Raises
+    ------
+    HeadsError
+        If `heads` are not a 1-D array of ints.
+
+    Examples
+    --------
+    >>> from spacy_mindroot import count_roots
+    >>> count_roots([0, 1, 0])
+    2
+    """
     return int(np.count_nonzero(to_heads(heads) == 0))
 
 
 def is_tree(heads: npt.ArrayLike, *, single_root: bool = False) -> bool:
-    """Whether `heads` form a tree: every token depends on ROOT, directly or through other tokens.
+    """Whether `heads` form a tree: every token reaches ROOT.
 
     Parameters
     ----------
@@ -70,12 +120,25 @@ def is_tree(heads: npt.ArrayLike, *, single_root: bool = False) -> bool:
 
     Returns
     -------
-    bool : True for a sentence without tokens, with either setting.
+    bool
+        True for a sentence without tokens, with either setting.
 
     Raises
     ------
     HeadsError
         If `heads` are not a 1-D array of ints.
+
+    Notes
+    -----
+    O(n) time.
+
+    Examples
+    --------
+    >>> from spacy_mindroot import is_tree
+    >>> is_tree([0, 1, 0]), is_tree([0, 1, 0], single_root=True)
+    (True, False)
+    >>> is_tree([2, 1])
+    False
     """
     array = to_heads(heads)
     if array.size and (array.min() < 0 or array.max() > len(array)):
@@ -86,8 +149,29 @@ def is_tree(heads: npt.ArrayLike, *, single_root: bool = False) -> bool:
 
 
 def find_cycles(heads: Sequence[int]) -> list[list[int]]:
-    """The cycles of heads, each as its tokens (from 1): every one hangs on the next, the last on the first. A token that is its own
-    head counts; heads out of range do not. Linear time."""
+    """Return the cycles that `heads` contain, each as a list of its tokens.
+
+    Parameters
+    ----------
+    heads : sequence of ints, (n,)
+        0 = ROOT, j = token j-1. Heads out of range end a path.
+
+    Returns
+    -------
+    list of lists of ints
+        Tokens from 1, each followed by its head; the head of the last is the first. A cycle begins with its lowest
+        token. A token that is its own head is a cycle of one.
+
+    Notes
+    -----
+    O(n) time.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.trees import find_cycles
+    >>> find_cycles([3, 2, 4, 1, 0])
+    [[1, 3, 4], [2]]
+    """
     n = len(heads)
     seen = [0] * (n + 1)
     cycles = []
@@ -106,55 +190,111 @@ def find_cycles(heads: Sequence[int]) -> list[list[int]]:
 
 
 def shown_cycle(cycle: Sequence[int]) -> str:
-    """A cycle for a message: its tokens, back to the first; not all of a very long one."""
+    """Return a cycle for a message: its tokens, back to the first. Only the beginning of a very long one is shown.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.trees import shown_cycle
+    >>> shown_cycle([1, 3, 4])
+    '1 -> 3 -> 4 -> 1'
+    """
     tokens = [*map(str, cycle[:10]), *(["..."] if len(cycle) > 10 else []), str(cycle[0])]
     return " -> ".join(tokens)
 
 
 def nonprojective_arcs(heads: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Which arcs are non-projective: some token between dependent and head does not hang on the head.
+    """Return which arcs of a tree are non-projective: some token between dependent and head is not below the head.
 
     Parameters
     ----------
     heads : array-like of ints, (n,)
-        A tree, 0 = ROOT, j = token j-1. Arcs from ROOT, on which everything hangs, are projective.
+        A tree with any number of roots; 0 = ROOT, j = token j-1. Arcs from ROOT, which everything is below, are
+        projective.
 
     Returns
     -------
-    np.ndarray of bool, (n,) : For the arc to each token. O(n^2).
+    ndarray of bool, (n,)
+        One entry for the arc to each token.
 
     Raises
     ------
-    HeadsError : If the heads form no tree.
+    HeadsError
+        If the heads do not form a tree.
+
+    Notes
+    -----
+    O(n^2) time in the worst case, O(n) memory.
+
+    Examples
+    --------
+    Token 2 lies between token 3 and its head, token 1, but below ROOT:
+
+    >>> from spacy_mindroot.trees import nonprojective_arcs
+    >>> nonprojective_arcs([0, 0, 1])
+    array([False, False,  True])
     """
     array = to_heads(heads)
     if not is_tree(array):
-        raise HeadsError(f"only arcs of a tree are projective or not; the heads {str(array.tolist())[:100]} form none.")
+        raise HeadsError(f"only arcs of a tree are projective or not; the heads {shown(array.tolist())} form none.")
     n = len(array)
-    found = np.zeros(n, dtype=bool)
-    under = np.eye(n + 1, dtype=bool)  # under[h, d]: d hangs on h, or is h
     children: list[list[int]] = [[] for _ in range(n + 1)]
     for dependent, head in enumerate(array.tolist(), 1):
         children[head].append(dependent)
-    order = [0]
-    for head in order:
-        order.extend(children[head])
-    for dependent in reversed(order[1:]):  # those furthest from ROOT first
-        under[array[dependent - 1]] |= under[dependent]
+    # Number the tokens in preorder: those below a head are the `size[head]` positions from its own on.
+    order, stack = [], [0]
+    while stack:
+        order.append(stack.pop())
+        stack += children[order[-1]]
+    position = np.empty(n + 1, dtype=np.int64)
+    position[order] = np.arange(n + 1)
+    size = [1] * (n + 1)
+    for token in reversed(order[1:]):
+        size[array[token - 1]] += size[token]
+    found = np.zeros(n, dtype=bool)
     for dependent, head in enumerate(array.tolist(), 1):
-        low, high = min(dependent, head), max(dependent, head)
-        found[dependent - 1] = head != 0 and not under[head, low + 1 : high].all()
+        between = position[min(dependent, head) + 1 : max(dependent, head)]
+        if head and len(between):
+            first = position[head]
+            found[dependent - 1] = between.min() < first or between.max() >= first + size[head]
     return found
 
 
 def is_projective(heads: npt.ArrayLike) -> bool:
-    """Is the tree projective: does it have no crossing arcs, those from ROOT included? Else as `nonprojective_arcs`."""
+    """Whether a tree has no crossing arcs.
+
+    Parameters
+    ----------
+    heads : array-like of ints, (n,)
+        A tree with any number of roots; 0 = ROOT, j = token j-1. Arcs from ROOT count: an arc across a root crosses
+        its arc.
+
+    Raises
+    ------
+    HeadsError
+        If the heads do not form a tree.
+
+    Notes
+    -----
+    O(n^2) time in the worst case.
+
+    Examples
+    --------
+    >>> from spacy_mindroot import is_projective
+    >>> is_projective([0, 1, 2]), is_projective([0, 4, 1, 1])
+    (True, False)
+    """
     return not nonprojective_arcs(heads).any()
 
 
 def to_heads(heads: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """`heads` as an array. Raises HeadsError unless they are a 1-D array of ints; their range is not looked at."""
+    """Return `heads` as a 1-D int64 array. Their range is not checked.
+
+    Raises
+    ------
+    HeadsError
+        If they are not a 1-D array of ints.
+    """
     array = to_int_array(heads)
     if array is None:
-        raise HeadsError(f"heads are a 1-D array of ints; found {str(heads)[:100]}.")
+        raise HeadsError(f"heads are a 1-D array of ints; found {shown(heads)}.")
     return array

@@ -73,7 +73,7 @@ def test_the_core_needs_numpy_alone(checkout):
     for path, imported in modules(checkout):
         if path.parts[0] == "core":
             outside = {name.partition(".")[0] for name in imported if not name.startswith(PACKAGE)}
-            assert outside <= {"__future__", "importlib", "pathlib", "typing", "math", "numpy"}, path
+            assert outside <= {"__future__", "enum", "importlib", "pathlib", "typing", "math", "numpy"}, path
             assert all(name.startswith(f"{PACKAGE}.core") for name in imported if name.startswith(PACKAGE)), path
 
 
@@ -134,6 +134,7 @@ def test_the_registry_knows_every_name(checkout):
         "spacy_architectures": spacy.registry.architectures,
         "spacy_scorers": spacy.registry.scorers,
         "spacy_readers": spacy.registry.readers,
+        "spacy_callbacks": spacy.registry.callbacks,
         "spacy_misc": spacy.registry.misc,
         "spacy_callbacks": spacy.registry.callbacks,
         "thinc_schedules": spacy.registry.schedules,

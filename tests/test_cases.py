@@ -1,4 +1,4 @@
-"""Inputs that broke other tools, and the behaviour that is right: what concerns decoding, repair and writing trees."""
+"""Inputs that broke other tools, and the right behaviour: decoding, repair, and writing trees."""
 
 import pickle
 
@@ -82,7 +82,7 @@ def test_matrix(case):
 
 @pytest.mark.cases("matrix")
 def test_constraints_next_best_and_projective_trees_of_a_matrix(case):
-    """The kinds of B23 and B24: a tree is its own constraint, arcs in conflict are named, the best projective tree is one."""
+    """A tree is its own constraint, arcs in conflict are named, and the best projective tree is projective."""
     if "error" in case["expect"] or "lengths" in case or not case["words"]:
         pytest.skip("no matrix of its own, or no tree")
     scores, layout = np.array(case["scores"], dtype=float), case_layout(case)
@@ -111,7 +111,7 @@ def test_constraints_next_best_and_projective_trees_of_a_matrix(case):
 
 
 def labelled(case, heads):
-    """The labels of a case with label scores: the best one of each final arc, ROOT's on the root arc and there only."""
+    """Return the best label of each arc of a case with label scores; ROOT's only on the root arc."""
     names, n = case["label_names"], len(heads)
     scores = np.zeros((n, n + 1, len(names)))
     for dependent, rows in case["label_scores"].items():
@@ -192,7 +192,7 @@ def test_doc(case):
     elif "decoded_heads_conllu" in case:
         heads = case["decoded_heads_conllu"]
         write_trees(doc, heads if isinstance(heads[0], list) else [heads])
-    else:  # a Doc with a malformed tree, whose arcs are what its parser likes best
+    else:  # a Doc with a malformed tree, whose arcs its parser prefers
         n = len(doc)
         scores = np.array([[1.0 if head == i else 0 for i in range(-1, n)] for head in range(n)])
         for i, head in enumerate(case["heads"]):
@@ -282,7 +282,7 @@ def test_conllu(case, tmp_path):
 
 @pytest.mark.cases("roundtrip")
 def test_roundtrip(case):
-    """What is kept on a Doc is plain: the report of a repair, n best trees, CoNLL-U."""
+    """Whatever is kept on a Doc is plain data: the report of a repair, the k best trees, CoNLL-U."""
     assert case["id"] == "S18-1", "a case that this test does not know"
     doc = Doc(Vocab(), words=["a", "b"], heads=[0, 1], deps=["ROOT", "ROOT"])
     source = {"@misc": "spacy-mindroot.head_scores.v1", "sentences": "doc"}
@@ -298,7 +298,7 @@ def test_roundtrip(case):
 
 @pytest.mark.parametrize("n", [2, 5, 50])
 def test_all_positive_scores_shifted_by_any_constant(n, rng):
-    """The kind of B02: nothing depends on the scores being logarithms."""
+    """Nothing depends on the scores being logarithms."""
     scores = np.abs(rng.normal(size=(n, n + 1))).astype(np.float32)
     scores[:, 0] += 5
     for constant in (-100, -1, 0, 1, 100):
@@ -307,7 +307,7 @@ def test_all_positive_scores_shifted_by_any_constant(n, rng):
 
 
 def test_identical_tokens_in_runs():
-    """The kind of B15: tables and lists, 1,010 tokens in runs of ten that look alike."""
+    """Tables and lists: 1,010 tokens in runs of ten that look alike."""
     runs = np.repeat(np.arange(101), 10)
     scores = np.zeros((1010, 1011), dtype=np.float32)
     scores[:, 1:] = runs[:, np.newaxis] == runs

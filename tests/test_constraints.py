@@ -1,9 +1,9 @@
-"""Required and forbidden arcs, and projective trees: against all trees that meet them."""
+"""Required and forbidden arcs, and projective trees: against all trees that meet the constraints."""
 
 import numpy as np
 import pytest
 
-from generators import KINDS, random_arcs, random_scores, total, weights_of_all_trees
+from generators import DATE, KINDS, random_arcs, random_scores, total, weights_of_all_trees
 from spacy_mindroot import constrain_scores, count_roots, decode, decode_batch, errors, is_projective, is_tree
 from spacy_mindroot.constraints import Constraints, read_constraints
 
@@ -11,7 +11,7 @@ SCORES = np.array([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]], dtype=float
 
 
 def agrees_with_exhaustion(scores, **options):
-    """True if decode gives one of the best trees there are; None, where there is none and decode says so."""
+    """Whether decode returns one of the best trees; None if there is none and decode says so."""
     weights = weights_of_all_trees(scores, **options)[1]
     if len(weights) == 0:
         with pytest.raises(errors.DecodingError):
@@ -57,7 +57,7 @@ def test_the_best_of_all_projective_trees(kind, single_root, rng):
 @pytest.mark.parametrize("n", [10, 30, 80])
 @pytest.mark.parametrize("kind", ["normal", "tied", "root_attractive", "finitely_masked"])
 def test_longer_projective_trees(kind, n, rng):
-    """Where the best tree is projective, it is found; else nothing that is found beats it. Every dtype and every time the same."""
+    """A projective best tree is found, and no tree that is found beats it. The result is the same for every dtype."""
     scores = random_scores(kind, n, rng, np.float32)
     heads = decode(scores, projective=True)
     assert is_tree(heads) and count_roots(heads) == 1 and is_projective(heads)
@@ -139,7 +139,7 @@ def test_scores_are_masked_in_a_copy(rng):
 
 
 def test_an_invalid_score_is_not_masked():
-    """A NaN beside a required arc is as wrong as without it."""
+    """A NaN next to a required arc is as wrong as without it."""
     for value in (np.nan, np.inf):
         scores = SCORES.copy()
         scores[0, 3] = value
@@ -196,7 +196,7 @@ def test_where_there_is_no_tree_anyway_the_constraints_are_not_to_blame():
 
 @pytest.mark.parametrize("single_root", [True, False])
 def test_a_conflict_is_as_small_as_can_be(single_root, rng):
-    """What is named leaves no tree, and every part of it does; by exhaustive search."""
+    """The constraints named leave no tree, and every proper subset of them does; by exhaustive search."""
     seen = 0
     for _ in range(300):
         n = rng.integers(2, 5)
@@ -249,6 +249,10 @@ def test_a_conflict_in_a_long_sentence_with_many_constraints(rng):
         ([1, 2], "pairs of ints"),
         (["12"], "pairs of ints"),
         ([None], "pairs of ints"),
+        ([(True, 0)], "pairs of ints"),
+        ([(1, 10**5000)], "no arc"),
+        ([(DATE, 0)], "pairs of ints"),
+        (None, "a list of pairs"),
         (5, "a list of pairs"),
     ],
 )

@@ -1,4 +1,4 @@
-"""decode() and decode_batch(): what they take, what they refuse and how they say so."""
+"""decode() and decode_batch(): what they accept, what they refuse, and the messages."""
 
 import os
 import subprocess
@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generators import random_scores
-from spacy_mindroot import decode, decode_batch, decoding, errors, greedy_heads
+from generators import DATE, NO_NUMBERS, random_scores
+from spacy_mindroot import MindRootError, constrain_scores, decode, decode_batch, decoding, errors, greedy_heads
 
 INF = np.inf
 EXAMPLE = np.array([[3, 8, 8, 2], [9, 2, 3, 4], [5, 4, 0, 7]])  # best: [2, 0, 1]
@@ -100,7 +100,8 @@ def test_layouts_give_the_same_tree(rng):
 
 @pytest.mark.parametrize(
     ("scores", "layout"),
-    [([], "root_column"), (np.empty((0, 1)), "root_column"), (np.empty((0, 0)), "root_column"), (np.empty((0, 0)), "root_diagonal"),
+    [([], "root_column"), (np.empty((0, 1)), "root_column"), (np.empty((0, 0)), "root_column"),
+     (np.empty((0, 0)), "root_diagonal"),
      (np.zeros((1, 1)), "square"), (np.zeros((1, 1)), "square_transposed")],
 )  # fmt: skip
 def test_no_tokens(scores, layout):
@@ -207,7 +208,9 @@ BAD = {
         [[1, 0, 1, 1], [FORBID, FORBID, 0, 1], [FORBID, FORBID, 1, 0]], errors.NoTreeError, ["dependent 2", "path"],
     ),
     "only_two_roots": (
-        [[1, 0, FORBID], [1, FORBID, 0]], errors.NoTreeError, ["dependents 1 and 2", "single root", "single_root=False"],
+        [[1, 0, FORBID], [1, FORBID, 0]],
+        errors.NoTreeError,
+        ["dependents 1 and 2", "single root", "single_root=False"],
     ),
     "only_two_roots_one_a_cycle": (
         [[1, 0, FORBID, FORBID], [1, FORBID, 0, 5], [1, FORBID, 4, 0]], errors.NoTreeError, ["dependents 1 and 2"],
@@ -230,7 +233,7 @@ BAD = {
 
 @pytest.mark.parametrize(("scores", "error", "says"), BAD.values(), ids=BAD)
 def test_bad_input(scores, error, says):
-    """A ValueError of a named class that says what, where and what to do; alone and in a batch."""
+    """A ValueError of a class of its own that says what is wrong, where, and what to do; alone and in a batch."""
     before = np.array(scores) if isinstance(scores, np.ndarray) else None
     with pytest.raises(error) as caught:
         decode(scores)
@@ -240,6 +243,73 @@ def test_bad_input(scores, error, says):
         decode_batch([EXAMPLE, scores])
     if before is not None:
         assert np.array_equal(scores, before, equal_nan=before.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_is_no_array_of_scores(value):
+    """Never another error than this package's, and never a tree."""
+    for call in (decode, greedy_heads, constrain_scores, decode_batch, lambda value: decode_batch([EXAMPLE, value])):
+        with pytest.raises(MindRootError):
+            call(value)
+    for first in (EXAMPLE, EXAMPLE.astype(float)):  # which the core reads after conversion, and in place
+        with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError), match="sentence 2 of the batch"):
+            decode_batch([first, value])
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_is_no_layout_and_no_lengths(value):
+    for call in (decode, greedy_heads, constrain_scores, lambda value, layout: decode_batch([value], layout=layout)):
+        with pytest.raises(errors.ScoresShapeError, match="no layout"):
+            call(EXAMPLE, layout=value)
+    if value is not None:
+        for scores in ([EXAMPLE], EXAMPLE.ravel(), EXAMPLE[np.newaxis]):
+            with pytest.raises(errors.ScoresShapeError, match="lengths are one number of tokens"):
+                decode_batch(scores, value)
+    if value is not True:  # which numpy makes an int, next to one
+        with pytest.raises(errors.ScoresShapeError, match="lengths are one number of tokens"):
+            decode_batch([EXAMPLE, EXAMPLE], [3, value])
+
+
+def test_any_error_of_a_foreign_array_is_one_of_ours():
+    class Broken:
+        def __array__(self, dtype=None, copy=None):
+            raise AttributeError("no such device")
+
+    with pytest.raises(errors.ScoresTypeError, match="no such device"):
+        decode(Broken())
+    with pytest.raises(errors.ScoresShapeError, match="lengths are"):
+        decode_batch([EXAMPLE], Broken())
+
+
+def test_a_long_double_beyond_float64_is_infinite():
+    with pytest.raises(errors.InvalidScoreError, match="inf"):
+        decode(np.array([["1e4000", "0"]]).astype(np.longdouble))
+
+
+def test_a_layout_is_compared_by_its_letters():
+    assert decode(EXAMPLE.astype(float), layout="".join(["root_", "column"])).tolist() == [2, 0, 1]
+
+
+def test_an_error_inside_an_iterator_is_not_hidden():
+    def batch():
+        yield EXAMPLE
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        decode_batch(batch())
+
+
+def test_scores_near_the_largest_double(rng):
+    """The same tree as under the scores divided by a power of two, whatever the layout in memory."""
+    for n in (2, 3, 6, 12):
+        for _ in range(30):
+            scores = rng.integers(-7, 8, (n, n + 1)).astype(float)
+            large = scores * 2.0**1021
+            for single_root in (True, False):
+                expected = decode(scores, single_root=single_root).tolist()
+                assert decode(large, single_root=single_root).tolist() == expected
+                assert decode(np.asfortranarray(large), single_root=single_root).tolist() == expected
+                assert decode_batch([large], single_root=single_root)[0].tolist() == expected
 
 
 def test_unknown_layout():
@@ -302,7 +372,7 @@ def test_the_first_fault_is_named_whichever_thread_finds_it(rng):
 
 
 def test_without_constraints_nothing_is_asked_of_them(monkeypatch):
-    """It would double what a short sentence costs."""
+    """Reading them would double the cost of a short sentence."""
     monkeypatch.delattr(decoding, "read_constraints")
     assert decode(EXAMPLE).tolist() == decode(EXAMPLE, required=(), forbidden=()).tolist() == [2, 0, 1]
 
@@ -310,7 +380,7 @@ def test_without_constraints_nothing_is_asked_of_them(monkeypatch):
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc, to count threads")
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_so_many_threads_run_and_python_goes_on_meanwhile(rng, n_threads):
-    """What a Python thread sees while others decode: it runs at all only if they don't hold the GIL."""
+    """A Python thread watches while others decode. It runs only if they do not hold the GIL."""
     batch = [random_scores("normal", 60, rng, np.float32)] * 60_000
     seen, stop = [], threading.Event()
 
@@ -331,9 +401,11 @@ def test_so_many_threads_run_and_python_goes_on_meanwhile(rng, n_threads):
     assert max(during) == before + n_threads - 1
 
 
-@pytest.mark.parametrize("n_threads", [0, -1, 1.5, "2", None, 10**6])
+@pytest.mark.parametrize(
+    "n_threads", [0, -1, 1.5, "2", None, True, DATE, int, 10**6, pytest.param(10**5000, id="of 5000 digits")]
+)
 def test_a_wrong_number_of_threads(n_threads):
-    with pytest.raises(ValueError, match="n_threads"):
+    with pytest.raises(errors.CountError, match="n_threads is .*a number of threads"):
         decode_batch([EXAMPLE], n_threads=n_threads)
 
 
@@ -387,7 +459,7 @@ print(added(lambda: run(1100)))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of memory as Linux counts it")
 def test_memory():
-    """None in stage 1 and at most 1.6 n^2 doubles beyond the input in the worst case; flat over 100,000 sentences."""
+    """Stage 1 takes none, the worst case at most 1.6 n^2 doubles more; it is flat over 100,000 sentences."""
     printed = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True).stdout
     in_stage_1, at_worst, growth = (float(number) for number in printed.split())
     assert in_stage_1 < 0.1  # a megabyte or so of Python's own

@@ -9,9 +9,10 @@ import pytest
 import spacy
 from spacy import util
 from spacy.tokens import Doc, DocBin
+from thinc.api import get_current_ops
 
 from generators import random_tree, scores_of_tree
-from scorer_helpers import gold_docs, make_examples
+from scorer_helpers import gold_docs, make_examples, trees
 
 CONFIG = """
 [nlp]
@@ -175,6 +176,28 @@ def test_debug_model(checkout, tmp_path, name):
     command = ["debug", "model", config, "arc_scorer", "--print-step3", "--paths.train", "train.spacy"]
     printed = spacy_cli(*command, "--paths.dev", "train.spacy", cwd=tmp_path)
     assert "Successfully ended analysis" in printed and "ArcOutput" in printed
+
+
+@pytest.mark.parametrize("name", CPU_CONFIGS)
+def test_every_layer_uses_the_products_that_the_config_says(make_pipeline, name):
+    for choice, use_blis in (("numpy", False), ("blis", True)):
+        nlp = make_pipeline(name, nlp__after_pipeline_creation__products=choice)
+        models = [pipe.model for _, pipe in nlp.pipeline if hasattr(pipe, "model")]
+        assert {node.ops.use_blis for model in models for node in model.walk()} == {use_blis}
+        assert get_current_ops().use_blis, "the default for other pipelines"
+
+
+def test_trees_do_not_depend_on_the_products(make_pipeline, tmp_path):
+    docs = gold_docs(count=3)
+    nlp = make_pipeline("cpu-small", nlp__after_pipeline_creation__products="numpy")
+    nlp.initialize(lambda: make_examples(nlp, docs))
+    train_in_python(nlp, docs, 3)
+    nlp.to_disk(tmp_path)
+    overrides = {"nlp": {"after_pipeline_creation": {"products": "blis"}}}
+    other = spacy.load(tmp_path, config=overrides)
+    assert other.get_pipe("arc_scorer").model.ops.use_blis and not nlp.get_pipe("arc_scorer").model.ops.use_blis
+    parsed = [[pipeline(text.text) for text in docs] for pipeline in (nlp, other)]
+    assert trees(parsed[0]) == trees(parsed[1])
 
 
 def test_a_saved_pipeline_of_an_earlier_version_has_the_default_of_max_length(checkout):

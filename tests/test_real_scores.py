@@ -1,4 +1,4 @@
-"""Arc scores of real parsers on eight UD treebanks, against what two independent exact decoders give on them."""
+"""Arc scores of real parsers on eight UD treebanks, against the results of two independent exact decoders."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from spacy_mindroot import count_roots, decode, decode_batch, is_tree
 from spacy_mindroot.audit.evaluation import unlabelled_attachment_score
 from spacy_mindroot.score_file import read_score_file
 
-# UAS unconstrained, UAS single root, sentences with several roots, exact matches unconstrained, exact matches single root
+# UAS unconstrained, UAS single root, multi-rooted sentences, exact matches unconstrained, exact matches single root
 EXPECTED = {
     "Afrikaans-AfriBooms": (85.47, 85.69, 74, 64, 68),
     "Irish-IDT": (79.14, 79.21, 50, 87, 88),

@@ -1,6 +1,7 @@
 """A bidirectional LSTM over whole texts (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005).
 
-It computes the same on every device. thinc's LSTM does not: on a GPU, only the longest text of a batch is computed.
+It computes the same on every device. thinc's LSTM does not: on a GPU, only the longest text of a batch is computed. On the host
+the time loop is compiled (lstm.hh); on other devices it is a loop over array operations, which also serves as the reference.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import numpy as np
 from thinc.api import Model, glorot_uniform_init
 from thinc.types import Floats2d, Floats3d
 
+from . import _lstm
+from .products import on_one_thread
+
 __all__ = ["BiLSTM"]
 
 InOut = list[Floats2d]
@@ -24,8 +28,7 @@ def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = gloro
     Input: token vectors of each text, (n, nI).
     Output: token vectors of each text, (n, nO); the first half comes from the left, the second from the right.
 
-    Texts are packed by time step, the longest first, so that one step computes both directions of all texts that have
-    not ended. The gates are ordered input, forget, output, cell.
+    One step computes all texts that have not ended. The gates are ordered input, forget, output, cell.
 
     nO (int): Width of the output, even.
     nI (Optional[int]): Width of the input; None to infer it from the data.
@@ -40,10 +43,50 @@ def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = gloro
     )
 
 
+@on_one_thread
 def _forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
-    ops, xp = model.ops, model.ops.xp
     if not texts:
         return [], lambda d_texts: []
+    return on_host(model, texts) if model.ops.xp is np else on_device(model, texts)
+
+
+def on_host(model: Model[InOut, InOut], texts: InOut) -> tuple[InOut, Callable[[InOut], InOut]]:
+    """Return the output and the backprop callback, with the compiled time loop."""
+    ops = model.ops
+    W, R, b = (model.get_param(name) for name in ("W", "R", "b"))
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    flat = ops.flatten(texts)
+    gates = np.matmul(flat, W)  # (2, N, 4H)
+    gates += b[:, None]
+    Y = np.empty((len(flat), 2 * R.shape[1]), dtype="f")
+    cells = np.empty_like(Y)
+    _lstm.forward(lengths, R, gates, cells, Y)
+
+    def backprop(d_texts: InOut) -> InOut:
+        dY = ops.flatten(d_texts)
+        d_gates = np.empty_like(gates)
+        _lstm.backward(lengths, R, gates, cells, dY, d_gates)
+        # The hidden vectors of the step before: of the token to the left, and of that to the right; 0 at the ends of texts.
+        before = np.zeros((2, len(flat), R.shape[1]), dtype="f")
+        width = R.shape[1]
+        before[0, 1:], before[1, :-1] = Y[:-1, :width], Y[1:, width:]
+        ends = np.cumsum(lengths[lengths > 0])
+        before[0, ends[:-1]] = before[1, ends[:-1] - 1] = 0
+        model.inc_grad("W", np.matmul(flat.T, d_gates))
+        model.inc_grad("R", np.matmul(before.transpose(0, 2, 1), d_gates))
+        model.inc_grad("b", d_gates.sum(axis=1))
+        d_flat = np.matmul(d_gates, W.transpose(0, 2, 1)).sum(axis=0)
+        return ops.unflatten(d_flat, ops.asarray1i(lengths))
+
+    return ops.unflatten(Y, ops.asarray1i(lengths)), backprop
+
+
+def on_device(model: Model[InOut, InOut], texts: InOut) -> tuple[InOut, Callable[[InOut], InOut]]:
+    """Return the output and the backprop callback, with array operations alone.
+
+    Texts are packed by time step, the longest first, so that one step computes both directions.
+    """
+    ops, xp = model.ops, model.ops.xp
     W, R, b = (model.get_param(name) for name in ("W", "R", "b"))
     width = R.shape[1]
     lengths = [len(text) for text in texts]

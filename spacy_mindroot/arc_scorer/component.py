@@ -4,7 +4,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,15 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
 from ..errors import LabelsError, MindRootError, TrainingError
+from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.extensions import describe, install_extensions
 from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
+from .label_biaffine import LabelScores
+from .labels_on_demand import LabelsOnDemand
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
+from .products import one_thread
 from .tree_loss import head_and_tree_loss, tree_loss
 
 __all__ = ["ARC_LOSSES", "DEFAULT_MODEL", "ROOT_LABEL", "ArcScorer", "DocArcs", "make_arc_scorer"]
@@ -58,11 +62,11 @@ class DocArcs(NamedTuple):
     """Predictions for one Doc.
 
     scores (list[np.ndarray]): Arc scores (n, n+1) of each sentence, `[dependent, head]`, column 0 = ROOT.
-    labels (list[np.ndarray]): The best label of each arc, same shapes, as an index into `ArcScorer.labels`.
+    labels (list[np.ndarray | ArcLabels]): The best label of each arc, same shapes, as an index into `ArcScorer.labels`.
     """
 
     scores: list[FloatArray]
-    labels: list[npt.NDArray[np.unsignedinteger[Any]]]
+    labels: list[npt.NDArray[np.unsignedinteger[Any]] | ArcLabels]
 
 
 @Language.factory(
@@ -284,7 +288,8 @@ class ArcScorer(TrainablePipe):
         flat_lengths = [n for of_doc in lengths for n in of_doc]
         if not flat_lengths:
             return [DocArcs([], []) for _ in docs]
-        sentences = self._to_host(self.model.predict(ArcInput(docs, flat_lengths)))
+        with one_thread():  # labels are scored while they are read
+            sentences = self._to_host(self.model.predict(ArcInput(docs, flat_lengths)))
         predictions, start = [], 0
         for of_doc in lengths:
             own = sentences[start : start + len(of_doc)]
@@ -349,7 +354,8 @@ class ArcScorer(TrainablePipe):
                 "`spacy train`, raise total_steps of the schedule.",
                 stacklevel=3,
             )
-        super().finish_update(sgd)
+        with one_thread():  # the optimizer computes norms of gradients
+            super().finish_update(sgd)
 
     def get_loss(self, examples: Iterable[Example], scores: ArcOutput) -> tuple[float, ArcGradient]:
         """Return the loss, summed over tokens, and its gradient.
@@ -371,8 +377,8 @@ class ArcScorer(TrainablePipe):
                 warnings.warn(
                     f"{self.name}: {describe(example.reference)} of the training data has a sentence of "
                     f"{gold[-1].too_long[0]:,} tokens, but max_length is {self.max_length:,}. The arcs of such "
-                    "sentences are left out of training. To train on them, raise max_length (0: no limit) or set sentence "
-                    "boundaries in the data.",
+                    "sentences are left out of training. To train on them, raise max_length (0: no limit) or set "
+                    "sentence boundaries in the data.",
                     stacklevel=3,
                 )
         return gold
@@ -398,33 +404,40 @@ class ArcScorer(TrainablePipe):
             )
         return loss, ArcGradient(d_arcs, d_labels, d_tags)
 
-    def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, npt.NDArray[np.unsignedinteger[Any]]]]:
-        """Return scores and best labels of each sentence, in order, with a single transfer for the whole batch."""
+    def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, Any]]:
+        """Return scores and best labels of each sentence, in order. The scores come in a single transfer.
+
+        With `joint`, scores contain those of the best labels, so all of them are computed. Otherwise labels are left to
+        be computed for the arcs that are asked for.
+        """
         ops, xp = self.model.ops, self.model.ops.xp
+        scorer = cast(LabelScores, output.labels)
         blocks = []
-        for arcs, of_labels in zip(output.arcs, output.labels, strict=True):
+        for group, arcs in zip(output.batch.groups, output.arcs, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
-            labels, log_probabilities = [], []
-            for part in of_labels:  # for some of the dependents
-                labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
-                if self.joint:
-                    log_probabilities.append(log_softmax(xp, part).max(axis=3))
-            best = xp.concatenate(labels, axis=1)
-            best[:, :, 0] = 0
             if self.joint:
-                log_probability = xp.concatenate(log_probabilities, axis=1)
-                log_probability[:, :, 0] = 0
-                scores = scores + log_probability
-            blocks.append(xp.stack([scores, best]))
+                labels, log_probabilities = [], []
+                for part in scorer.of_all_arcs(group):  # for some of the dependents
+                    labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
+                    log_probabilities.append(log_softmax(xp, part).max(axis=3))
+                best, log_probability = xp.concatenate(labels, axis=1), xp.concatenate(log_probabilities, axis=1)
+                best[:, :, 0] = log_probability[:, :, 0] = 0
+                scores = xp.stack([scores + log_probability, best])
+            blocks.append(scores)
         host = ops.to_numpy(xp.concatenate([block.ravel() for block in blocks]))
 
         dtype = np.min_scalar_type(len(self.cfg["labels"]))
         sentences: list[Any] = [None] * len(output.batch.lengths)
         at = 0
         for group, block in zip(output.batch.groups, blocks, strict=True):
-            scores, labels = host[at : at + block.size].reshape(block.shape)
+            values = host[at : at + block.size].reshape(block.shape)
             at += block.size
             for row, k in enumerate(group.sentences.tolist()):
                 n = output.batch.lengths[k]
-                sentences[k] = (scores[row, :n, : n + 1].copy(), labels[row, :n, : n + 1].astype(dtype))
+                if self.joint:
+                    scores, best = values[:, row, :n, : n + 1]
+                    sentences[k] = (scores.copy(), best.astype(dtype))
+                else:
+                    on_demand = LabelsOnDemand(ops, scorer, k, group, row, dtype)
+                    sentences[k] = (values[row, :n, : n + 1].copy(), on_demand)
         return sentences

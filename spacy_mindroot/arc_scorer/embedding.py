@@ -12,6 +12,7 @@ from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged,
 from thinc.types import Floats2d, Ints2d
 
 from .character_ngrams import CharacterNGrams
+from .products import on_one_thread, set_products
 
 __all__ = ["WordDropout", "build_ngram_hash_embed"]
 
@@ -62,9 +63,10 @@ def build_ngram_hash_embed(
         parts.append(StaticVectors(width, dropout=0.0))
     mix = Maxout(width, width * (len(attrs) + len(parts) - 1), nP=3, dropout=0.0, normalize=True)
     layer: Model[list[Doc], list[Floats2d]] = chain(concatenate(*parts), with_array(mix), ragged2list())
-    return Model("ngram_hash_embed", _forward, init=_init, layers=[layer], dims={"nO": width})
+    return set_products(Model("ngram_hash_embed", _forward, init=_init, layers=[layer], dims={"nO": width}))
 
 
+@on_one_thread
 def _forward(
     model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:

@@ -9,6 +9,7 @@ from thinc.api import Dropout, Model, chain, with_array
 from thinc.types import Floats2d
 
 from .bilstm import BiLSTM
+from .products import set_products
 
 __all__ = ["build_cnn_bilstm"]
 
@@ -35,4 +36,4 @@ def build_cnn_bilstm(
         layers += [with_array(Dropout(0.0)), BiLSTM(width, width)]
     encoder: Model[list[Floats2d], list[Floats2d]] = chain(*layers)
     encoder.set_dim("nO", width)
-    return encoder
+    return set_products(encoder)

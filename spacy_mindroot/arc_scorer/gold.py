@@ -116,7 +116,7 @@ def read_gold(
 
 def _check_lengths(doc: Doc, lengths: list[int], max_length: int) -> list[int]:
     """Return the lengths if no sentence of the Doc is too long."""
-    longest = max(lengths)
+    longest = max(lengths, default=0)
     if 0 < max_length < longest:
         where = describe(doc, lengths.index(longest))
         raise SentenceTooLongError(

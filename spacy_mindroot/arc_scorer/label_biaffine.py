@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from thinc.api import Model, uniform_init
-from thinc.types import Floats2d, Ints1d
+from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
 
-from .batching import BUCKETS, SentenceBatch, one_hot_buckets
+from .batching import BUCKETS, Group, SentenceBatch, bucket_of, one_hot_buckets
 
-__all__ = ["LabelBiaffine"]
+__all__ = ["LabelBiaffine", "LabelScores"]
 
-_LARGEST_PART = 1 << 24  # label scores computed at a time
+_LARGEST_PART = 1 << 21  # label scores computed at a time
+_TOKENS_AT_A_TIME = 2048
 
 InT = tuple[Floats2d, Floats2d, SentenceBatch, "Ints1d | None", "Ints1d | None"]
 
@@ -26,9 +29,8 @@ def LabelBiaffine(width: int | None = None, nO: int | None = None) -> Model[InT,
     Input: token vectors as dependents, (N, width); token vectors as heads, (N, width); the SentenceBatch that divides
         them into sentences; and either None, None or the head of each token, as a row of the vectors (-1 = ROOT), and
         the bucket of its distance (0 for ROOT), both (N,).
-    Output: with heads, the scores (N, nO) of the labels of these arcs. Without heads, one iterator for each group of
-        sentences. It yields the label scores (B, t, T+1, nO) of all arcs to the next t dependents, computed on demand
-        to bound memory. There is no backprop.
+    Output: with heads, the scores (N, nO) of the labels of these arcs. Without heads, a LabelScores, which computes the
+        scores of other arcs on demand. It has no backprop.
 
     width (Optional[int]): Width of the vectors; None to infer it from the data.
     nO (Optional[int]): Number of labels.
@@ -45,7 +47,7 @@ def LabelBiaffine(width: int | None = None, nO: int | None = None) -> Model[InT,
 def _forward(model: Model[InT, Any], inputs: InT, is_train: bool) -> tuple[Any, Callable[..., Any]]:
     dependents, heads, batch, head_rows, distances = inputs
     if head_rows is None:
-        return _all_arcs(model, dependents, heads, batch), _no_backprop
+        return LabelScores(model, dependents, heads, batch), _no_backprop
     return _given_arcs(model, dependents, heads, head_rows, distances)
 
 
@@ -73,27 +75,69 @@ def _given_arcs(model, dependents, heads, head_rows, distances):
     return scores, backprop
 
 
-def _all_arcs(model, dependents, heads, batch):
-    ops, xp = model.ops, model.ops.xp
-    W, root, distance = model.get_param("W"), model.get_param("root"), model.get_param("distance")
-    n_labels = model.get_dim("nO")
-    of_dependent = ops.gemm(_with_one(xp, dependents), W)
-    for group in batch.groups:
+class LabelScores:
+    """The label scores of a batch of sentences, computed for the arcs that are asked for.
+
+    It keeps the vectors of the whole batch, but never the scores.
+    """
+
+    def __init__(self, model: Model[InT, Any], dependents: Floats2d, heads: Floats2d, batch: SentenceBatch) -> None:
+        self._ops = model.ops
+        self._W, self._root, self._distance = (model.get_param(name) for name in ("W", "root", "distance"))
+        self._dependents, self._heads, self._batch = dependents, heads, batch
+        self._starts = np.cumsum(batch.lengths) - batch.lengths
+        # First token, the token after the last, and the queries of the tokens between.
+        self._block: tuple[int, int, Floats3d | None] = (0, 0, None)
+
+    @property
+    def batch(self) -> SentenceBatch:
+        return self._batch
+
+    def of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> Floats2d:
+        """Return the label scores (n, nO) of the arcs of a tree.
+
+        sentence (int): The index of the sentence in the batch.
+        heads (np.ndarray): The head of each token, (n,), 0 = ROOT, j = token j of the sentence.
+        """
+        ops, xp = self._ops, self._ops.xp
+        start, n = int(self._starts[sentence]), len(heads)
+        tokens = np.arange(n)
+        buckets = ops.asarray(np.where(heads > 0, bucket_of(heads - 1 - tokens), 0))
+        rows = ops.asarray(np.where(heads > 0, start + heads - 1, start))
+        from_root = ops.asarray(heads == 0)[:, None]
+        H = _with_one(xp, xp.where(from_root, self._root, self._heads[rows]))
+        scores: Floats2d = xp.matmul(self._queries(start, n), H[:, :, None])[:, :, 0] + self._distance[buckets]
+        return scores
+
+    def of_all_arcs(self, group: Group) -> Iterator[Floats4d]:
+        """Yield the label scores (B, t, T+1, nO) of all arcs to the next t dependents of the sentences of a group."""
+        xp = self._ops.xp
         size, longest = group.real.shape
-        H = group.pad_with_root(heads, root)
+        H = group.pad_with_root(self._heads, self._root)
         H = xp.concatenate([H, xp.ones((size, longest + 1, 1), dtype="f")], axis=2)[:, None]
-        queries = group.pad(of_dependent).reshape(size, longest, n_labels, -1).transpose(0, 1, 3, 2)
+        n_labels = self._distance.shape[1]
         step = max(1, _LARGEST_PART // (size * (longest + 1) * n_labels))
-        yield (
-            _labels_of(xp, H, queries, distance, group.distances, slice(i, i + step)) for i in range(0, longest, step)
-        )
+        for begin in range(0, longest, step):
+            dependents = slice(begin, begin + step)
+            D = _with_one(xp, group.pad(self._dependents)[:, dependents].reshape(-1, self._dependents.shape[1]))
+            queries = self._ops.gemm(D, self._W).reshape(size, -1, n_labels, H.shape[3]).transpose(0, 1, 3, 2)
+            scores = xp.matmul(H, queries)
+            scores[:, :, 1:] += self._distance[group.distances[dependents]]
+            scores[:, :, 0] += self._distance[0]
+            yield scores
 
+    def _queries(self, start: int, n: int) -> Floats3d:
+        """Return the products of dependents with the weights, (n, nO, width + 1).
 
-def _labels_of(xp, H, queries, distance, distances, dependents):
-    scores = xp.matmul(H, queries[:, dependents])
-    scores[:, :, 1:] += distance[distances[dependents]]
-    scores[:, :, 0] += distance[0]
-    return scores
+        They are computed for many sentences at a time, since trees are mostly asked for in the order of the batch.
+        """
+        begin, end, queries = self._block
+        if queries is None or not (begin <= start and start + n <= end):
+            begin, end = start, max(start + n, min(start + _TOKENS_AT_A_TIME, len(self._dependents)))
+            D = _with_one(self._ops.xp, self._dependents[begin:end])
+            queries = self._ops.gemm(D, self._W).reshape(len(D), self._distance.shape[1], -1)
+            self._block = (begin, end, queries)
+        return queries[start - begin : start - begin + n]
 
 
 def _init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:

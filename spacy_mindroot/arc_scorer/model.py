@@ -2,20 +2,21 @@
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
 from thinc.api import Maxout, Model
-from thinc.types import Floats2d, Floats3d, Floats4d
+from thinc.types import Floats2d, Floats3d
 
 from .arc_biaffine import ArcBiaffine
 from .arc_distance import ArcDistance
 from .batching import SentenceBatch, batch_sentences, bucket_of
 from .gold import sentence_lengths
-from .label_biaffine import LabelBiaffine
+from .label_biaffine import LabelBiaffine, LabelScores
+from .products import on_one_thread, set_products
 from .tag_features import TagFeatures
 
 __all__ = ["ArcGradient", "ArcInput", "ArcOutput", "build_biaffine"]
@@ -43,14 +44,14 @@ class ArcOutput(NamedTuple):
     batch (SentenceBatch): The division of the tokens into sentences and groups.
     arcs (list[Floats3d]): Arc scores (B, T, T+1) of each group, `[sentence, dependent, head]`, column 0 = ROOT. Self
         arcs and arcs from padding are -inf.
-    labels: With heads in the input, the scores (N, nO) of the labels of these arcs. Without, one iterator for each
-        group, which yields the label scores (B, t, T+1, nO) of all arcs to the next t dependents.
+    labels (Floats2d | LabelScores): With heads in the input, the scores (N, nO) of the labels of these arcs. Without, an
+        object that computes the scores of any arcs on demand.
     tags (Optional[Floats2d]): Scores (N, nT) of the tags of each token; None if the model has no tags.
     """
 
     batch: SentenceBatch
     arcs: list[Floats3d]
-    labels: Floats2d | Iterator[Iterator[Floats4d]]
+    labels: Floats2d | LabelScores
     tags: Floats2d | None
 
 
@@ -96,7 +97,7 @@ def build_biaffine(
     }
     if tag_width:
         layers["tag_features"] = TagFeatures(tag_width)
-    return Model(
+    model: Model[ArcInput | list[Doc], ArcOutput] = Model(
         "biaffine",
         _forward,
         init=_init,
@@ -104,8 +105,10 @@ def build_biaffine(
         refs={"tag_features": None, **layers},
         dims={"nO": nO},
     )
+    return set_products(model)
 
 
+@on_one_thread
 def _forward(
     model: Model[ArcInput | list[Doc], ArcOutput], inputs: ArcInput | list[Doc], is_train: bool
 ) -> tuple[ArcOutput, Callable[[ArcGradient], list[Doc]]]:

@@ -115,7 +115,7 @@ def to_conllu(sentence: ScoredSentence, heads: Heads, *, nbest: int, probs: bool
         heads, comments = _tree_comments(sentence, nbest, probs)
     if probs:
         confidence = confidence_of(sentence.scores, heads)
-        ahead = margin(_best_trees(sentence, 2), heads, tree_weight(sentence.scores, heads))
+        ahead = margin(sentence.scores, heads, _best_trees(sentence, 2))
         comments += [f"tree_logprob = {confidence.tree_logprob:.6g}", f"tree_margin = {ahead:.6g}"]
         misc = [
             f"HeadEntropy={entropy:.4f}|HeadProb={prob:.4f}"

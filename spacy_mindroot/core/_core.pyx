@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
-"""Arrays in, heads out, without the GIL. The algorithm is in the headers; validation is the caller's.
+"""Python's access to the decoders, which are in the headers and run without the GIL. The caller validates arguments.
 
-What is called once a sentence reads buffers itself: typed memoryviews and fused types cost more than a short sentence.
+Functions that are called for every sentence read buffers themselves: typed memoryviews and fused types would take
+longer than decoding a short sentence.
 """
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_RECORDS_RO, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
@@ -14,7 +15,7 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
-from .fault import Fault
+from .fault import Fault, FaultKind
 
 cdef extern from "decode.hh" namespace "mindroot" nogil:
     cdef cppclass Sentence:
@@ -24,11 +25,17 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
         cbool is_double
         int32_t* heads
 
-    ctypedef enum FaultKind "mindroot::FaultKind":
-        pass
+    cdef enum class CFaultKind "mindroot::FaultKind"(int):
+        none
+        not_finite
+        no_head
+        no_arborescence
+        no_single_root
+        no_memory
+        no_projective
 
     cdef cppclass CFault "mindroot::Fault":
-        FaultKind kind
+        CFaultKind kind
         int dependent
         int head
 
@@ -47,11 +54,17 @@ ctypedef fused real:
     float
     double
 
-cdef object _ndarray = np.ndarray  # a C variable, which is quicker to look up
-cdef Py_ssize_t MOST_TOKENS = 1 << 30  # so that the number of a token, and of a node, is an int
+cdef object _ndarray = np.ndarray  # a C variable is faster to look up
+cdef Py_ssize_t MOST_TOKENS = 1 << 30  # the number of a token or a node must fit into an int
 
-# In the order of FaultKind in arborescence.hh.
-_KINDS = ("", "not_finite", "no_head", "no_arborescence", "no_single_root", "no_memory", "no_projective")
+_KINDS = {
+    <int>CFaultKind.not_finite: FaultKind.NOT_FINITE,
+    <int>CFaultKind.no_head: FaultKind.NO_HEAD,
+    <int>CFaultKind.no_arborescence: FaultKind.NO_ARBORESCENCE,
+    <int>CFaultKind.no_single_root: FaultKind.NO_SINGLE_ROOT,
+    <int>CFaultKind.no_memory: FaultKind.NO_MEMORY,
+    <int>CFaultKind.no_projective: FaultKind.NO_PROJECTIVE,
+}
 
 
 cdef object _fault(CFault fault, Py_ssize_t sentence):
@@ -59,9 +72,10 @@ cdef object _fault(CFault fault, Py_ssize_t sentence):
 
 
 cdef bint _read(object array, Sentence* sentence) except -1:
-    """Is the array a matrix (n, n+1) of native, aligned float32 or float64, with any strides? Then where its scores are.
+    """Whether the array is a matrix (n, n+1) of native, aligned float32 or float64, with any strides.
 
-    The pointers stay good as long as the caller keeps the array: it is not resized, since there is a second reference to it.
+    If so, its location is written to `sentence`. The pointers are valid as long as the caller keeps the array. NumPy
+    does not resize it meanwhile, since there is more than one reference to it.
     """
     cdef Py_buffer view
     cdef ptrdiff_t size
@@ -92,28 +106,39 @@ cdef Sentence _sentence(object array) except *:
 
 
 cdef int32_t* _room(object heads, Py_ssize_t n) except? NULL:
-    """Where `heads` are to be written: a contiguous int32 array of at least n."""
+    """The memory of `heads`, a contiguous int32 array of at least n."""
     cdef Py_buffer view
     PyObject_GetBuffer(heads, &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
     cdef bint fits = view.ndim == 1 and view.shape[0] >= n and view.format[0] == b"i" and view.format[1] == 0
     cdef int32_t* room = <int32_t*>view.buf
     PyBuffer_Release(&view)
     if not fits:
-        raise TypeError(f"not room for {n} heads")
+        raise TypeError(f"not a writable, contiguous int32 array of at least {n} heads")
     return room
 
 
 def is_readable(array):
-    """Does the core read this array as it is: (n, n+1), float32 or float64, native and aligned, of any strides?"""
+    """Whether the core can read this array: (n, n+1), float32 or float64, native, aligned, with any strides."""
     cdef Sentence sentence
     return _read(array, &sentence)
 
 
 def decode(scores, heads, bint single_root=True):
-    """Heads of the best tree of one sentence, written to `heads`.
+    """Write the heads of the best tree of one sentence to `heads`.
 
-    `scores` is an array that `is_readable`; `heads` is int32 (n,).
-    Returns None, or the `Fault` that says why there is no such tree.
+    Parameters
+    ----------
+    scores : ndarray, shape (n, n+1)
+        Arc scores for which `is_readable` is true: ``scores[i, j]`` is the score of head j (0 = ROOT) for token i+1.
+    heads : ndarray of int32, shape (n,)
+        Undefined after a fault.
+    single_root : bool
+        Whether exactly one token must have ROOT as its head.
+
+    Returns
+    -------
+    Fault or None
+        The reason why there is no tree, or None.
     """
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
@@ -124,7 +149,7 @@ def decode(scores, heads, bint single_root=True):
 
 
 def greedy_heads(scores, heads):
-    """The best head of every token, written to `heads`; they need not form a tree. Returns None or a `Fault`."""
+    """Write the best head of each token to `heads`. They need not form a tree. Otherwise like `decode`."""
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
     sentence.heads = _room(heads, sentence.n)
@@ -134,7 +159,7 @@ def greedy_heads(scores, heads):
 
 
 def decode_projective(scores, heads, bint single_root=True):
-    """Heads of the best projective tree of one sentence: as `decode`."""
+    """Write the heads of the best projective tree of one sentence to `heads`. Otherwise like `decode`."""
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
     sentence.heads = _room(heads, sentence.n)
@@ -144,9 +169,19 @@ def decode_projective(scores, heads, bint single_root=True):
 
 
 def k_best(scores, size_t k, bint single_root=True):
-    """Heads of the k best trees of one sentence of at least one token, or of as many as there are, best first.
+    """Return the heads of the k best trees of one sentence, or of all trees if there are fewer, best first.
 
-    Returns their bytes, int32 (trees, n), or the `Fault` that says why there is none.
+    Parameters
+    ----------
+    scores : ndarray, shape (n, n+1)
+        As for `decode`, with at least one token.
+    k : int
+        At least 1.
+
+    Returns
+    -------
+    bytearray or Fault
+        The heads, int32 of shape (trees, n); or the reason why there is no tree.
     """
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
@@ -159,7 +194,7 @@ def k_best(scores, size_t k, bint single_root=True):
 
 
 cdef int _place(vector[Sentence]& sentences, object heads) except -1:
-    """The heads of all sentences go end to end into one array."""
+    """Let the heads of all sentences go end to end into one array."""
     cdef size_t k
     cdef Py_ssize_t tokens = 0
     for k in range(sentences.size()):
@@ -183,9 +218,10 @@ cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, int n
 
 
 def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1):
-    """Heads of a list of matrices, each as for `decode`, written end to end to `heads`; the sentences are spread over threads.
+    """Decode a list of matrices, each as for `decode`, and write their heads to `heads`, end to end.
 
-    Returns a list of `Fault`, empty if all is well.
+    The sentences are spread over threads. Returns the faults in the order of the sentences, an empty list if there are
+    none.
     """
     cdef vector[Sentence] sentences
     sentences.reserve(len(matrices))
@@ -196,7 +232,10 @@ def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1):
 
 
 def measure(const int64_t[::1] lengths):
-    """The tokens of sentences of these lengths, and their arc scores (2^62 for any more). None if a length is out of range."""
+    """Return the number of tokens and of arc scores (at most 2^62) of sentences of these lengths.
+
+    Returns None if a length is out of range.
+    """
     cdef int64_t tokens = 0, scores = 0, most = <int64_t>1 << 62
     cdef Py_ssize_t k
     for k in range(lengths.shape[0]):
@@ -210,7 +249,7 @@ def measure(const int64_t[::1] lengths):
 def decode_flat(
     const real[:] flat, const int64_t[::1] lengths, heads, bint single_root=True, int n_threads=1
 ):
-    """The same for (n, n+1) matrices that lie end to end in `flat`; `lengths` holds each n."""
+    """Like `decode_batch`, for matrices that are stored end to end in `flat`. `lengths` holds the n of each."""
     cdef vector[Sentence] sentences
     cdef Sentence sentence
     cdef Py_ssize_t k, at = 0
@@ -228,7 +267,7 @@ def decode_flat(
 
 
 def is_tree(const int32_t[::1] heads):
-    """Do the heads (0 = ROOT) form a tree, with any number of roots?"""
+    """Whether the heads (0 = ROOT) form a tree, with any number of roots."""
     cdef vector[int] above
     if heads.shape[0] == 0:
         return True

@@ -1,7 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
-"""Typed memoryviews in, partition functions, marginals and samples out, without the GIL. The algorithms are in the headers; the
-caller has made sure that there is a tree."""
+"""Python's access to partition functions, marginals and samples. The headers do the work, without the GIL.
+
+The caller makes sure that there is a tree.
+"""
 from libc.stddef cimport ptrdiff_t, size_t
 from libc.stdint cimport int32_t, uint64_t
 from libcpp cimport bool as cbool
@@ -32,9 +34,16 @@ cdef Scores[real] _scores(const real[:, :] matrix) noexcept nogil:
 
 
 def matrix_tree(const real[:, :] scores, double[:, ::1] marginals, bint single_root=True):
-    """The logarithm of the partition function. Writes the marginals to `marginals`, (n, n+1), unless that is None.
+    """Return the logarithm of the partition function, and write the probability of each arc to `marginals`.
 
-    `scores` is (n, n+1), float32 or float64, with any strides.
+    Parameters
+    ----------
+    scores : ndarray of float32 or float64, shape (n, n+1)
+        Any strides. The self arcs don't matter.
+    marginals : ndarray of float64, shape (n, n+1), or None
+        Laid out like the scores. None saves the time to compute them.
+    single_root : bool
+        Whether the distribution is over single-rooted trees only.
     """
     cdef double log_partition
     cdef double* target = NULL
@@ -48,9 +57,17 @@ def matrix_tree(const real[:, :] scores, double[:, ::1] marginals, bint single_r
 
 
 def sample_trees(const real[:, :] scores, const int32_t[::1] roots, uint64_t seed, int32_t[:, ::1] heads):
-    """Writes a tree, in proportion to its exp(weight), to each row of `heads`, (size, n).
+    """Write a random tree to each row of `heads`. The probability of a tree is proportional to exp(weight).
 
-    `roots`, (size,), tells the token that alone hangs on ROOT in each; None for any number of arcs from ROOT.
+    Parameters
+    ----------
+    scores : ndarray of float32 or float64, shape (n, n+1)
+        Any strides. The self arcs don't matter.
+    roots : ndarray of int32, shape (size,), or None
+        The only root of each tree, counted from 0. None for trees with any number of roots.
+    seed : int
+        The same seed gives the same trees on every platform.
+    heads : ndarray of int32, shape (size, n)
     """
     cdef const int32_t* root = NULL
     if heads.shape[0] == 0 or heads.shape[1] == 0:

@@ -1,8 +1,8 @@
 // The best arborescence of a sentence (Tarjan 1977; Camerini et al. 1979): greedy graph, contraction of critical
-// cycles, expansion. Together O(n^2). How many arcs may leave ROOT is left to root_constraint.hh.
+// cycles, expansion. O(n^2) in total. The number of arcs that leave ROOT is the business of root_constraint.hh.
 //
-// Tokens are nodes 0..n-1; a contracted node gets the next free number. Columns stay original tokens throughout, each of
-// which knows in which contracted node it is now.
+// Tokens are nodes 0..n-1; a contracted node gets the next free number. Columns are always original tokens, and each
+// token knows which contracted node it is in.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace mindroot {
 
-// Arc scores as the caller holds them: rows are dependents, columns heads (0 = ROOT), strides in elements.
+// Arc scores as the caller holds them. Rows are dependents, columns are heads (0 = ROOT), strides count elements.
 template <class T>
 struct Scores {
     const T* data;
@@ -24,15 +24,16 @@ struct Scores {
     T at(int token, int column) const { return row(token)[column * column_stride]; }
 };
 
-// Why there is no tree. Dependents count from 1 and heads from 0 = ROOT, as in CoNLL-U; 0 where nothing is to be named.
+// The reason why there is no tree. Dependents count from 1 and heads from 0 = ROOT, as in CoNLL-U. A field that a kind
+// does not use is 0.
 enum class FaultKind : int {
     none = 0,
-    not_finite,      // the score of `head` for `dependent` is NaN or +inf
-    no_head,         // `dependent` has no allowed head
-    no_arborescence, // no path of allowed arcs leads from ROOT to `dependent`
-    no_single_root,  // `dependent` and the token `head` can each be reached only by a root arc of their own
+    not_finite,       // the score of `head` for `dependent` is NaN or +inf
+    no_head,          // `dependent` has no allowed head
+    no_arborescence,  // no path of allowed arcs leads from ROOT to `dependent`
+    no_single_root,   // `dependent` and the token `head` can each be reached only by a root arc of its own
     no_memory,
-    no_projective,   // there are trees, but none of them is projective
+    no_projective,  // there are trees, but none of them is projective
 };
 
 struct Fault {
@@ -42,7 +43,7 @@ struct Fault {
     explicit operator bool() const { return kind != FaultKind::none; }
 };
 
-// Memory that grows and is not initialised.
+// Uninitialised memory that grows on demand. Growing loses the contents.
 template <class T>
 class Buffer {
 public:
@@ -64,10 +65,10 @@ private:
 
 struct Node;
 
-// One a thread, reused from sentence to sentence: nothing is allocated while a sentence is decoded.
+// One per thread, reused across sentences, so that decoding a sentence usually allocates nothing.
 struct Workspace {
-    Buffer<double> scores;        // the rows of contracted nodes, n entries each
-    Buffer<std::int64_t> sites;   // beside them: the token at which an entry enters
+    Buffer<double> scores;       // the rows of contracted nodes, n entries each
+    Buffer<std::int64_t> sites;  // parallel to `scores`: the token at which each arc enters
     Buffer<Node> nodes;
     Buffer<int> ints;
     Buffer<double> swap_gains;
@@ -78,7 +79,7 @@ struct Workspace {
 // ---------------------------------------------------------------------------------------------------------------
 // Stage 1: the greedy graph, one pass over the caller's matrix.
 
-// heads[i] = best head of token i, 0 = ROOT. The self arc is never read.
+// Writes the best head of each token i (0 = ROOT) to heads[i]. The score of a self arc never matters.
 template <class T>
 Fault greedy_graph(const Scores<T>& scores, std::int32_t* heads) {
     const int n = scores.n;
@@ -94,8 +95,9 @@ Fault greedy_graph(const Scores<T>& scores, std::int32_t* heads) {
     return {};
 }
 
-// Do the heads (0 = ROOT) form a tree? `above` is room for n+1 ints. Every token looks twice as far up in each round, so
-// after log2(n) rounds it sees ROOT, or is on a cycle or below one.
+// Whether the heads (0 = ROOT) form a tree with any number of roots. `above` is scratch for n+1 ints. Each round
+// doubles the distance that every token looks up. After log2(n) rounds a token sees ROOT, unless it is on a cycle or
+// below one.
 inline bool is_tree(const std::int32_t* heads, int n, int* above) {
     bool in_range = true;
     above[0] = 0;
@@ -112,12 +114,10 @@ inline bool is_tree(const std::int32_t* heads, int n, int* above) {
     }
 }
 
-inline int count_roots(const std::int32_t* heads, int n) {
-    return static_cast<int>(std::count(heads, heads + n, 0));
-}
+inline int count_roots(const std::int32_t* heads, int n) { return static_cast<int>(std::count(heads, heads + n, 0)); }
 
 // ---------------------------------------------------------------------------------------------------------------
-// The graph that contraction works on, and the best incoming arcs found so far of each of its nodes.
+// Stages 2 and 4: the graph that contraction works on, and the best incoming arcs of each of its nodes.
 
 struct Arc {
     double score;
@@ -126,14 +126,14 @@ struct Arc {
 };
 
 struct Node {
-    Arc best;            // the best incoming arc
-    Arc root;            // the one from ROOT
-    Arc swap;            // the best of the others; of a token only found when it is needed
-    double* row;         // of a contracted node: scores and entrance sites of the arcs from each token
-    std::int64_t* sites;
-    int parent;          // the node it was contracted into
-    int representative;  // one of its tokens
-    int mark;            // scratch of whichever loop is running
+    Arc best;     // the best incoming arc
+    Arc root;     // the arc from ROOT
+    Arc swap;     // the best arc that does not come from ROOT; set for contracted nodes and by root_constraint.hh
+    double* row;  // of a contracted node: the score of the arc from each token
+    std::int64_t* sites;  // parallel to `row`: the token at which that arc enters
+    int parent;           // the node that this one was contracted into, or NONE
+    int representative;   // one of its tokens
+    int mark;             // scratch of the current loop
 
     bool contracted() const { return parent != NONE; }
 };
@@ -142,19 +142,18 @@ inline std::size_t Workspace::bytes() const {
     return scores.bytes() + sites.bytes() + nodes.bytes() + ints.bytes() + swap_gains.bytes();
 }
 
-// A token has no row of its own: its scores are read where the caller holds them, columns contiguous. A contraction
-// takes one over from the member that has the most tokens, or makes one, so there are at most n/2.
+// A token has no row of its own: its scores are read from the caller's matrix, whose columns must be contiguous. A
+// contracted node takes over the row of the member that has the most tokens, or makes one. So there are at most n/2.
 template <class T>
 class Graph {
 public:
-    // `heads` is the greedy graph. With `in_place` the matrix is ours, and a row is made where the token's scores are.
+    // `heads` is the greedy graph. With `in_place` the matrix may be overwritten: it serves as the rows.
     Graph(const Scores<T>& scores, const std::int32_t* heads, Workspace& workspace, bool in_place = false)
         : n_(scores.n), size_(scores.n), from_(scores), in_place_(in_place) {
         const std::size_t n = n_;
         if (!in_place_) next_row_ = workspace.scores.reserve(n / 2 * n);
         next_sites_ = workspace.sites.reserve(n / 2 * n);
         nodes_ = workspace.nodes.reserve(2 * n);
-        swap_gains_ = workspace.swap_gains.reserve(n);
         int* ints = workspace.ints.reserve(8 * n);
         representative_ = ints;
         next_token_ = ints + n;
@@ -163,6 +162,7 @@ public:
         node_of_ = ints + 4 * n;
         path_ = ints + 5 * n;
         cycle_ = ints + 6 * n;
+        root_children_ = {ints + 7 * n, workspace.swap_gains.reserve(n)};
         for (int token = 0; token < n_; ++token) {
             representative_[token] = last_token_[token] = node_of_[token] = token;
             next_token_[token] = NONE;
@@ -172,14 +172,29 @@ public:
         }
     }
 
-    // Stage 2. Afterwards the best incoming arcs of the nodes that are left form an arborescence.
+    int n_tokens() const { return n_; }
+    int n_nodes() const { return size_; }  // so far, contracted ones included
+    Node& operator[](int node) { return nodes_[node]; }
+
+    // Stage 2. Afterwards the best incoming arcs of the remaining nodes form an arborescence.
     Fault contract_cycles();
 
-    // Stage 4. Breaks the contracted nodes, the last first, each at its entrance site.
+    // Stage 4. Breaks each contracted node at its entrance site, the last one first.
     void expand(std::int32_t* heads);
 
-    // Contracts cycle_[0:size], of which each node's best arc comes from another, into a new node. Returns it.
-    int contract(int size);
+    // Whether a cycle arises if `head` becomes the head of `node`. The cycle is then ready for contract().
+    bool find_cycle(int node, int head) {
+        cycle_size_ = 0;
+        cycle_[cycle_size_++] = node;
+        for (; head != NONE; head = head_of(nodes_[head].best)) {
+            if (head == node) return true;
+            cycle_[cycle_size_++] = head;
+        }
+        return false;
+    }
+
+    // Contracts the cycle that was found last into a new node, and returns that node.
+    int contract();
 
     // The node that an arc comes from; NONE is ROOT.
     int head_of(const Arc& arc) const { return arc.column == 0 ? NONE : node_of_[representative_[arc.column - 1]]; }
@@ -190,7 +205,7 @@ public:
         return {best.score, best.column + 1, token};
     }
 
-    // The first token that is in `node`, which is not contracted.
+    // The lowest token in `node`, which must not have been contracted.
     int first_token(int node) const {
         int first = n_;
         for (int token = nodes_[node].representative; token != NONE; token = next_token_[token])
@@ -198,31 +213,39 @@ public:
         return first;
     }
 
-    int n_, size_;        // tokens, and nodes so far
-    Node* nodes_;
-    int* path_;
-    int* cycle_;
-    double* swap_gains_;  // used by root_constraint.hh
+    // Memory for root_constraint.hh, with room for n of each: the nodes whose best arc comes from ROOT, and the gain
+    // of swapping that arc.
+    struct RootChildren {
+        int* nodes;
+        double* gains;
+    };
+    RootChildren root_children() const { return root_children_; }
 
 private:
     void make_row(Node& token);
 
-    // Of a token: its scores begin where the hardware doesn't expect it, so ask for them while another row is worked on.
+    // The scores of a token begin where the hardware does not expect them. This asks for them in time.
     MINDROOT_INLINE void prefetch_row(const Node& node) const {
         if (node.row != nullptr) return;
         const T* row = from_.row(node.representative) + 1;
         for (int u = 0; u < n_; u += CACHE_LINE / sizeof(T)) prefetch(row + u);
     }
 
+    int n_, size_;  // tokens, and nodes so far
+    Node* nodes_;
     Scores<T> from_;
     bool in_place_;
     double* next_row_;
     std::int64_t* next_sites_;
-    int* representative_;  // token -> the token that stands for the node it is in
-    int* node_of_;         // representative -> that node
-    int* next_token_;      // token -> the next one in the same node, from the representative on
+    int* representative_;  // token -> the representative of its node
+    int* node_of_;         // representative -> its node
+    int* next_token_;      // token -> the next token of the same node; the list begins at the representative
     int* last_token_;      // representative -> the end of that list
-    int* tokens_;          // representative -> its length
+    int* tokens_;          // representative -> the length of that list
+    int* path_;
+    int* cycle_;  // its nodes; the best arc of each comes from another one
+    int cycle_size_ = 0;
+    RootChildren root_children_;
 };
 
 template <class T>
@@ -242,9 +265,11 @@ void Graph<T>::make_row(Node& node) {
     node.row[token] = DEAD;
 }
 
-// An arc that enters the cycle at a member replaces the member's own arc: score of the one minus score of the other.
+// An arc that enters the cycle at a member replaces the member's own best arc, so its new score is the difference
+// between the two. Of equally good arcs from one token, the one that enters at an earlier member of the cycle is kept.
 template <class T>
-int Graph<T>::contract(int size) {
+int Graph<T>::contract() {
+    const int size = cycle_size_;
     int longest = 0;
     auto tokens = [&](int i) { return tokens_[nodes_[cycle_[i]].representative]; };
     for (int i = 1; i < size; ++i)
@@ -281,27 +306,30 @@ int Graph<T>::contract(int size) {
         if (member.root.score - member.best.score > root.score)
             root = {member.root.score - member.best.score, 0, member.root.dependent};
         auto meld = [&](auto loops, auto find_best) {
+            const double own = member.best.score;
             if (member.row == nullptr) {
                 const T* given = from_.row(member.representative) + 1;
                 const std::int64_t *none = nullptr, token = member.representative;
-                return loops.template meld<find_best>(first.row, first.sites, row_best, n_, given, token, none, member.best.score);
+                return loops.template meld<find_best>(first.row, first.sites, row_best, n_, given, token, none, own);
             }
             const std::int64_t *sites = member.sites, token = NONE;
             const double* row = member.row;
-            return loops.template meld<find_best>(first.row, first.sites, row_best, n_, row, token, sites, member.best.score);
+            return loops.template meld<find_best>(first.row, first.sites, row_best, n_, row, token, sites, own);
         };
-        best = with_loops([&](auto loops) {
-            return i + 1 < size ? meld(loops, std::false_type()) : meld(loops, std::true_type());  // it counts after the last
+        best = with_loops([&](auto loops) {  // only the best entry after the last member counts
+            return i + 1 < size ? meld(loops, std::false_type()) : meld(loops, std::true_type());
         });
         row_best = 0;
     }
     nodes_[node].root = root;
-    nodes_[node].swap = {best.score, best.column + 1, best.column == NONE ? NONE : static_cast<int>(first.sites[best.column])};
+    const int site = best.column == NONE ? NONE : static_cast<int>(first.sites[best.column]);
+    nodes_[node].swap = {best.score, best.column + 1, site};
     return node;
 }
 
-// Grows a path from each token along best incoming arcs, until it reaches ROOT or a finished node; where it meets
-// itself, the cycle is contracted and the path goes on from the new node.
+// Grows a path from each token along best incoming arcs until it reaches ROOT or a finished node. Where the path meets
+// itself, the cycle is contracted and the path continues from the new node. If the best arc from ROOT and the best
+// other arc are equally good, the one from ROOT is taken.
 template <class T>
 Fault Graph<T>::contract_cycles() {
     enum { unvisited = 0, on_path, finished };
@@ -312,14 +340,14 @@ Fault Graph<T>::contract_cycles() {
                 nodes_[node].mark = on_path;
                 path_[length++] = node;
             } else {
-                int size = 0;
-                do cycle_[size++] = path_[--length];
+                cycle_size_ = 0;
+                do cycle_[cycle_size_++] = path_[--length];
                 while (path_[length] != node);
-                node = contract(size);
+                node = contract();
                 Node& contracted = nodes_[node];
                 contracted.best = contracted.root.score >= contracted.swap.score ? contracted.root : contracted.swap;
                 if (contracted.best.score == FORBIDDEN) return {FaultKind::no_arborescence, first_token(node) + 1, 0};
-                continue;  // the new node is unvisited: it goes onto the path next
+                continue;  // the new node is unvisited: it is put on the path next
             }
             node = head_of(nodes_[node].best);
         }
@@ -332,7 +360,7 @@ template <class T>
 void Graph<T>::expand(std::int32_t* heads) {
     for (int node = 0; node < size_; ++node) nodes_[node].mark = 0;
     for (int node = size_ - 1; node >= 0; --node) {
-        if (nodes_[node].mark) continue;  // entered already
+        if (nodes_[node].mark) continue;  // its incoming arc is decided by the node that contains it
         const Arc& arc = nodes_[node].best;
         heads[arc.dependent] = arc.column;
         for (int inner = arc.dependent; inner != node; inner = nodes_[inner].parent) nodes_[inner].mark = 1;

@@ -1,4 +1,4 @@
-// The four stages in order, each only when the one before did not finish the job, for one sentence or a batch.
+// Decodes one sentence or a batch. The four stages run in order until one of them has found the tree.
 #pragma once
 
 #include <new>
@@ -8,7 +8,7 @@
 
 namespace mindroot {
 
-// One a thread. After a very long sentence the memory goes back.
+// The workspace of the current thread. A very large one is freed at the end of the scope.
 class ThreadWorkspace {
 public:
     ~ThreadWorkspace() {
@@ -21,26 +21,32 @@ private:
     static inline thread_local Workspace workspace_;
 };
 
-// Can sums of the scores overflow? Those of floats can't.
-inline bool too_large(const Scores<float>&) { return false; }
-inline bool too_large(const Scores<double>& scores) {
+// The factor that keeps sums of these scores from overflowing: 2^-64 if any absolute value is above 2^960, else 1. A
+// power of two is exact, except for scores so small that they vanish in any sum with the largest. Self arcs don't
+// count. Sums of floats can't overflow, since they are computed in doubles.
+inline double safe_scale(const Scores<float>&) { return 1; }
+inline double safe_scale(const Scores<double>& scores) {
+    const auto too_large = [&](int token, int first, int last) {  // columns
+        const double* row = scores.row(token);
+        if (scores.column_stride == 1) return any_beyond(row + first, last - first, 0x1p960);
+        for (int column = first; column < last; ++column)
+            if (any_beyond(row + column * scores.column_stride, 1, 0x1p960)) return true;
+        return false;
+    };
     for (int token = 0; token < scores.n; ++token)
-        if (any_beyond(scores.row(token), scores.n + 1, 0x1p960)) return true;
-    return false;
+        if (too_large(token, 0, token + 1) || too_large(token, token + 2, scores.n + 1)) return 0x1p-64;
+    return 1;
 }
 
-// A copy that is contiguous, and scaled if the scores are too large. By a power of two: exact, but for scores so small
-// beside the largest that they vanish in any sum with them.
+// A contiguous copy, multiplied by `scale`.
 template <class T>
-Scores<double> copy(const Scores<T>& from, Workspace& workspace) {
+Scores<double> copy(const Scores<T>& from, double scale, Workspace& workspace) {
     const std::size_t columns = from.n + 1;
     double* cells = workspace.scores.reserve(from.n * columns);
     for (int token = 0; token < from.n; ++token)
-        for (int column = 0; column <= from.n; ++column) cells[token * columns + column] = from.at(token, column);
-    const Scores<double> copied{cells, from.n + 1, 1, from.n};
-    if (too_large(copied))
-        for (std::size_t cell = 0; cell < from.n * columns; ++cell) cells[cell] *= 0x1p-64;
-    return copied;
+        for (int column = 0; column <= from.n; ++column)
+            cells[token * columns + column] = scale * from.at(token, column);
+    return {cells, from.n + 1, 1, from.n};
 }
 
 // Stages 2 to 4.
@@ -54,8 +60,8 @@ Fault solve(Graph<T> graph, std::int32_t* heads, bool is_tree, bool single_root)
     return {};
 }
 
-// Heads (0 = ROOT) of the best arborescence, or of the best one in which a single arc leaves ROOT. `heads` is
-// undefined after a fault.
+// Writes the heads (0 = ROOT) of the best arborescence, or of the best one in which a single arc leaves ROOT. `heads`
+// is undefined after a fault.
 template <class T>
 Fault decode(const Scores<T>& scores, std::int32_t* heads, bool single_root, Workspace& workspace) noexcept try {
     const int n = scores.n;
@@ -64,14 +70,15 @@ Fault decode(const Scores<T>& scores, std::int32_t* heads, bool single_root, Wor
     const bool tree = is_tree(heads, n, workspace.ints.reserve(n + 1));
     if (tree && (!single_root || count_roots(heads, n) == 1)) return {};
 
-    if (scores.column_stride == 1 && !too_large(scores))
+    const double scale = safe_scale(scores);
+    if (scores.column_stride == 1 && scale == 1)
         return solve(Graph<T>(scores, heads, workspace), heads, tree, single_root);
-    return solve(Graph<double>(copy(scores, workspace), heads, workspace, true), heads, tree, single_root);
+    return solve(Graph<double>(copy(scores, scale, workspace), heads, workspace, true), heads, tree, single_root);
 } catch (const std::bad_alloc&) {
     return {FaultKind::no_memory, 0, 0};
 }
 
-// A sentence of a batch, whose scores may be of either type, and where its heads go.
+// A sentence: its scores, of either type, and the memory for its heads.
 struct Sentence {
     const void* data;
     std::ptrdiff_t row_stride, column_stride;
@@ -79,7 +86,7 @@ struct Sentence {
     bool is_double;
     std::int32_t* heads;
 
-    // Calls `work` with the scores.
+    // Calls work(scores) with the scores in their own type.
     template <class Work>
     Fault with_scores(const Work& work) const {
         if (is_double) return work(Scores<double>{static_cast<const double*>(data), row_stride, column_stride, n});
@@ -97,7 +104,7 @@ inline Fault decode_sentence(const Sentence& sentence, bool single_root) noexcep
         [&](const auto& scores) { return decode(scores, sentence.heads, single_root, *workspace); });
 }
 
-// faults[k] is that of sentence k. Returns how many faults there are.
+// Writes the fault of sentence k, or none, to faults[k]. Returns the number of faults.
 inline std::size_t decode_batch(const Sentence* sentences, std::size_t count, bool single_root, int n_threads,
                                 Fault* faults) noexcept {
     in_parallel(count, n_threads, [&](std::size_t k) { faults[k] = decode_sentence(sentences[k], single_root); });

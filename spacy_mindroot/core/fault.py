@@ -1,20 +1,37 @@
-"""Why the core found no tree: a plain record, made into an error with words and a remedy by `decoding`."""
+"""The reason why the core found no tree. `faults` turns it into an error with words and a remedy."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
+
+__all__ = ["Fault", "FaultKind"]
+
+
+class FaultKind(StrEnum):
+    """The kinds of faults. Each is equal to a string: ``FaultKind.NO_HEAD == "no_head"``."""
+
+    NOT_FINITE = "not_finite"  #: the score of `head` for `dependent` is NaN or +inf
+    NO_HEAD = "no_head"  #: `dependent` has no allowed head
+    NO_ARBORESCENCE = "no_arborescence"  #: no path of allowed arcs leads from ROOT to `dependent`
+    NO_SINGLE_ROOT = "no_single_root"  #: `dependent` and the token `head` each need a root arc of their own
+    NO_MEMORY = "no_memory"  #: there is not enough memory
+    NO_PROJECTIVE = "no_projective"  #: there are trees, but none of them is projective
 
 
 class Fault(NamedTuple):
     """What is wrong with the scores of one sentence.
 
-    kind : "not_finite", "no_head", "no_arborescence", "no_single_root", "no_memory" or "no_projective".
-    sentence : index in the batch, from 0.
-    dependent, head : CoNLL-U numbers (tokens from 1, 0 = ROOT); 0 where `kind` names none. For "no_single_root" both
-        are tokens that can be reached only by a root arc of their own.
+    Attributes
+    ----------
+    kind : FaultKind
+    sentence : int
+        Index in the batch, from 0.
+    dependent, head : int
+        CoNLL-U numbers: tokens count from 1, and 0 is ROOT. 0 if the kind does not name them.
     """
 
-    kind: str
+    kind: FaultKind
     sentence: int
     dependent: int
     head: int

@@ -1,9 +1,10 @@
-// The k best trees, best first (Lawler 1972 for the partition; Camerini et al. 1980 and Zmigrod, Vieira and Cotterell 2021
-// for the next best tree). O(n^2) for each tree.
+// The k best trees, best first (Lawler 1972 for the partition; Camerini et al. 1980 and Zmigrod, Vieira and Cotterell
+// 2021 for the next best tree). O(n^2) for each tree.
 //
-// The trees are split into subspaces: in each some arcs are included, some excluded, and its best tree is known. The next
-// best of all is the best second-best of a subspace. It lacks an arc e of the best one, so the subspace is split into the
-// trees with e, whose best is known, and those without e, whose best is the next one.
+// The set of all trees is split into subspaces. Each subspace includes some arcs and excludes others, and its best tree
+// is known. The next best tree of all is the best among the second-best trees of the subspaces. It lacks some arc e of
+// the best tree of its subspace. That subspace is then split: the best tree with e is the one already known, and the
+// best tree without e is the next best tree.
 #pragma once
 
 #include <cmath>
@@ -18,21 +19,29 @@ class KBest {
 public:
     template <class T>
     KBest(const Scores<T>& from, bool single_root, Workspace& workspace)
-        : workspace_(workspace), n_(from.n), columns_(from.n + 1), single_root_(single_root), base_(cells()), subspace_(cells()),
-          preorder_scores_(cells()), other_(n_), order_(n_), position_(n_), size_(n_), head_(n_), node_(n_), first_child_(n_ + 1),
-          next_sibling_(n_), tree_arc_(n_) {
-        double largest = 0;
+        : workspace_(workspace),
+          n_(from.n),
+          columns_(from.n + 1),
+          single_root_(single_root),
+          base_(cells()),
+          subspace_(cells()),
+          preorder_scores_(cells()),
+          other_(n_),
+          order_(n_),
+          position_(n_),
+          size_(n_),
+          head_(n_),
+          node_(n_),
+          first_child_(n_ + 1),
+          next_sibling_(n_),
+          tree_arc_(n_) {
+        const double scale = safe_scale(from);
         for (int dependent = 0; dependent < n_; ++dependent)
-            for (int column = 0; column < columns_; ++column) {
-                double& score = base_[at(dependent, column)];
-                score = column == dependent + 1 ? FORBIDDEN : from.at(dependent, column);
-                if (score != FORBIDDEN) largest = std::max(largest, std::fabs(score));
-            }
-        if (largest > 0x1p960)  // sums could overflow: see copy() in decode.hh
-            for (double& score : base_) score *= 0x1p-64;
+            for (int column = 0; column < columns_; ++column)
+                base_[at(dependent, column)] = column == dependent + 1 ? FORBIDDEN : scale * from.at(dependent, column);
     }
 
-    // Appends to `trees` the heads of up to k trees, one after the other. `best` is the first.
+    // Writes the heads of up to k trees to `trees`, end to end. `best` is the first of them.
     Fault run(const std::int32_t* best, std::size_t k, std::vector<std::int32_t>& trees) {
         trees.assign(best, best + n_);
         splits_ = {{NONE, 0, 0, false}};
@@ -44,7 +53,8 @@ public:
             const int with = split(next, true), without = split(next, false);
             enter(without);
             trees.resize(trees.size() + n_);
-            if (const Fault fault = decode(subspace_scores(), &trees[found * n_], single_root_, workspace_)) return fault;
+            if (const Fault fault = decode(subspace_scores(), &trees[found * n_], single_root_, workspace_))
+                return fault;
             if (found + 1 == k) break;
             if (const Fault fault = push(without, found, trees)) return fault;
             if (const Fault fault = push(with, next.tree, trees)) return fault;
@@ -53,28 +63,27 @@ public:
     }
 
 private:
-    // A subspace is its parent and one more arc, included or excluded. The first has no parent, and no arc.
+    // A subspace: its parent, and one more arc that is included or excluded. The first has no parent and no arc.
     struct Split {
         int parent, dependent, column;
         bool included;
     };
 
-    // The second-best tree of a subspace, whose best is number `tree`: by how much it is worse than the best tree of all,
-    // and the arc that it lacks.
+    // The second-best tree of a subspace.
     struct Candidate {
-        double loss;
-        std::size_t number;  // decides ties
-        std::size_t tree;
+        double loss;         // weight of the best tree of all minus weight of this tree
+        std::size_t number;  // of the candidate: the lower one comes first in case of a tie
+        std::size_t tree;    // number of the best tree of the subspace; this tree lacks its arc (dependent, column)
         int subspace, dependent, column;
 
-        bool operator<(const Candidate& other) const {  // greater is taken first
+        bool operator<(const Candidate& other) const {  // the greatest is taken first
             return loss != other.loss ? loss > other.loss : number > other.number;
         }
     };
 
     struct Swap {
         double loss = std::numeric_limits<double>::infinity();
-        int dependent = NONE, column = NONE;  // the arc to go
+        int dependent = NONE, column = NONE;  // the arc that is removed
     };
 
     std::size_t cells() const { return static_cast<std::size_t>(n_) * columns_; }
@@ -86,7 +95,7 @@ private:
         return static_cast<int>(splits_.size()) - 1;
     }
 
-    // Writes to subspace_ the scores of the arcs that are left in a subspace.
+    // Writes the scores of a subspace to subspace_; arcs that are not in it are FORBIDDEN.
     void enter(int subspace) {
         subspace_ = base_;
         for (; splits_[subspace].parent != NONE; subspace = splits_[subspace].parent) {
@@ -102,6 +111,7 @@ private:
         }
     }
 
+    // The weight of one tree minus that of another.
     double loss(const std::int32_t* best, const std::int32_t* heads) const {
         double sum = 0;
         for (int dependent = 0; dependent < n_; ++dependent)
@@ -116,7 +126,7 @@ private:
         lay_out(heads);
         Swap swap = with_loops([&](auto loops) { return cheapest_swap(loops); });
         if (single_root_) {
-            // With another root it is the best one without this root.
+            // The second-best tree may have another root. Then it is the best tree without this root arc.
             const int root = order_[0];
             subspace_[at(root, 0)] = FORBIDDEN;
             const Fault fault = decode(subspace_scores(), other_.data(), true, workspace_);
@@ -127,13 +137,14 @@ private:
             }
         }
         if (swap.dependent != NONE)
-            candidates_.push({loss(trees.data(), heads) + std::max(swap.loss, 0.0), pushed_++, tree, subspace, swap.dependent,
-                              swap.column});
+            candidates_.push({loss(trees.data(), heads) + std::max(swap.loss, 0.0), pushed_++, tree, subspace,
+                              swap.dependent, swap.column});
         return {};
     }
 
-    // Renumbers the tokens in preorder, so that the descendants of one are the size_[p] positions from p on, and copies the
-    // scores of the subspace, without the arcs of the tree, which go to tree_arc_, and those from ROOT to other roots.
+    // Renumbers the tokens in preorder: the subtree of the token at position p is then the size_[p] positions from p
+    // on. Copies the scores of the subspace. The scores of the tree's own arcs go to tree_arc_ instead. With a single
+    // root, arcs from ROOT are left out.
     void lay_out(const std::int32_t* heads) {
         std::fill(first_child_.begin(), first_child_.end(), NONE);
         for (int token = n_ - 1; token >= 0; --token) {
@@ -169,11 +180,12 @@ private:
         }
     }
 
-    // The cheapest swap of one arc that leads to another tree, with all that has to change in its wake: contraction as in
-    // arborescence.hh, but of a tree that is known to be the best. A node that a better arc enters from its own descendants is
-    // contracted with those between; then the tree's arc is the best one into the node that has come to be, and the best arc
-    // from elsewhere is what it can be swapped for. Each arc of the tree has its turn once. A node goes by its top
-    // position; tree_arc_ and preorder_scores_ are relative to the arcs that were contracted, as in Graph::contract.
+    // The cheapest removal of one arc of the tree, with all other changes that it makes necessary. Contracts cycles as
+    // in arborescence.hh, but of a tree that is known to be the best. If a node is entered by a better arc from one of
+    // its descendants, the node is contracted with all nodes between the two. Afterwards the tree's arc is the best one
+    // into the contracted node, and the best arc from outside its subtree is the replacement. Each arc of the tree is
+    // looked at once. A node is named by its top position. As in Graph::contract, tree_arc_ and preorder_scores_ are
+    // relative to the arcs that were contracted.
     template <class Loops>
     Swap cheapest_swap(Loops) {
         Swap cheapest;
@@ -181,7 +193,9 @@ private:
         for (int p = n_ - 1; p >= (single_root_ ? 1 : 0); --p) {
             double* row = &preorder_scores_[at(p, 0)];
             const int below = p + 1, beyond = p + 1 + size_[p];  // columns of the descendants
-            const auto best_of = [&](int first, int last) { return Loops::best_entry(row + first, last - first, NONE); };
+            const auto best_of = [&](int first, int last) {
+                return Loops::best_entry(row + first, last - first, NONE);
+            };
             for (;;) {
                 const Best<double> best = best_of(below, beyond);
                 if (!(best.score > tree_arc_[p])) break;
@@ -211,9 +225,9 @@ private:
     std::vector<std::int32_t> other_;
     std::vector<int> order_;     // position -> token
     std::vector<int> position_;  // token -> position
-    std::vector<int> size_;      // position -> how many descendants, with itself
+    std::vector<int> size_;      // position -> number of tokens in its subtree
     std::vector<int> head_;      // position -> position of the head, NONE for ROOT
-    std::vector<int> node_;      // position -> top position of the node that it is in
+    std::vector<int> node_;      // position -> top position of its node
     std::vector<int> first_child_, next_sibling_;
     std::vector<double> tree_arc_;  // position -> score of the tree's arc into the node
     std::vector<Split> splits_;
@@ -221,8 +235,9 @@ private:
     std::size_t pushed_ = 0;
 };
 
-// Heads of the k best trees, or of as many as there are, one after the other.
-inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root, std::vector<std::int32_t>& trees) noexcept try {
+// Writes the heads of the k best trees, or of all trees if there are fewer, end to end.
+inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root,
+                    std::vector<std::int32_t>& trees) noexcept try {
     ThreadWorkspace workspace;
     return sentence.with_scores([&](const auto& scores) {
         std::vector<std::int32_t> best(scores.n);

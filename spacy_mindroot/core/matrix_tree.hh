@@ -1,19 +1,19 @@
-// The distribution over trees in which the probability of a tree is in proportion to exp(weight), with one arc from ROOT or
-// any number: partition function and marginals (the Matrix-Tree theorem: Koo et al. 2007, Smith and Smith 2007,
+// Partition function and marginals of the distribution over trees in which the probability of a tree is proportional to
+// exp(weight), with a single root or any number (the Matrix-Tree theorem: Koo et al. 2007, Smith and Smith 2007,
 // McDonald and Satta 2007).
 //
-// Not by determinant and inverse of the Laplacian, which lose all digits where tokens strongly prefer each other, but by
+// Determinant and inverse of the Laplacian lose all digits where tokens strongly prefer each other. So this uses
 // elimination without subtraction (Grassmann, Taksar and Heyman 1985). Read the arcs as a random walk from dependent to
-// head. To eliminate token k is to join each arc into k with each arc out of it:
+// head. Eliminating token k joins each arc into k with each arc out of it:
 //     arc(i, j) += arc(i, k) * arc(k, j) / pivot(k),    pivot(k) = sum of arc(k, j) over what remains, without k.
-// The partition function is the product of the pivots. Once all tokens but d are eliminated, the row of h holds the
-// probability that the walk from h reaches ROOT before d, escape(h, d), and with escape(ROOT, d) = 1
-//     P(the head of d is h)  is in proportion to  arc(d, h) * escape(h, d),
-// since in a tree h hangs on ROOT by a path that avoids d. Half of the tokens are eliminated for the other half, then half
-// of these, and so on, which gives this for every d in O(n^3) altogether.
+// The partition function is the product of the pivots. Once all tokens but d are eliminated, the row of h holds
+// escape(h, d), the probability that the walk from h reaches ROOT before d. With escape(ROOT, d) = 1,
+//     P(the head of d is h)  is proportional to  arc(d, h) * escape(h, d),
+// since in a tree the path from h to ROOT avoids d. Half of the tokens are eliminated for the other half, then half of
+// those, and so on. This gives the probabilities for every d in O(n^3) in total.
 //
-// A single root is the limit in which the arcs from ROOT are infinitely light. They count in no pivot, and escape(h, d) is, to
-// first order, the expected weight of arcs from ROOT that the walk comes by before d.
+// A single root is the limit in which the arcs from ROOT are infinitely light. They are left out of every pivot, and
+// escape(h, d) is, to first order, the expected weight of the arcs from ROOT that the walk passes before d.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,12 @@
 
 namespace mindroot {
 
-// Some tokens and the arcs among them, in columns: column j+1 holds the arcs from token j, column 0 those from what their
-// trees hang on; rows are dependents.
+// Some tokens and the arcs among them. Rows are dependents. Column j+1 holds the arcs from token j, and column 0 the
+// arcs from above: from ROOT, or from tokens that are not in this part.
 template <class Numbers>
 class Part {
 public:
-    // light: the arcs of column 0 are infinitely lighter than the others.
+    // light: whether the arcs of column 0 are infinitely lighter than the others.
     Part(int size, bool light)
         : size_(size), light_(light), arcs_(std::size_t(size + 1) * size, Numbers::zero), factors_(size + 1) {
         std::size_t columns = 0;
@@ -40,16 +40,16 @@ public:
 
     double& arc(int dependent, int column) { return arcs_[std::size_t(column) * size_ + dependent]; }
 
-    // leaf(d, escape, log_pivots) for each token d, or only the first: escape[h] is escape(h, d) for each token h != d;
-    // escape[d] is the weight with which d then hangs on column 0, all paths together. Returns false, early, if a number
-    // is not safe.
+    // Calls leaf(d, escape, log_pivots) for each token d, or only for the first. escape[h] is escape(h, d) for each
+    // token h != d. escape[d] is the total weight of all paths from d to column 0. Returns false, and stops, as soon as
+    // a number is not safe.
     template <class Leaf>
     bool for_each(bool first_only, Leaf&& leaf) {
         return size_ == 0 || halve(0, size_, arcs_.data(), scratch_.data(), 0, first_only, leaf);
     }
 
-    // heads[d] = choose(d, escape) for each token d in turn, 0 = what the trees hang on; `escape` is as above, but given the heads
-    // chosen so far.
+    // Sets heads[d] = choose(d, escape) for each token d in turn, where 0 is column 0. `escape` is as above, but given
+    // the heads that were chosen before.
     template <class Choose>
     void assign(Choose&& choose, std::int32_t* heads) {
         if (size_ > 0) assign(0, size_, arcs_.data(), scratch_.data(), choose, heads);
@@ -67,7 +67,7 @@ private:
         double log_pivots = 0;
         eliminate(columns, first, {first, middle}, {middle, last}, free, log_pivots);
         assign(first, middle, free, next, choose, heads);
-        // Each of these tokens has but one arc now. Where its head has been eliminated, that leads to where the head's lead.
+        // Each of these tokens now has a single arc. If its head has been eliminated, it gets the arcs of its head.
         for (int token = first; token < middle; ++token) {
             const int head = heads[token] - 1;
             const bool remains = head < 0 || (first <= head && head < last);
@@ -81,9 +81,10 @@ private:
         assign(middle, last, free, next, choose, heads);
     }
 
-    // `columns`: column 0, and those of the tokens from `first` to before `last`. All others have been eliminated.
+    // `columns`: column 0, and those of the tokens in [first, last). All others have been eliminated.
     template <class Leaf>
-    bool halve(int first, int last, const double* columns, double* free, double log_pivots, bool first_only, Leaf&& leaf) {
+    bool halve(int first, int last, const double* columns, double* free, double log_pivots, bool first_only,
+               Leaf&& leaf) {
         if (last - first == 1) {
             for (int i = 0; i < size_; ++i)
                 if (!Numbers::is_safe(columns[i])) return false;
@@ -107,7 +108,8 @@ private:
         int size() const { return last - first; }
     };
 
-    // Writes column 0 and those of the tokens that are kept to `result`, the others eliminated (their columns stand behind).
+    // Writes column 0 and the columns of the kept tokens to `result`, with the other tokens eliminated. The columns of
+    // the eliminated tokens follow them as scratch.
     bool eliminate(const double* columns, int first, Range kept, Range eliminated, double* result, double& log_pivots) {
         const auto column = [&](int token) { return columns + std::size_t(token - first + 1) * size_; };
         double* end = std::copy(columns, columns + size_, result);
@@ -134,8 +136,8 @@ private:
     std::vector<double> arcs_, factors_, scratch_;
 };
 
-// The tokens from which paths of allowed arcs lead to all others: only these can be the single root, and their heads are
-// among themselves. Empty if there are none.
+// The tokens from which paths of allowed arcs lead to all others, in order. Only these can be the single root, and a
+// head of one of them is another of them or ROOT. Empty if there are none.
 template <class T>
 std::vector<int> possible_roots(const Scores<T>& scores) {
     const int n = scores.n;
@@ -156,7 +158,7 @@ std::vector<int> possible_roots(const Scores<T>& scores) {
     };
     const auto down = [&](int head, int dependent) { return scores.at(dependent, head + 1) != FORBIDDEN; };
     const auto up = [&](int dependent, int head) { return scores.at(dependent, head + 1) != FORBIDDEN; };
-    int last = 0;  // if any token reaches all, the last from which a search had to start does
+    int last = 0;  // the last token at which a search started: if any token reaches all others, this one does
     for (int token = 0; token < n; ++token)
         if (!seen[token]) {
             last = token;
@@ -173,14 +175,14 @@ std::vector<int> possible_roots(const Scores<T>& scores) {
     return roots;
 }
 
-// Tokens, and what their trees hang on: ROOT, or the tokens of `below`, any of them.
+// Tokens whose heads are among themselves or above: ROOT, or the tokens of `above` if there are any.
 struct Division {
-    std::vector<int> tokens, below;
-    bool single_root;  // exactly one of the tokens hangs on ROOT
+    std::vector<int> tokens, above;
+    bool single_root;  // whether exactly one of the tokens has ROOT as its head
 };
 
-// The trees factorise into those over each division. With a single root these are: the possible roots, and the others, which
-// hang on them. There must be a tree.
+// The divisions into which the distribution factorises. With a single root these are the possible roots, and the other
+// tokens, which are attached below them. There must be a tree.
 template <class T>
 std::vector<Division> divide(const Scores<T>& scores, bool single_root) {
     const int n = scores.n;
@@ -195,17 +197,19 @@ std::vector<Division> divide(const Scores<T>& scores, bool single_root) {
 
 template <class Numbers, class T>
 bool infer(const Scores<T>& scores, const Division& division, double& log_partition, double* marginals) {
-    const auto& [tokens, below, single_root] = division;
+    const std::vector<int>& tokens = division.tokens;
+    const std::vector<int>& above = division.above;
+    const bool single_root = division.single_root;
     const int size = static_cast<int>(tokens.size()), n = scores.n;
     const auto score = [&](int i, int column) -> double { return scores.at(tokens[i], column); };
-    // Rows are shifted so that their best arc weighs 1; with a single root, so is then column 0.
+    // Rows are shifted so that their best arc has weight 1. With a single root, so is column 0 afterwards.
     std::vector<double> shifts(size, FORBIDDEN);
     double root_shift = single_root ? FORBIDDEN : 0;
     for (int i = 0; i < size; ++i) {
         for (int j = 0; j < size; ++j)
             if (i != j) shifts[i] = std::max(shifts[i], score(i, tokens[j] + 1));
-        for (const int head : below) shifts[i] = std::max(shifts[i], score(i, head + 1));
-        if (below.empty() && !single_root) shifts[i] = std::max(shifts[i], score(i, 0));
+        for (const int head : above) shifts[i] = std::max(shifts[i], score(i, head + 1));
+        if (above.empty() && !single_root) shifts[i] = std::max(shifts[i], score(i, 0));
         if (shifts[i] == FORBIDDEN) shifts[i] = 0;
         if (single_root) root_shift = std::max(root_shift, score(i, 0) - shifts[i]);
     }
@@ -216,8 +220,8 @@ bool infer(const Scores<T>& scores, const Division& division, double& log_partit
     for (int i = 0; i < size; ++i) {
         for (int j = 0; j < size; ++j)
             if (i != j) part.arc(i, j + 1) = weight(i, tokens[j] + 1);
-        if (below.empty()) part.arc(i, 0) = root_weight(i);
-        for (const int head : below) part.arc(i, 0) = Numbers::add(part.arc(i, 0), weight(i, head + 1));
+        if (above.empty()) part.arc(i, 0) = root_weight(i);
+        for (const int head : above) part.arc(i, 0) = Numbers::add(part.arc(i, 0), weight(i, head + 1));
     }
     double log_product = 0;
     const bool safe = part.for_each(marginals == nullptr, [&](int d, const double* escape, double log_pivots) {
@@ -230,8 +234,8 @@ bool infer(const Scores<T>& scores, const Division& division, double& log_partit
             row[column] = Numbers::to_linear(Numbers::divide(unnormalised, escape[d]));
             sum += row[column];
         };
-        if (below.empty()) set(0, part.arc(d, 0));
-        for (const int head : below) set(head + 1, weight(d, head + 1));
+        if (above.empty()) set(0, part.arc(d, 0));
+        for (const int head : above) set(head + 1, weight(d, head + 1));
         for (int h = 0; h < size; ++h)
             if (h != d) set(tokens[h] + 1, Numbers::multiply(part.arc(d, h + 1), escape[h]));
         for (int column = 0; column <= n; ++column) row[column] /= sum;
@@ -242,8 +246,8 @@ bool infer(const Scores<T>& scores, const Division& division, double& log_partit
     return true;
 }
 
-// The logarithm of the partition function; and the probability of each arc, (n, n+1), laid out like the scores, unless
-// `marginals` is null. There must be a tree.
+// Returns the logarithm of the partition function. Writes the probability of each arc to `marginals`, (n, n+1) like the
+// scores, unless it is null. There must be a tree.
 template <class T>
 double matrix_tree(const Scores<T>& scores, bool single_root, double* marginals) {
     double log_partition = 0;

@@ -1,13 +1,13 @@
-// The two ways in which matrix_tree.hh computes with weights, both held as doubles: as they are, or as logarithms, which
-// can't underflow and take about ten times as long. Weights are only ever added, multiplied and divided, never subtracted, so
-// results are right to nearly all their digits, however small they are.
+// The two kinds of arithmetic of matrix_tree.hh: on the weights themselves, or on their logarithms. Logarithms can't
+// underflow but take about ten times as long. Both are doubles. Weights are added, multiplied and divided but never
+// subtracted, so that nearly all digits of every result are right, however small it is.
 #pragma once
 
 #include <cmath>
 
 #include "rows.hh"
 
-// On x86-64 with glibc, GCC and Clang compile a function once per instruction set and pick one when the library is loaded.
+// On x86-64 with glibc, GCC and Clang compile the function once per instruction set. One is chosen at load time.
 #if MINDROOT_VECTORS && defined(__x86_64__) && defined(__GLIBC__) && (!defined(__clang__) || __clang_major__ >= 18)
 #define MINDROOT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -16,9 +16,9 @@
 
 namespace mindroot {
 
-// columns[j][i] += pivots[i] * factors[j], for `count` columns of `rows` weights, end to end.
+// columns[j][i] += pivots[i] * factors[j], for `count` columns of `rows` weights each, stored end to end.
 MINDROOT_CLONES inline void add_multiples(double* __restrict columns, int rows, int count,
-                                            const double* __restrict pivots, const double* __restrict factors) {
+                                          const double* __restrict pivots, const double* __restrict factors) {
     for (int j = 0; j < count; ++j, columns += rows) {
         const double factor = factors[j];
         for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor;
@@ -34,7 +34,7 @@ struct Linear {
     static double add(double a, double b) { return a + b; }
     static double multiply(double a, double b) { return a * b; }
     static double divide(double a, double b) { return a / b; }
-    // Within these bounds, what has underflowed (below 1e-307) does not count.
+    // Within these bounds, numbers that have underflowed (below 1e-307) are too small to matter.
     static bool is_safe_divisor(double a) { return a >= 1e-100; }
     static bool is_safe(double a) { return a <= 1e100; }
     static void add_multiples(double* columns, int rows, int count, const double* pivots, const double* factors) {

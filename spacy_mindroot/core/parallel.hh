@@ -1,4 +1,4 @@
-// The same work on many items, spread over threads. What the work is is left to the caller.
+// The same work on many items, spread over threads.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace mindroot {
 
-// Calls work(k), which must not throw, once for each k < count. The calling thread takes part; one thread starts no other.
-// Where the system gives no more threads, those that there are do it all.
+// Calls work(k) once for each k < count. `work` must not throw. The calling thread takes part, so n_threads = 1 starts
+// no thread. If the system refuses to start a thread, the threads that exist do all the work.
 template <class Work>
 void in_parallel(std::size_t count, std::size_t n_threads, const Work& work) noexcept {
     const std::size_t most = std::min(n_threads, count);
@@ -19,7 +19,7 @@ void in_parallel(std::size_t count, std::size_t n_threads, const Work& work) noe
         for (std::size_t k = 0; k < count; ++k) work(k);
         return;
     }
-    // Items may differ much in size, so each thread comes back for more when it is done with a few.
+    // Items may differ much in size, so each thread takes a few at a time.
     const std::size_t few = std::max<std::size_t>(1, std::min<std::size_t>(16, count / (8 * most)));
     std::atomic<std::size_t> next{0};
     auto take_turns = [&] {
@@ -30,7 +30,7 @@ void in_parallel(std::size_t count, std::size_t n_threads, const Work& work) noe
     try {
         threads.reserve(most - 1);
         while (threads.size() < most - 1) threads.emplace_back(take_turns);
-    } catch (const std::exception&) {  // no thread, or no memory for one
+    } catch (const std::exception&) {  // no thread to be started, or no memory for one
     }
     take_turns();
     for (std::thread& thread : threads) thread.join();

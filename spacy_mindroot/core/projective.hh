@@ -1,5 +1,5 @@
-// The best projective tree (Eisner 1996): O(n^3) time, O(n^2) memory. With one root, the best halves of each root are put
-// together at the end; with any number, ROOT is a token to the left of all others.
+// The best projective tree (Eisner 1996): O(n^3) time, O(n^2) memory. For a single root, the best left and right halves
+// of each possible root are joined at the end. For any number of roots, ROOT is a token to the left of all others.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace mindroot {
 
-// Does each subtree of the tree cover a stretch of tokens without a gap? O(n * depth).
+// Whether each subtree of a tree covers consecutive tokens. O(n * depth).
 inline bool is_projective(const std::int32_t* heads, int n) {
     std::vector<int> first(n, n), last(n, -1), size(n, 0);
     for (int token = 0; token < n; ++token)
@@ -22,20 +22,25 @@ inline bool is_projective(const std::int32_t* heads, int n) {
     return true;
 }
 
-// The chart. Nodes are 0 = ROOT and the tokens from 1 on. A complete span is a head with all its descendants to one side, as
-// far as the span goes; an incomplete one runs from a head to one of its dependents, whose far side is still to come.
-// Each table holds a span twice, at [i][j] and [j][i], so that every loop runs along rows.
+// The chart. Nodes are 0 = ROOT and the tokens from 1 on. A complete span is a head with its descendants on one side.
+// An incomplete span runs from a head to one of its dependents, and lacks the descendants on the far side of the
+// dependent. Each table holds a span twice, at [i][j] and [j][i], so that every loop runs along rows.
 template <class Loops>
 class Chart {
 public:
     Chart(int n, bool single_root)
-        : nodes_(n + 1), first_(single_root ? 1 : 0), cells_(static_cast<std::size_t>(nodes_) * nodes_), right_(cells_),
-          left_(cells_), arc_(cells_), sums_(nodes_) {}
+        : nodes_(n + 1),
+          first_(single_root ? 1 : 0),
+          cells_(static_cast<std::size_t>(nodes_) * nodes_),
+          right_(cells_),
+          left_(cells_),
+          arc_(cells_),
+          sums_(nodes_) {}
 
-    // `best_heads` is the greedy graph. Scores are taken relative to the best of their row.
+    // `best_heads` is the greedy graph. Scores are taken relative to the best score of their row.
     template <class T>
     void fill(const Scores<T>& scores, const std::int32_t* best_heads) {
-        const double scale = large(scores) ? 0x1p-64 : 1;
+        const double scale = safe_scale(scores);
         const auto score = [&](int dependent, int head) -> double {
             if (dependent == 0) return FORBIDDEN;
             return scale * scores.at(dependent - 1, head) - scale * scores.at(dependent - 1, best_heads[dependent - 1]);
@@ -60,7 +65,7 @@ public:
 
     bool has_tree() const { return root_ != NONE; }
 
-    // Reads the best tree off the chart, finding each split again, so that none need be kept.
+    // Reads the best tree off the chart. Splits are found again rather than stored.
     void read(std::int32_t* heads) {
         enum Kind { COMPLETE, INCOMPLETE };
         struct Span {
@@ -82,7 +87,8 @@ public:
                 open.push_back({COMPLETE, i, k});
                 open.push_back({COMPLETE, j, k + 1});
             } else {
-                const int dependent = head < end ? head + 1 + split_right(head, end).column : end + split_left(end, head).column;
+                const int dependent =
+                    head < end ? head + 1 + split_right(head, end).column : end + split_left(end, head).column;
                 open.push_back({INCOMPLETE, head, dependent});
                 open.push_back({COMPLETE, dependent, end});
             }
@@ -92,44 +98,30 @@ public:
 private:
     std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * nodes_ + j; }
 
-    // The best of left[k] + right[k], the lowest k where several are equal.
+    // The best of left[k] + right[k]; the lowest k in case of a tie.
     Best<double> best_sum(const double* left, const double* right, int size) {
         for (int k = 0; k < size; ++k) sums_[k] = left[k] + right[k];
         return Loops::best_entry(sums_.data(), size, NONE);
     }
 
-    // An arc between i and j: right half of i up to k, left half of j from k+1 on.
+    // The best split of an arc between i and j: the right half of i ends at k, the left half of j begins at k+1.
     Best<double> split(int i, int j) { return best_sum(&right_[at(i, i)], &left_[at(j, i + 1)], j - i); }
 
-    // All descendants of i up to j: an arc from i to k, right half of k.
-    Best<double> split_right(int i, int j) {
-        return best_sum(&arc_[at(i, i + 1)], &right_[at(j, i + 1)], j - i);
-    }
+    // The best split of the descendants of i up to j: an arc from i to k, and the right half of k.
+    Best<double> split_right(int i, int j) { return best_sum(&arc_[at(i, i + 1)], &right_[at(j, i + 1)], j - i); }
 
-    // All descendants of j down to i: left half of k, an arc from j to k.
+    // The best split of the descendants of j down to i: the left half of k, and an arc from j to k.
     Best<double> split_left(int i, int j) { return best_sum(&left_[at(i, i)], &arc_[at(j, i)], j - i); }
-
-    // Could sums of the scores overflow? See copy() in decode.hh.
-    template <class T>
-    static bool large(const Scores<T>& scores) {
-        if constexpr (sizeof(T) == sizeof(double))
-            for (int dependent = 0; dependent < scores.n; ++dependent)
-                for (int column = 0; column <= scores.n; ++column) {
-                    const double score = scores.at(dependent, column);
-                    if (column != dependent + 1 && score != FORBIDDEN && std::fabs(score) > 0x1p960) return true;
-                }
-        return false;
-    }
 
     int nodes_, first_;
     std::size_t cells_;
-    std::vector<double> right_, left_;  // complete spans, headed by their first and by their last node
+    std::vector<double> right_, left_;  // complete spans; the head is the first node of right_, the last of left_
     std::vector<double> arc_;           // [head][dependent]: incomplete spans
     std::vector<double> sums_;
-    int root_ = NONE;  // whose complete spans make up the tree
+    int root_ = NONE;  // the node whose complete spans make up the tree
 };
 
-// Heads (0 = ROOT) of the best projective tree, single-rooted or not. Undefined after a fault.
+// Writes the heads (0 = ROOT) of the best projective tree, single-rooted or not. They are undefined after a fault.
 inline Fault decode_projective(const Sentence& sentence, bool single_root) noexcept try {
     const int n = sentence.n;
     if (n == 0) return {};

@@ -1,8 +1,8 @@
-"""Algorithm 1 of Zmigrod, Vieira and Cotterell (2020), in plain Python: to read, and to test the compiled core against.
+"""Algorithm 1 of Zmigrod, Vieira and Cotterell (2020) in plain Python, for readers and for tests of the compiled core.
 
-Same signature as `_core.decode`. It follows the paper line by line and makes no attempt at speed (about O(n^3), and
-recursion as deep as there are contractions). What the paper writes `G` is `graph` here: `graph[j][i]` is the arc from
-i to j. ROOT is node 0, token t is node t, contracted nodes are numbered from n+1 on.
+`decode` has the signature of `_core.decode`. It follows the paper line by line and makes no attempt at speed: it takes
+about O(n^3), and it recurses once per contraction. The paper's `G` is `graph` here, and `graph[j][i]` is the arc from i
+to j. ROOT is node 0, token t is node t, and contracted nodes are numbered from n+1 on.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .fault import Fault
+from .fault import Fault, FaultKind
+
+__all__ = ["decode"]
 
 ROOT = 0
 
 
 class Arc(NamedTuple):
-    """The best arc between two nodes. `inner` is the bookkeeping function: the arc of the graph before contraction."""
+    """The best arc between two nodes. `inner` is the arc of the graph before contraction that it stands for."""
 
     weight: float
     head: int
@@ -34,15 +36,26 @@ Tree = dict[int, Arc]  # dependent -> its only incoming arc
 class _NoTree(Exception):
     """Carries the `Fault` up through the recursion."""
 
-    def __init__(self, kind: str, dependent: int = 0, head: int = 0):
+    def __init__(self, kind: FaultKind, dependent: int = 0, head: int = 0):
         self.fault = Fault(kind, 0, dependent, head)
 
 
 def decode(scores: npt.NDArray[np.floating], heads: npt.NDArray[np.int32], single_root: bool = True) -> Fault | None:
-    """Heads of the best tree of one sentence, written to `heads`.
+    """Write the heads of the best tree of one sentence to `heads`.
 
-    `scores` is (n, n+1), float32 or float64; `heads` is int32 (n,).
-    Returns None, or the `Fault` that says why there is no such tree.
+    Parameters
+    ----------
+    scores : ndarray of float32 or float64, shape (n, n+1)
+        ``scores[i, j]`` is the score of head j (0 = ROOT) for token i+1.
+    heads : ndarray of int32, shape (n,)
+        Undefined after a fault.
+    single_root : bool
+        Whether exactly one token must have ROOT as its head.
+
+    Returns
+    -------
+    Fault or None
+        The reason why there is no tree, or None.
     """
     try:
         graph = _read(scores)
@@ -64,15 +77,15 @@ def _read(scores: npt.NDArray[np.floating]) -> Graph:
             if head == dependent or weight == -math.inf:
                 continue
             if not weight < math.inf:
-                raise _NoTree("not_finite", dependent, head)
+                raise _NoTree(FaultKind.NOT_FINITE, dependent, head)
             graph[dependent][head] = Arc(weight, head, dependent)
         if not graph[dependent]:
-            raise _NoTree("no_head", dependent)
+            raise _NoTree(FaultKind.NO_HEAD, dependent)
     return graph
 
 
 def opt(graph: Graph, single_root: bool) -> Tree:
-    """The best arborescence of `graph`, or the best dependency tree (`opt` in the paper)."""
+    """Return the best arborescence of `graph`, or the best dependency tree (`opt` in the paper)."""
     greedy = greedy_graph(graph)
     cycle = find_cycle(greedy)
     if cycle:
@@ -82,7 +95,7 @@ def opt(graph: Graph, single_root: bool) -> Tree:
 
 
 def constrain(graph: Graph) -> Tree:
-    """The best dependency tree of a graph whose greedy graph is an arborescence (`constrain` in the paper)."""
+    """Return the best dependency tree of a graph whose greedy graph is an arborescence (`constrain` in the paper)."""
     while True:
         greedy = greedy_graph(graph)
         root_arcs = [arc for arc in greedy.values() if arc.head == ROOT]  # sigma
@@ -94,21 +107,21 @@ def constrain(graph: Graph) -> Tree:
             if alternatives and arc.weight - max(alternatives) < cost:
                 removed, cost = arc, arc.weight - max(alternatives)
         if removed is None:
-            raise _NoTree("no_single_root", *sorted(innermost(arc).dependent for arc in root_arcs)[:2])
+            raise _NoTree(FaultKind.NO_SINGLE_ROOT, *sorted(innermost(arc).dependent for arc in root_arcs)[:2])
         without = {**graph, removed.dependent: {i: a for i, a in graph[removed.dependent].items() if i != ROOT}}
         cycle = find_cycle(greedy_graph(without))
-        if cycle:  # reduction case: the cycle is contracted in the graph that still has the root arc
+        if cycle:  # reduction case: the graph in which the cycle is contracted still has the root arc
             return stitch(constrain(contract(graph, cycle)), cycle)
         graph = without  # optimisation case
 
 
 def greedy_graph(graph: Graph) -> Tree:
-    """The best incoming arc of every node; the lowest head where several are equally good."""
+    """Return the best incoming arc of every node; the one from the lowest head in case of a tie."""
     return {j: max(arcs.values(), key=lambda arc: (arc.weight, -arc.head)) for j, arcs in graph.items()}
 
 
 def find_cycle(greedy: Tree) -> Tree:
-    """A critical cycle, as the arcs that are on it; empty if there is none."""
+    """Return the arcs of a critical cycle; empty if there is none."""
     finished = {ROOT}
     for start in greedy:
         path: list[int] = []
@@ -123,10 +136,10 @@ def find_cycle(greedy: Tree) -> Tree:
 
 
 def contract(graph: Graph, cycle: Tree) -> Graph:
-    """`graph` with the cycle as one node.
+    """Return `graph` with the cycle contracted to one node.
 
-    An arc that enters the cycle replaces the arc of the cycle that it breaks, so it weighs the one minus the other
-    (the paper adds the weight of the broken cycle, which differs by a constant).
+    An arc that enters the cycle replaces the arc of the cycle that it breaks. Its new weight is the difference between
+    the two. (The paper adds the weight of the broken cycle, which differs by a constant.)
     """
     node = max(graph) + 1
     contracted: Graph = {node: {}, **{dependent: {} for dependent in graph if dependent not in cycle}}
@@ -144,18 +157,18 @@ def contract(graph: Graph, cycle: Tree) -> Graph:
             if rival is None or new.weight > rival.weight:
                 contracted[new.dependent][new.head] = new
     if not contracted[node]:
-        raise _NoTree("no_arborescence", min(innermost(arc).dependent for arc in cycle.values()))
+        raise _NoTree(FaultKind.NO_ARBORESCENCE, min(innermost(arc).dependent for arc in cycle.values()))
     return contracted
 
 
 def innermost(arc: Arc) -> Arc:
-    """The arc between two tokens that `arc` stands for."""
+    """Return the arc between two tokens that `arc` stands for."""
     while arc.inner is not None:
         arc = arc.inner
     return arc
 
 
 def stitch(tree: Tree, cycle: Tree) -> Tree:
-    """The tree of the contracted graph, with the cycle broken at the entrance site."""
+    """Return the tree of the contracted graph with the cycle broken at the entrance site."""
     outer = [arc.inner for arc in tree.values() if arc.inner is not None]
     return {**cycle, **{arc.dependent: arc for arc in outer}}

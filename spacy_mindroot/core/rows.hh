@@ -1,5 +1,5 @@
-// Loops over one row of arc scores: the best head of a dependent, and the meld of two rows.
-// Everything that has to be fast is here; what the rows mean is left to arborescence.hh.
+// Loops over one row of arc scores: the best head of a dependent, and the meld of two rows. All vector code is here.
+// The meaning of the rows is the business of arborescence.hh.
 #pragma once
 
 #include <cmath>
@@ -10,22 +10,30 @@
 #include <type_traits>
 #include <utility>
 
-// GCC and Clang have vector types, which compile for any instruction set. Elsewhere the loops are plain ones.
+// GCC and Clang have vector types, which compile for any instruction set. Other compilers get scalar loops, and so does
+// everyone who defines MINDROOT_VECTORS as 0.
+#ifndef MINDROOT_VECTORS
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define MINDROOT_VECTORS 1
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are handed over between inlined functions only
 #else
 #define MINDROOT_VECTORS 0
 #endif
+#endif
+#if MINDROOT_VECTORS
+#pragma GCC diagnostic ignored "-Wpsabi"  // only inlined functions pass vectors to each other
+#endif
 
-// On x86-64 the loops are compiled once for each instruction set, and those that the processor has are called.
+// On x86-64 the loops are compiled once per instruction set. The best version that the processor supports is called.
+// MINDROOT_DISPATCH defined as 0 leaves only the narrowest, which saves two thirds of the time that compiling takes.
+#ifndef MINDROOT_DISPATCH
 #if MINDROOT_VECTORS && defined(__x86_64__)
 #define MINDROOT_DISPATCH 1
 #else
 #define MINDROOT_DISPATCH 0
 #endif
+#endif
 
-// Inlined into each version of a loop, so that it is compiled for that instruction set.
+// Inlines a function into each version of a loop, so that it is compiled for that instruction set.
 #if defined(__GNUC__)
 #define MINDROOT_INLINE __attribute__((always_inline)) inline
 #else
@@ -36,26 +44,27 @@ namespace mindroot {
 
 constexpr int NONE = -1;
 constexpr int CACHE_LINE = 64;  // bytes
-constexpr int AHEAD = 8192;  // bytes: two pages, since what the hardware fetches ahead by itself ends with the page
+constexpr int AHEAD = 8192;     // bytes: two pages, since hardware prefetching stops at the end of a page
 constexpr double FORBIDDEN = -std::numeric_limits<double>::infinity();
-constexpr double DEAD = std::numeric_limits<double>::quiet_NaN();  // an arc within a contracted node: never the better one
+// The score of an arc within a contracted node. No comparison prefers it.
+constexpr double DEAD = std::numeric_limits<double>::quiet_NaN();
 
-// Asks for what the cache is to hold soon. May be called beyond the end of an array. Inlined, or else GCC takes a function
-// that does nothing more for one without effects, and drops the calls.
+// Prefetches an address into the cache. The address may lie beyond the end of an array. If this were not inlined, GCC
+// would consider the function free of effects and drop the calls.
 MINDROOT_INLINE void prefetch([[maybe_unused]] const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
 #endif
 }
 
-// The best entry of a row. `column` is NONE if every entry is -inf or dead, or the row is empty.
+// The best entry of a row. `column` is NONE if every entry is -inf or dead, or if the row is empty.
 template <class T>
 struct Best {
     T score = -std::numeric_limits<T>::infinity();
     int column = NONE;
 };
 
-// The best of `size` entries without entry `skip`, and of equal ones the first. NaN is never the best.
+// The best of `size` entries other than entry `skip`; the first one in case of a tie. NaN is never the best.
 template <class T>
 MINDROOT_INLINE Best<T> best_scalar(const T* row, std::ptrdiff_t stride, int size, int skip = NONE) {
     Best<T> best;
@@ -66,7 +75,7 @@ MINDROOT_INLINE Best<T> best_scalar(const T* row, std::ptrdiff_t stride, int siz
 
 #if MINDROOT_VECTORS
 
-// A vector of scores, and one of columns beside it.
+// A vector of scores, and a vector of as many column numbers.
 template <class T, int BYTES>
 struct Vectors {
     using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -99,7 +108,7 @@ MINDROOT_INLINE Vector rotated(const Vector& v, std::integer_sequence<int, LANE.
     return __builtin_shufflevector(v, v, ((LANE + BY) % static_cast<int>(sizeof...(LANE)))...);
 }
 
-// The greatest lane, or the least, in every lane.
+// The greatest lane, or the least, copied to every lane.
 template <int LANES, bool GREATEST, int BY = LANES / 2, class Vector>
 MINDROOT_INLINE Vector extreme(const Vector& v) {
     if constexpr (BY == 0) {
@@ -110,7 +119,7 @@ MINDROOT_INLINE Vector extreme(const Vector& v) {
     }
 }
 
-// The best of the entries taken so far. Each lane keeps its first; the lowest column among equal lanes is the best.
+// The best of the entries taken so far. Each lane keeps its first best entry. The lowest column among equal lanes wins.
 template <class T, int BYTES>
 struct BestLanes {
     using V = Vectors<T, BYTES>;
@@ -132,8 +141,8 @@ struct BestLanes {
     }
 };
 
-// The best of `size` entries, at least a vector of them; without entry `skip` if SKIP. Adds them all to `sum`, some of
-// them twice: the sum is neither finite nor -inf if an entry is not.
+// The best of `size` entries, which fill at least one vector. Entry `skip` is left out if SKIP. All entries are added
+// to `sum`, some of them twice, so that a NaN or +inf among them shows in the sum.
 template <bool SKIP, class T, int BYTES>
 MINDROOT_INLINE Best<T> best_vectorised(const T* row, int size, int skip, typename Vectors<T, BYTES>::Scores& sum) {
     using V = Vectors<T, BYTES>;
@@ -141,7 +150,8 @@ MINDROOT_INLINE Best<T> best_vectorised(const T* row, int size, int skip, typena
     auto take = [&](int u, const typename V::Columns& columns) {
         typename V::Scores scores = load<typename V::Scores>(row + u);
         if constexpr (SKIP)
-            scores = columns == typename V::Int(skip) ? typename V::Scores{} - std::numeric_limits<T>::infinity() : scores;
+            scores =
+                columns == typename V::Int(skip) ? typename V::Scores{} - std::numeric_limits<T>::infinity() : scores;
         lanes.take(scores, columns);
         sum += scores;
     };
@@ -158,7 +168,7 @@ MINDROOT_INLINE Best<T> best_vectorised(const T* row, int size, int skip, typena
 template <class T, int BYTES>
 MINDROOT_INLINE Best<T> best_in_vectors(const T* row, int size, int skip, typename Vectors<T, BYTES>::Scores& sum) {
     const Best<T> best = best_vectorised<false, T, BYTES>(row, size, skip, sum);
-    if (best.column != skip) return best;  // the skipped entry is rarely the best: only then the row is read again
+    if (best.column != skip) return best;  // the row is read again only if the skipped entry is the best, which is rare
     return best_vectorised<true, T, BYTES>(row, size, skip, sum);
 }
 
@@ -179,7 +189,7 @@ MINDROOT_INLINE bool heads_in_vectors(const T* scores, std::ptrdiff_t stride, in
 
 #endif
 
-// The best of row[0:size] without row[skip], and of equal ones the first.
+// The best of row[0:size] other than row[skip]; the first one in case of a tie.
 template <int BYTES, class T>
 MINDROOT_INLINE Best<T> best_entry(const T* row, int size, int skip) {
 #if MINDROOT_VECTORS
@@ -189,21 +199,22 @@ MINDROOT_INLINE Best<T> best_entry(const T* row, int size, int skip) {
     return best_scalar(row, 1, size, skip);
 }
 
-// The best head of each token, without the self arcs. False if that can't be vouched for: a row has no head, an
-// entry is NaN or +inf (perhaps that of a self arc), the scores are so large that their sum is, or the rows are too short.
+// Writes the best head of each token, self arcs left out. Returns false if the result is not certain: a row has no
+// head, an entry (perhaps a self arc) is NaN or +inf, the sum of all scores overflows, or the rows are too short.
 template <int BYTES, class T>
 MINDROOT_INLINE bool best_heads(const T* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
 #if MINDROOT_VECTORS
     if (n + 1 >= Vectors<T, BYTES>::LANES)
-        return heads_in_vectors<false, BYTES>(scores, stride, n, heads) || heads_in_vectors<true, BYTES>(scores, stride, n, heads);
+        return heads_in_vectors<false, BYTES>(scores, stride, n, heads) ||
+               heads_in_vectors<true, BYTES>(scores, stride, n, heads);
     if constexpr (BYTES > 16) return best_heads<BYTES / 2>(scores, stride, n, heads);
 #endif
     return false;
 }
 
-// row[u] = max(row[u] - row_best, other[u] - other_best), keeping in `sites` the token at which the better arc enters, the
-// row's own if they are equal. Those of `other` enter at `token`, or where `other_sites` says if that is NONE.
-// What is dead in `row` stays so. Returns its best entry afterwards, if that is to be found.
+// row[u] = max(row[u] - row_best, other[u] - other_best). `sites` keeps the token at which the better arc enters; in
+// case of a tie the row's own arc is kept. The arcs of `other` enter at `token`, or at `other_sites` if `token` is
+// NONE. Dead entries of `row` stay dead. Returns the best entry of the new row if FIND_BEST.
 template <int BYTES, bool FIND_BEST, class T>
 MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restrict sites, double row_best, int size,
                                   const T* __restrict other, std::int64_t token,
@@ -232,7 +243,7 @@ MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restri
             if constexpr (FIND_BEST) lanes.take(melded.scores, columns);
         };
         const int end = size - V::LANES;
-        const Melded last = melded(end);  // it overlaps the one before, so it is read before that is written
+        const Melded last = melded(end);  // overlaps the previous vector, so it is read before that one is written
         Columns columns = V::columns_from(0);
         for (int u = 0; u < end; u += V::LANES, columns += V::LANES) take(melded(u), u, columns);
         take(last, end, V::columns_from(end));
@@ -248,32 +259,33 @@ MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restri
     return FIND_BEST ? best_scalar(row, 1, size) : Best<double>();
 }
 
-// Is a number of row[0:size] greater than `bound` in absolute value, but finite?
+// Whether row[0:size] has a finite number whose absolute value is greater than `bound`.
 inline bool any_beyond(const double* row, int size, double bound) {
     int beyond = 0;
-    for (int u = 0; u < size; ++u) beyond |= std::fabs(row[u]) > bound && std::fabs(row[u]) <= std::numeric_limits<double>::max();
+    for (int u = 0; u < size; ++u)
+        beyond |= std::fabs(row[u]) > bound && std::fabs(row[u]) <= std::numeric_limits<double>::max();
     return beyond != 0;
 }
 
-// The loops as they are called, in vectors of so many bytes.
+// The loops with vectors of so many bytes, compiled for the instruction set that has them.
 template <int BYTES>
 struct Loops;
 
-#define MINDROOT_LOOPS(BYTES, TARGET)                                                                               \
-    template <>                                                                                                     \
-    struct Loops<BYTES> {                                                                                           \
-        template <class... Given>                                                                                   \
-        TARGET static auto best_entry(Given... given) {                                                             \
-            return mindroot::best_entry<BYTES>(given...);                                                           \
-        }                                                                                                           \
-        template <class... Given>                                                                                   \
-        TARGET static auto best_heads(Given... given) {                                                             \
-            return mindroot::best_heads<BYTES>(given...);                                                           \
-        }                                                                                                           \
-        template <bool FIND_BEST, class... Given>                                                                   \
-        TARGET static auto meld(Given... given) {                                                                   \
-            return mindroot::meld<BYTES, FIND_BEST>(given...);                                                      \
-        }                                                                                                           \
+#define MINDROOT_LOOPS(BYTES, TARGET)                          \
+    template <>                                                \
+    struct Loops<BYTES> {                                      \
+        template <class... Given>                              \
+        TARGET static auto best_entry(Given... given) {        \
+            return mindroot::best_entry<BYTES>(given...);      \
+        }                                                      \
+        template <class... Given>                              \
+        TARGET static auto best_heads(Given... given) {        \
+            return mindroot::best_heads<BYTES>(given...);      \
+        }                                                      \
+        template <bool FIND_BEST, class... Given>              \
+        TARGET static auto meld(Given... given) {              \
+            return mindroot::meld<BYTES, FIND_BEST>(given...); \
+        }                                                      \
     };
 MINDROOT_LOOPS(16, )
 
@@ -282,7 +294,7 @@ MINDROOT_LOOPS(32, __attribute__((target("avx2"))))
 MINDROOT_LOOPS(64, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
 
 inline int supported_bytes() {
-#ifdef MINDROOT_VECTOR_BYTES  // to test the narrower ones
+#ifdef MINDROOT_VECTOR_BYTES  // for tests of the narrower versions
     return MINDROOT_VECTOR_BYTES;
 #endif
     __builtin_cpu_init();
@@ -294,7 +306,7 @@ inline int supported_bytes() {
 inline const int vector_bytes = supported_bytes();
 #endif
 
-// Calls work(loops) with the widest loops that the processor has.
+// Calls work(loops) with the widest loops that the processor supports.
 template <class Work>
 auto with_loops(const Work& work) {
 #if MINDROOT_DISPATCH

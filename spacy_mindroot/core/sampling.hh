@@ -1,12 +1,12 @@
-// Trees at random, each with its probability: Wilson's algorithm (1996), and where its walks take too long, a method whose
-// time has a bound.
+// Samples trees in proportion to their probability: Wilson's algorithm (1996) or, where its walks take too long, a
+// method whose time is bounded.
 //
-// Wilson: from each token in turn walk from dependent to head, at random, until the tree so far is met; the walk without its
-// loops joins the tree. How long the walks are does not depend on which tree they end in (Propp and Wilson 1998: the loops are
-// independent of it), so that to give up after a fixed number of steps and begin anew favours no tree.
+// Wilson: from each token in turn, walk at random from dependent to head until the walk meets the tree so far. The walk
+// without its loops joins the tree. The length of the walks is independent of the tree they end in (Propp and Wilson
+// 1998), so giving up after a fixed number of steps and starting over favours no tree.
 //
-// The other method draws the heads one after the other, each from its distribution given those before: with the elimination by
-// halves of matrix_tree.hh, where the tokens of the first half have their heads when they are eliminated for the second. O(n^3).
+// The other method draws one head after another, each given the heads drawn before. It uses the elimination by halves
+// of matrix_tree.hh: the tokens of the first half have their heads when they are eliminated for the second. O(n^3).
 #pragma once
 
 #include <cmath>
@@ -21,18 +21,19 @@ namespace mindroot {
 class Random {
 public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
-    // In [0, 1), the same on all platforms.
+    // A number in [0, 1), the same on all platforms.
     double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 
 private:
     std::mt19937_64 engine_;
 };
 
-// Trees with any number of arcs from ROOT; or, with a `root`, those in which it hangs on ROOT and nothing else does.
+// Samples trees with any number of roots or, given a `root`, trees whose only root it is.
 class TreeSampler {
 public:
     template <class T>
-    TreeSampler(const Scores<T>& scores, int root) : n_(scores.n), scores_(std::size_t(n_) * (n_ + 1), FORBIDDEN), sums_(scores_.size()) {
+    TreeSampler(const Scores<T>& scores, int root)
+        : n_(scores.n), scores_(std::size_t(n_) * (n_ + 1), FORBIDDEN), sums_(scores_.size()) {
         for (int i = 0; i < n_; ++i)
             for (int column = root == NONE ? 0 : 1; column <= n_; ++column)
                 if (column != i + 1 && i != root) row(i)[column] = scores.at(i, column);
@@ -47,7 +48,7 @@ public:
         }
     }
 
-    // Writes the heads of one tree, 0 = ROOT. There must be one.
+    // Writes the heads of one tree, 0 = ROOT. There must be a tree.
     void sample(Random& random, std::int32_t* heads) {
         if (!walk(random, heads)) draw(random, heads);
     }
@@ -56,7 +57,7 @@ private:
     double* row(int dependent) { return scores_.data() + std::size_t(dependent) * (n_ + 1); }
 
     bool walk(Random& random, std::int32_t* heads) {
-        double steps = 1000 + double(n_) * n_ * n_;  // about as long as the other method takes
+        double steps = 1000 + double(n_) * n_ * n_;  // takes about as long as the other method
         std::vector<char> in_tree(n_ + 1);
         in_tree[0] = true;
         for (int token = 1; token <= n_; ++token) {
@@ -76,24 +77,29 @@ private:
         for (int i = 0; i < n_; ++i)
             for (int column = 0; column <= n_; ++column) part.arc(i, column) = row(i)[column];
         std::vector<double> sums(n_ + 1);
-        part.assign([&](int d, const double* escape) {
-            double sum = 0;
-            for (int column = 0; column <= n_; ++column) {
-                const double path = column == 0 ? 0 : escape[column - 1];
-                if (column != d + 1) sum += std::exp(row(d)[column] + path - escape[d]);
-                sums[column] = sum;
-            }
-            return static_cast<int>(std::upper_bound(sums.data(), sums.data() + n_, random.uniform() * sum) - sums.data());
-        }, heads);
+        part.assign(
+            [&](int d, const double* escape) {
+                double sum = 0;
+                for (int column = 0; column <= n_; ++column) {
+                    const double path = column == 0 ? 0 : escape[column - 1];
+                    if (column != d + 1) sum += std::exp(row(d)[column] + path - escape[d]);
+                    sums[column] = sum;
+                }
+                return static_cast<int>(std::upper_bound(sums.data(), sums.data() + n_, random.uniform() * sum) -
+                                        sums.data());
+            },
+            heads);
     }
 
     const int n_;
     std::vector<double> scores_, sums_;
 };
 
-// `size` trees, (size, n). With `roots`, (size), the one root of each; else with any number.
+// Writes `size` trees to `heads`, (size, n). `roots`, (size,), holds the only root of each; null for any number of
+// roots.
 template <class T>
-void sample_trees(const Scores<T>& scores, const std::int32_t* roots, std::size_t size, std::uint64_t seed, std::int32_t* heads) {
+void sample_trees(const Scores<T>& scores, const std::int32_t* roots, std::size_t size, std::uint64_t seed,
+                  std::int32_t* heads) {
     Random random(seed);
     if (roots == nullptr) {
         TreeSampler sampler(scores, NONE);

@@ -1,64 +1,132 @@
-"""How probable each arc is, over all trees: partition function, marginals, entropy."""
+"""The distribution over trees that arc scores define: partition function, marginals, entropy."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..core import _core, _inference
+from ..decoding import Heads, to_batch
+from ..errors import ScoreRangeError
 from ..faults import decoding_error, in_batch
 from ..scores import FloatArray, Layout, to_root_column
+from ..trees import exact_sum
+
+__all__ = [
+    "Marginals",
+    "Weights",
+    "best_tree",
+    "entropy",
+    "entropy_batch",
+    "head_entropies",
+    "infer",
+    "is_large",
+    "log_partition",
+    "log_partition_batch",
+    "marginals",
+    "marginals_batch",
+    "to_relative",
+    "to_weights",
+]
 
 Marginals = npt.NDArray[np.float64]
 
+_LARGE = 2.0**1000  # below it, no sum over the arcs of a sentence overflows
+_LOST = 2.0**40  # beyond it, rounding makes logarithms of probabilities wrong by more than 0.001
+
 
 def log_partition(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout = "root_column") -> float:
-    """The logarithm of the sum of exp(weight) over all trees of a sentence.
+    """Return the logarithm of the sum of exp(weight) over all trees of a sentence.
 
-    A tree with weight w has the log-probability `w - log_partition(scores)`.
+    A tree of weight w has the log-probability `w - log_partition(scores)`.
 
     Parameters
     ----------
     scores : array-like, (n, n+1)
-        Arc scores, as for `decode`: `scores[dependent, head]`, column 0 is ROOT, -inf forbids an arc. They are taken for
-        logarithms of weights. Adding a constant to a row changes no probability, so log-probabilities of the heads of
-        each token will do as well as raw scores.
+        Arc scores, as for `decode`: `scores[i, h]` for head h of token i, column 0 is ROOT, -inf forbids an arc. They
+        are read as logarithms of weights. Adding a constant to a row changes no probability, so the log-probabilities
+        of the heads of each token serve as well as raw scores.
     single_root : bool
-        Over the trees with exactly one arc from ROOT; if False, over those with any number.
-    layout : str
+        Whether to sum over the trees with exactly one arc from ROOT. If False, over those with any number.
+    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
         How `scores` is laid out, as for `decode`.
 
     Returns
     -------
-    float : 0 for a sentence without tokens, which has one tree.
+    float
+        In nats. 0 for a sentence without tokens, which has one tree. Infinite if it is beyond the largest double.
 
     Raises
     ------
     InvalidScoreError, NoHeadError, NoRootError, NoTreeError, ScoresShapeError, ScoresTypeError
-        As `decode`: where there is no tree there is no distribution either.
+        As `decode`: where there is no tree, there is no distribution.
+    ScoreRangeError
+        If there are scores beyond 1e301, and every tree needs an arc that is worse than the best one of its token by
+        far.
 
     Notes
     -----
-    O(n^3) time. The Matrix-Tree theorem, with a single root as in Koo et al. (2007), by elimination without subtraction
-    (Grassmann, Taksar and Heyman 1985): tokens that strongly prefer each other, for which the determinant of the
-    Laplacian loses all its digits, cost no accuracy. Where scores are so far apart that weights would underflow, it is done
-    in logarithms, which takes about ten times as long.
+    O(n^3) time. The Matrix-Tree theorem, with a single root as in [1]_, by elimination without subtraction [2]_.
+    Tokens that strongly prefer each other, for which the determinant of the Laplacian loses all its digits, cost no
+    accuracy. If scores are so far apart that weights underflow, the computation is done in logarithms, which takes
+    about ten times as long.
+
+    References
+    ----------
+    .. [1] Koo, Globerson, Carreras and Collins (2007), "Structured prediction models via the Matrix-Tree theorem".
+       https://aclanthology.org/D07-1015
+    .. [2] Grassmann, Taksar and Heyman (1985), "Regenerative analysis and steady state distributions for Markov
+       chains". https://doi.org/10.1287/opre.33.5.1107
+
+    Examples
+    --------
+    Four tokens have 64 single-rooted trees:
+
+    >>> import numpy as np
+    >>> from spacy_mindroot.inference import log_partition
+    >>> round(np.exp(log_partition(np.zeros((4, 5)))))
+    64
     """
-    return _inference.matrix_tree(check_scores(scores, single_root, layout), None, single_root)
+    return _log_partition(*best_tree(scores, single_root, layout), single_root)
 
 
 def log_partition_batch(
     scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
 ) -> npt.NDArray[np.float64]:
-    """`log_partition` of each sentence of a batch, (sentences,). An error names the sentence that is at fault."""
-    matrices = _check_batch(scores, single_root, layout)
-    return np.array([_inference.matrix_tree(matrix, None, single_root) for matrix in matrices], dtype=np.float64)
+    """Return `log_partition` of each sentence of a batch.
+
+    Parameters
+    ----------
+    scores : iterable of array-likes
+        Matrices of arc scores, each as for `log_partition`.
+    single_root, layout
+        As for `log_partition`.
+
+    Returns
+    -------
+    ndarray of float64, (sentences,)
+
+    Raises
+    ------
+    MindRootError
+        As `log_partition`, for the first sentence at fault; the message names it.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.inference import log_partition_batch
+    >>> log_partition_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]]).round(4)
+    array([1.    , 0.6931])
+    """
+    batch = _best_trees(scores, single_root, layout)
+    return np.array([_log_partition(*pair, single_root, where=in_batch(k)) for k, pair in enumerate(batch)], float)
 
 
 def marginals(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout = "root_column") -> Marginals:
-    """The probability of each arc: how much of all trees' exp(weight) is in the trees that have it.
+    """Return the probability of each arc: the share of exp(weight) that the trees with this arc have.
 
     Parameters
     ----------
@@ -67,80 +135,248 @@ def marginals(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout
 
     Returns
     -------
-    marginals : float64 array, (n, n+1)
-        `marginals[i, h]`: the probability that h is the head of token i; h = 0 is ROOT, h = j+1 is token j, whatever the
-        layout of `scores`. Each row sums to 1; with a single root, so does column 0. 0 for forbidden and self arcs.
+    ndarray of float64, (n, n+1)
+        `marginals[i, h]` is the probability that h is the head of token i; h = 0 is ROOT and h = j+1 is token j,
+        whatever the layout of `scores`. Each row sums to 1, and with a single root so does column 0. Forbidden arcs
+        and self arcs have probability 0.
 
     Raises
     ------
-    As `log_partition`.
+    MindRootError
+        As `log_partition`.
 
     Notes
     -----
-    O(n^3) time. Each probability is right to nearly all its digits, however small, as far as the scores are: beside a
-    score of -1e9, differences smaller than 1e-7 are lost, as they are in the weight of a tree. See `log_partition`.
+    O(n^3) time. Each probability is right to nearly all its digits, however small, as far as the scores are. Next to
+    a score of -1e9, differences smaller than 1e-7 are lost, as they are in the weight of a tree. See `log_partition`
+    for the method.
+
+    This matters only if every tree needs an arc that is far worse than the best one of its token: with 1e16 or more
+    between them, trees of equal weight may get different probabilities.
 
     Examples
     --------
+    >>> from spacy_mindroot.inference import marginals
     >>> marginals([[0, 0, 0], [0, 0, 0]])
     array([[0.5, 0. , 0.5],
            [0.5, 0.5, 0. ]])
     """
-    return infer(check_scores(scores, single_root, layout), single_root=single_root)[1]
+    return _marginals(*best_tree(scores, single_root, layout), single_root)
 
 
 def marginals_batch(
     scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
 ) -> list[Marginals]:
-    """`marginals` of each sentence of a batch. An error names the sentence that is at fault."""
-    matrices = _check_batch(scores, single_root, layout)
-    return [infer(matrix, single_root=single_root)[1] for matrix in matrices]
+    """Return `marginals` of each sentence of a batch.
+
+    Parameters and errors as for `log_partition_batch`.
+
+    Returns
+    -------
+    list of ndarrays of float64, (n, n+1) each
+
+    Examples
+    --------
+    >>> from spacy_mindroot.inference import marginals_batch
+    >>> marginals_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]])[0]
+    array([[1., 0.]])
+    """
+    batch = _best_trees(scores, single_root, layout)
+    return [_marginals(*pair, single_root, where=in_batch(k)) for k, pair in enumerate(batch)]
 
 
 def entropy(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout = "root_column") -> float:
-    """The entropy of the distribution over trees, in nats: 0 where one tree has all the probability.
+    """Return the entropy of the distribution over trees, in nats: 0 if one tree has all the probability.
 
-    Parameters and errors as for `log_partition`; O(n^3) time.
+    Parameters
+    ----------
+    scores, single_root, layout
+        As for `log_partition`.
+
+    Returns
+    -------
+    float
+        At least 0, and at most the sum of the entropies of the heads.
+
+    Raises
+    ------
+    MindRootError
+        As `log_partition`.
+
+    Notes
+    -----
+    O(n^3) time.
+
+    Examples
+    --------
+    Two tokens have two single-rooted trees, here equally probable:
+
+    >>> from spacy_mindroot.inference import entropy
+    >>> round(entropy([[0, 0, 0], [0, 0, 0]]), 4)
+    0.6931
     """
-    return _entropy(check_scores(scores, single_root, layout), single_root)
+    return _entropy(*best_tree(scores, single_root, layout), single_root)
 
 
 def entropy_batch(
     scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
 ) -> npt.NDArray[np.float64]:
-    """`entropy` of each sentence of a batch, (sentences,). An error names the sentence that is at fault."""
-    matrices = _check_batch(scores, single_root, layout)
-    return np.array([_entropy(matrix, single_root) for matrix in matrices], dtype=np.float64)
+    """Return `entropy` of each sentence of a batch.
+
+    Parameters and errors as for `log_partition_batch`.
+
+    Returns
+    -------
+    ndarray of float64, (sentences,)
+
+    Examples
+    --------
+    >>> from spacy_mindroot.inference import entropy_batch
+    >>> entropy_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]]).round(4)
+    array([0.    , 0.6931])
+    """
+    batch = _best_trees(scores, single_root, layout)
+    return np.array([_entropy(*pair, single_root, where=in_batch(k)) for k, pair in enumerate(batch)], float)
 
 
 def infer(matrix: FloatArray, *, single_root: bool = True) -> tuple[float, Marginals]:
-    """Log-partition and marginals without the checks: a matrix from `to_root_column` that has a tree."""
+    """Return log-partition and marginals without checks.
+
+    Parameters
+    ----------
+    matrix : ndarray of float32 or float64, (n, n+1)
+        As `to_root_column` returns it, or the matrix of `to_weights`. It must have a tree.
+    """
     probabilities = np.empty(matrix.shape, dtype=np.float64)
     return _inference.matrix_tree(matrix, probabilities, single_root), probabilities
 
 
-def _entropy(matrix: FloatArray, single_root: bool) -> float:
-    # Rows are shifted by the scores of the best tree, so that nothing large cancels where that tree has most of the
-    # probability.
+def best_tree(
+    scores: npt.ArrayLike, single_root: bool, layout: Layout, *, sentence: int | None = None
+) -> tuple[FloatArray, Heads]:
+    """Return the arc scores as a matrix from `to_root_column`, and its best tree.
+
+    `sentence` is the index in the batch, for messages. Errors are those of `decode`.
+    """
+    where = "" if sentence is None else in_batch(sentence)
+    matrix = to_root_column(scores, layout, where=where)
+    heads = np.empty(len(matrix), dtype=np.int32)
+    fault = _core.decode(matrix, heads, single_root)
+    if fault is not None:
+        raise decoding_error(fault._replace(sentence=sentence or 0), matrix, where=where)
+    return matrix, heads
+
+
+class Weights(NamedTuple):
+    """Arc scores that `infer` can add up without overflow.
+
+    matrix : (n, n+1), the same distribution over trees as that of the scores.
+    shift : the weight of a tree under the scores is `shift` more than under `matrix`.
+    """
+
+    matrix: FloatArray
+    shift: float
+
+
+def to_weights(matrix: FloatArray, *, single_root: bool = True, where: str = "") -> Weights:
+    """Return arc scores in a range that `infer` can compute with.
+
+    That is nearly always the matrix itself. If there are scores beyond 2 ** 1000, all are shifted so that the best
+    arc of each token has score 0. Then the arcs that no tree of any probability has are forbidden.
+
+    Parameters
+    ----------
+    matrix : ndarray of float32 or float64, (n, n+1)
+        As `to_root_column` returns it. It must have a tree.
+    single_root : bool
+        Whether only trees with one root count.
+    where : str
+        The name of the sentence in messages.
+
+    Raises
+    ------
+    ScoreRangeError
+        If there are such scores, and the best tree is worse than the best arcs of all tokens together by 1e12 or more.
+
+    Notes
+    -----
+    With the best arcs at 0, no tree with an arc weighs more than the arc. So if an arc is below the weight of the
+    best tree by more than 745 + n log(n+1), all trees with it together have less than the smallest double of the
+    probability.
+    """
+    if not is_large(matrix):
+        return Weights(matrix, 0.0)
     heads = np.empty(len(matrix), dtype=np.int32)
     _core.decode(matrix, heads, single_root)
+    n = len(matrix)
+    tokens = np.arange(n)
+    relative, best = to_relative(matrix)
+    weight = exact_sum(relative[tokens, heads].tolist())
+    if weight < -_LOST:
+        worst = int(relative[tokens, heads].argmin())
+        raise ScoreRangeError(
+            f"{where or f'sentence of {n} tokens'}: there are arc scores beyond 1e301, and every tree needs an arc, "
+            f"such as head {heads[worst]} for dependent {worst + 1}, that is far worse than the best one of its token. "
+            "Probabilities of trees can't be computed from such scores. Use smaller numbers, or -inf for arcs that "
+            "no tree may have.",
+            dependent=worst + 1,
+            head=int(heads[worst]),
+        )
+    relative[relative < weight - (745 + n * math.log(n + 1))] = -np.inf
+    return Weights(relative, exact_sum(best.tolist()))
+
+
+def is_large(matrix: FloatArray) -> bool:
+    """Whether sums of the scores may overflow. Those of float32 never do, since they are added up as float64."""
+    if matrix.dtype == np.float32 or matrix.size == 0:
+        return False
+    if matrix.max() <= _LARGE and matrix.min() >= -_LARGE:  # mostly
+        return False
+    return bool(np.max(np.abs(matrix), initial=0, where=np.isfinite(matrix)) > _LARGE)
+
+
+def to_relative(matrix: FloatArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the scores relative to the best arc of each token, (n, n+1), and the scores of the best arcs, (n,).
+
+    Self arcs become -inf, and so do arcs that are worse by more than the largest double.
+    """
+    tokens = np.arange(len(matrix))
+    relative = matrix.astype(np.float64)
+    relative[tokens, tokens + 1] = -np.inf
+    best = relative.max(axis=1, initial=-np.inf)
+    with np.errstate(over="ignore"):
+        relative -= best[:, np.newaxis]
+    return relative, best
+
+
+def head_entropies(probabilities: Marginals) -> npt.NDArray[np.float64]:
+    """Return the entropy of the head of each token, (n,), in nats, given the marginals."""
+    in_use = np.where(probabilities > 0, probabilities, 1)
+    entropies: npt.NDArray[np.float64] = np.abs(np.sum(in_use * np.log(in_use), axis=1))
+    return entropies
+
+
+def _best_trees(scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout) -> list[tuple[FloatArray, Heads]]:
+    return [best_tree(matrix, single_root, layout, sentence=k) for k, matrix in enumerate(to_batch(scores))]
+
+
+def _log_partition(matrix: FloatArray, _: Heads, single_root: bool, *, where: str = "") -> float:
+    weights = to_weights(matrix, single_root=single_root, where=where)
+    return weights.shift + _inference.matrix_tree(weights.matrix, None, single_root)
+
+
+def _marginals(matrix: FloatArray, _: Heads, single_root: bool, *, where: str = "") -> Marginals:
+    return infer(to_weights(matrix, single_root=single_root, where=where).matrix, single_root=single_root)[1]
+
+
+def _entropy(matrix: FloatArray, heads: Heads, single_root: bool, *, where: str = "") -> float:
+    # Rows are shifted by the scores of the best tree, so that nothing large cancels where that tree has most of the
+    # probability.
+    matrix = to_weights(matrix, single_root=single_root, where=where).matrix
     shifted = matrix - np.take_along_axis(matrix, heads[:, np.newaxis], axis=1).astype(np.float64)
     log_z, probabilities = infer(shifted, single_root=single_root)
     in_use = probabilities > 0
-    return max(0.0, log_z - float(probabilities[in_use] @ shifted[in_use]))
-
-
-def check_scores(
-    scores: npt.ArrayLike, single_root: bool, layout: Layout, *, sentence: int | None = None
-) -> FloatArray:
-    """The matrix, of which there is at least one tree."""
-    where = "" if sentence is None else in_batch(sentence)
-    matrix = to_root_column(scores, layout, where=where)
-    fault = _core.decode(matrix, np.empty(len(matrix), dtype=np.int32), single_root)
-    if fault is not None:
-        raise decoding_error(fault._replace(sentence=sentence or 0), matrix, where=where)
-    return matrix
-
-
-def _check_batch(scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout) -> list[FloatArray]:
-    return [check_scores(matrix, single_root, layout, sentence=k) for k, matrix in enumerate(scores)]
+    used = probabilities[in_use]
+    found = log_z - float(used @ shifted[in_use])
+    # Next to very large scores, rounding errors are larger than any entropy. Those of the heads add up to no less.
+    return max(0.0, min(found, -float(used @ np.log(used))))

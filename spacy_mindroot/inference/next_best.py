@@ -1,8 +1,7 @@
-"""The k best trees of a sentence, and how far the best is ahead of the second."""
+"""The k best trees of a sentence, and by how much the best one outweighs the second."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -12,9 +11,14 @@ from ..constraints import Arc
 from ..core import _core
 from ..core.fault import Fault
 from ..decoding import Heads, constrain_scores
-from ..errors import CountError
 from ..faults import decoding_error
-from ..scores import FloatArray, Layout, to_root_column
+from ..scores import FloatArray, Layout, to_count, to_root_column
+from ..trees import exact_sum
+from .arc_confidence import margin
+
+__all__ = ["kbest", "kbest_matrix", "tree_margin"]
+
+_NO_ARCS: tuple[Arc, ...] = ()
 
 
 def kbest(
@@ -22,72 +26,112 @@ def kbest(
     k: int,
     *,
     single_root: bool = True,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
+    required: Iterable[Arc] = _NO_ARCS,
+    forbidden: Iterable[Arc] = _NO_ARCS,
     layout: Layout = "root_column",
 ) -> list[tuple[Heads, float]]:
-    """The k best trees of a sentence, best first, no two of them the same.
+    """Return the k best trees of a sentence, best first. No two are the same.
 
     Parameters
     ----------
     scores : array-like, (n, n+1)
         Arc scores, as for `decode`.
     k : int
-        How many trees, at least 1.
+        The number of trees, from 1 to 2 ** 30.
     single_root, required, forbidden, layout
         As for `decode`.
 
     Returns
     -------
-    list of (heads, weight)
-        Heads as from `decode`, and the sum of their arc scores, as from `tree_weight`. The first is the tree that `decode`
-        gives; the weights never increase. Where fewer than k trees exist, all of them.
+    list of pairs (heads, weight)
+        Heads as from `decode`, and the sum of their arc scores, as from `tree_weight`. The first tree is the one that
+        `decode` returns; the weights never increase. If there are fewer than k trees, all of them.
 
     Raises
     ------
-    As `decode`; CountError if k is no positive int.
+    CountError
+        If `k` is not an int in range.
+    MindRootError
+        As `decode`.
 
     Notes
     -----
-    O(k n^2) time: the trees are split into subspaces by included and excluded arcs (Lawler 1972), and the next best tree of
-    each is found with one arc exchange and one decoding (Camerini et al. 1980; with a root constraint Zmigrod, Vieira and
-    Cotterell 2021). Trees of equal weight come in an order that is the same on every run, but otherwise arbitrary. Weights
-    are compared in double precision: trees that differ by less than its rounding count as equal.
+    O(k n^2) time. The trees are split into subspaces by required and forbidden arcs [1]_, and the next best tree of
+    each is found with one arc exchange and one decoding [2]_, under a root constraint [3]_.
+
+    Trees of equal weight come in an order that is arbitrary, but the same on every run. Weights are compared in double
+    precision: trees that differ by less than its rounding count as equal.
+
+    References
+    ----------
+    .. [1] Lawler (1972), "A procedure for computing the K best solutions to discrete optimization problems and its
+       application to the shortest path problem". https://doi.org/10.1287/mnsc.18.7.401
+    .. [2] Camerini, Fratta and Maffioli (1980), "The k best spanning arborescences of a network".
+       https://doi.org/10.1002/net.3230100202
+    .. [3] Zmigrod, Vieira and Cotterell (2021), "On finding the K-best non-projective dependency trees".
+       https://doi.org/10.18653/v1/2021.acl-long.106
 
     Examples
     --------
+    >>> from spacy_mindroot.inference import kbest
     >>> kbest([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]], 2)
     [(array([0, 1, 2], dtype=int32), 200.0), (array([0, 1, 1], dtype=int32), 180.0)]
     """
-    count = to_count(k, "k")
-    required, forbidden = list(required), list(forbidden)
-    matrix = to_root_column(scores, layout)
-    if required or forbidden:
-        matrix = constrain_scores(matrix, required=required, forbidden=forbidden, single_root=single_root)
-    trees = kbest_matrix(matrix, count, single_root=single_root)
-    if isinstance(trees, Fault):
-        raise decoding_error(trees, matrix)
-    return trees
+    return _kbest(scores, to_count(k, "k"), single_root, required, forbidden, layout)[1]
 
 
 def tree_margin(
     scores: npt.ArrayLike,
     *,
     single_root: bool = True,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
+    required: Iterable[Arc] = _NO_ARCS,
+    forbidden: Iterable[Arc] = _NO_ARCS,
     layout: Layout = "root_column",
 ) -> float:
-    """By how much the best tree outweighs the second best: 0 where they are equally good, inf if there is only one.
+    """Return by how much the best tree of a sentence outweighs the second best.
 
-    Parameters and errors as for `kbest`.
+    Parameters
+    ----------
+    scores, single_root, required, forbidden, layout
+        As for `kbest`.
+
+    Returns
+    -------
+    float
+        0 if the two are equally good; inf if there is only one tree, or the margin is beyond the largest double.
+
+    Raises
+    ------
+    MindRootError
+        As `decode`.
+
+    Notes
+    -----
+    O(n^2) time. The margin is the exact difference of the two weights, rounded once; 0 if that is negative, because the
+    two trees differ by less than the rounding of `decode`.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.inference import tree_margin
+    >>> tree_margin([[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]])
+    20.0
+    >>> tree_margin([[1, 0]])
+    inf
     """
-    trees = kbest(scores, 2, single_root=single_root, required=required, forbidden=forbidden, layout=layout)
-    return margin_of(trees)
+    matrix, trees = _kbest(scores, 2, single_root, required, forbidden, layout)
+    return max(0.0, margin(matrix, trees[0][0], trees))  # the best tree is the best as far as double precision goes
 
 
 def kbest_matrix(matrix: FloatArray, k: int, *, single_root: bool = True) -> list[tuple[Heads, float]] | Fault:
-    """`kbest` without the checks, of a matrix from `to_root_column`; a fault of the core is returned."""
+    """Return what `kbest` does, without checks, or the fault that the core found.
+
+    Parameters
+    ----------
+    matrix : ndarray, (n, n+1)
+        As `to_root_column` returns it.
+    k : int
+        At least 1.
+    """
     n = len(matrix)
     if n == 0:
         return [(np.empty(0, dtype=np.int32), 0.0)]
@@ -96,28 +140,23 @@ def kbest_matrix(matrix: FloatArray, k: int, *, single_root: bool = True) -> lis
         return found
     trees = np.frombuffer(found, dtype=np.int32).reshape(-1, n)
     arcs = matrix[np.arange(n), trees].astype(np.float64).tolist()
-    # The core compares weights relative to the best tree; as sums they may come out of order by their rounding.
-    return sorted(zip(trees, map(_sum, arcs), strict=True), key=lambda tree: -tree[1])
+    # The core compares weights relative to the best tree. Rounding may put the sums into another order.
+    return sorted(zip(trees, map(exact_sum, arcs), strict=True), key=lambda tree: -tree[1])
 
 
-def margin_of(trees: list[tuple[Heads, float]]) -> float:
-    """The margin, given the two best trees, or the only one."""
-    return trees[0][1] - trees[1][1] if len(trees) > 1 else math.inf
-
-
-def to_count(number: int, name: str) -> int:
-    """`number` as an int of at least 1. Raises CountError if it is none."""
-    try:
-        count = number.__index__()
-    except AttributeError as error:
-        raise CountError(f"{name} is a number of trees, an int; found {number!r}.") from error
-    if not 1 <= count <= 1 << 30:
-        raise CountError(f"{name} is {count}: ask for at least one tree, and for no more than 2 ** 30.")
-    return count
-
-
-def _sum(scores: list[float]) -> float:
-    try:
-        return math.fsum(scores)
-    except OverflowError:  # scores near the largest double: inf only if the sum is
-        return math.fsum(score * 0.5**64 for score in scores) * 2.0**64
+def _kbest(
+    scores: npt.ArrayLike,
+    k: int,
+    single_root: bool,
+    required: Iterable[Arc],
+    forbidden: Iterable[Arc],
+    layout: Layout,
+) -> tuple[FloatArray, list[tuple[Heads, float]]]:
+    """Return the scores that meet the constraints, and their k best trees."""
+    matrix = to_root_column(scores, layout)
+    if required is not _NO_ARCS or forbidden is not _NO_ARCS:
+        matrix = constrain_scores(matrix, required=required, forbidden=forbidden, single_root=single_root)
+    trees = kbest_matrix(matrix, k, single_root=single_root)
+    if isinstance(trees, Fault):
+        raise decoding_error(trees, matrix)
+    return matrix, trees

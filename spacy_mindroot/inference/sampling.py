@@ -1,7 +1,8 @@
-"""Trees at random, each as often as it is probable."""
+"""Samples trees in proportion to their probability."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,70 +10,108 @@ import numpy.typing as npt
 
 from ..core import _inference
 from ..decoding import Heads, decode_matrices
-from ..scores import FloatArray, Layout
-from .matrix_tree import check_scores, infer
+from ..errors import NotEnoughMemoryError, ScoreRangeError, SeedError
+from ..scores import FloatArray, Layout, shown, to_count
+from .matrix_tree import best_tree, infer, is_large, to_relative, to_weights
+
+__all__ = ["sample"]
+
+Seed = np.random.Generator | np.random.BitGenerator | np.random.SeedSequence | int | Sequence[int] | None
 
 
 def sample(
     scores: npt.ArrayLike,
     size: int,
-    rng: np.random.Generator | int,
+    rng: Seed,
     *,
     replace: bool = True,
     single_root: bool = True,
     layout: Layout = "root_column",
 ) -> Heads:
-    """Random trees of a sentence, with probabilities in proportion to exp(weight).
+    """Return random trees of a sentence, each drawn with a probability in proportion to exp(weight).
 
     Parameters
     ----------
     scores : array-like, (n, n+1)
         Arc scores, as for `log_partition`.
     size : int
-        How many trees.
+        The number of trees, from 0 to 2 ** 30.
     rng : numpy Generator, or int
-        The source of randomness, or a seed for one. The same seed gives the same trees.
+        The source of randomness, or a seed for one: an int, or anything else that `numpy.random.default_rng` takes.
+        The same seed gives the same trees. None gives others on every call.
     replace : bool
-        If True, draws are independent. If False, each tree is drawn from those not drawn yet, in proportion to their exp(weight):
-        all are distinct. If there are fewer than `size`, all of them are returned.
+        If True, draws are independent. If False, each tree is drawn from those not drawn yet, in proportion to their
+        exp(weight), so all are distinct. If there are fewer than `size`, all of them are returned.
     single_root : bool
-        From the trees with exactly one arc from ROOT; if False, from those with any number.
-    layout : str
+        Whether to draw from the trees with exactly one arc from ROOT. If False, from those with any number.
+    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
         How `scores` is laid out, as for `decode`.
 
     Returns
     -------
-    heads : int32 array, (size, n)
-        One tree a row, in the order drawn; 0 = ROOT, j = token j-1.
+    ndarray of int32, (size, n)
+        One tree per row, in the order drawn; 0 = ROOT, j = token j-1.
 
     Raises
     ------
-    As `log_partition`; ValueError if `size` is negative.
+    CountError
+        If `size` is not an int in range.
+    SeedError
+        If `rng` is no source of randomness.
+    NotEnoughMemoryError
+        If there is no memory for so many trees.
+    MindRootError
+        As `log_partition`.
 
     Notes
     -----
-    Exact. The root is drawn from the root marginals, the rest of the tree by Wilson's algorithm (1996), which mostly
-    takes O(n) steps for a tree. Where tokens prefer each other so strongly that its walks do not end, heads are drawn one after the
-    other, each given those before, in O(n^3) for a tree. Without replacement (Zmigrod, Vieira and Cotterell 2021, "Efficient
-    Sampling of Dependency Structure"), each tree drawn splits the set it came from by the first head that differs from its own; a set
-    is chosen by its partition function, and nothing is drawn twice or subtracted: O(n^4) for a tree.
+    Exact. The root is drawn from the root marginals, the rest of the tree by Wilson's algorithm [1]_, which mostly
+    takes O(n) steps per tree. Where tokens prefer each other so strongly that its walks do not end, the heads are
+    drawn one after the other, each given those before, in O(n^3) per tree.
+
+    Without replacement [2]_, each tree that is drawn splits the set it came from by the first head that differs from
+    its own. A set is chosen by its partition function, and nothing is drawn twice or subtracted: O(n^4) per tree.
+
+    References
+    ----------
+    .. [1] Wilson (1996), "Generating random spanning trees more quickly than the cover time".
+       https://doi.org/10.1145/237814.237880
+    .. [2] Zmigrod, Vieira and Cotterell (2021), "Efficient sampling of dependency structure".
+       https://doi.org/10.18653/v1/2021.emnlp-main.824
 
     Examples
     --------
+    >>> from spacy_mindroot.inference import sample
     >>> sample([[0, 0, 0], [0, 0, 0]], 4, rng=1, replace=False)
     array([[2, 0],
            [0, 1]], dtype=int32)
     """
-    if size < 0:
-        raise ValueError(f"size is how many trees to draw; found {size}.")
-    matrix = check_scores(scores, single_root, layout)
-    generator = np.random.default_rng(rng)
+    size = to_count(size, "size", least=0)
+    generator = _to_generator(rng)
+    matrix, _ = best_tree(scores, single_root, layout)
     if not replace:
         return _sample_without_replacement(matrix, size, generator, single_root)
-    return _sample(matrix, size, generator, single_root)
+    try:
+        return _sample(matrix, size, generator, single_root)
+    except MemoryError as error:
+        raise NotEnoughMemoryError(
+            f"sentence of {len(matrix)} tokens: not enough memory for {size:,} trees. Draw fewer at a time."
+        ) from error
+
+
+def _to_generator(rng: Seed) -> np.random.Generator:
+    if not isinstance(rng, bool):
+        try:
+            return np.random.default_rng(rng)
+        except (TypeError, ValueError):
+            pass
+    raise SeedError(
+        f"rng is {shown(rng)}; it is a numpy.random.Generator, or a seed for one: an int that is not negative."
+    )
 
 
 def _sample(matrix: FloatArray, size: int, rng: np.random.Generator, single_root: bool) -> Heads:
+    matrix = to_weights(matrix, single_root=single_root).matrix
     n = len(matrix)
     heads = np.empty((size, n), dtype=np.int32)
     roots = None
@@ -84,7 +123,7 @@ def _sample(matrix: FloatArray, size: int, rng: np.random.Generator, single_root
 
 
 class _TreeSet(NamedTuple):
-    """The trees that begin with these heads, and in which the next token has none of the excluded ones."""
+    """The trees that begin with these heads, and in which the head of the next token is none of those excluded."""
 
     log_partition: float
     heads: npt.NDArray[np.int32]
@@ -93,25 +132,44 @@ class _TreeSet(NamedTuple):
 
 def _sample_without_replacement(matrix: FloatArray, size: int, rng: np.random.Generator, single_root: bool) -> Heads:
     n = len(matrix)
+    if is_large(matrix):  # so that the partition functions do not overflow
+        forbidden = matrix == -np.inf
+        matrix, _ = to_relative(matrix)
+        if np.count_nonzero(matrix == -np.inf) > np.count_nonzero(forbidden | np.eye(n, n + 1, 1, dtype=bool)):
+            raise _range_error(n)
     sets = [_TreeSet(0.0, np.empty(0, dtype=np.int32), [])]
     drawn: list[Heads] = []
     while sets and len(drawn) < size:
         log_partitions = np.array([trees.log_partition for trees in sets])
+        if log_partitions.max() == -np.inf:
+            raise _range_error(n)
         weights = np.exp(log_partitions - log_partitions.max())
         origin = sets.pop(int(rng.choice(len(sets), p=weights / weights.sum())))
         (heads,) = _sample(_constrain(matrix, origin.heads, origin.excluded), 1, rng, single_root)
         drawn.append(heads)
+        if len(drawn) == size:
+            break
         first = len(origin.heads)
         parts = [(heads[:i], [*(origin.excluded if i == first else []), int(heads[i])]) for i in range(first, n)]
         matrices = [_constrain(matrix, *part) for part in parts]
         empty = {fault.sentence for fault in decode_matrices(matrices, single_root=single_root)[1]}
         for k, part in enumerate(parts):
             if k not in empty:
-                sets.append(_TreeSet(_inference.matrix_tree(matrices[k], None, single_root), *part))
+                part_weights = to_weights(matrices[k], single_root=single_root)
+                log_z = _inference.matrix_tree(part_weights.matrix, None, single_root)
+                sets.append(_TreeSet(log_z + part_weights.shift, *part))
     return np.array(drawn, dtype=np.int32).reshape(len(drawn), n)
 
 
+def _range_error(n: int) -> ScoreRangeError:
+    return ScoreRangeError(
+        f"sentence of {n} tokens: the arc scores are too far apart to sample without replacement. Use smaller numbers, "
+        "or -inf for arcs that no tree may have."
+    )
+
+
 def _constrain(matrix: FloatArray, heads: npt.NDArray[np.int32], excluded: list[int]) -> FloatArray:
+    """Return a float64 copy in which the first tokens have these heads, and the next has none of those excluded."""
     constrained = matrix.astype(np.float64)
     fixed = np.arange(len(heads))
     constrained[fixed] = -np.inf

@@ -18,6 +18,7 @@ from ..inference.arc_confidence import Confidence
 from ..labels import is_root_label
 from ..trees import count_roots, is_tree, to_heads
 from . import _annotate
+from .arc_labels import ArcLabels
 from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, WRITTEN_HEADS, Trees, describe
 from .reading import listed, read_heads
 
@@ -208,14 +209,14 @@ def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: s
 
 def labels_of_trees(
     doc: Doc,
-    arc_labels: Sequence[npt.ArrayLike],
+    arc_labels: Sequence[npt.ArrayLike | ArcLabels],
     label_hashes: Hashes,
     heads: Sequence[Heads],
 ) -> Hashes:
     """Return the hash of the label of each token's arc, (len(doc),).
 
-    arc_labels (Sequence[ArrayLike]): The best label of each arc of each sentence, as numbers laid out like the arc scores,
-        (n, n+1).
+    arc_labels (Sequence[ArrayLike | ArcLabels]): The best label of each arc of each sentence, as numbers laid out like the arc
+        scores, (n, n+1).
     label_hashes (np.ndarray): The hash of each label, by its number.
     heads (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT.
     RAISES (LabelsError): If the labels do not fit the arc scores, or a number has no label.
@@ -226,7 +227,11 @@ def labels_of_trees(
         )
     hashes: list[Hashes] = []
     for k, (labels, sentence) in enumerate(zip(arc_labels, heads, strict=True)):
-        labels, shape = np.asarray(labels), (len(sentence), len(sentence) + 1)
+        shape = (len(sentence), len(sentence) + 1)
+        if isinstance(labels, ArcLabels) and labels.shape == shape:
+            hashes.append(label_hashes.take(labels.of_tree(sentence)))
+            continue
+        labels = np.asarray(labels)
         if labels.shape != shape or labels.dtype.kind not in "iu":
             raise LabelsError(
                 f"{describe(doc, k)}: arc labels must be ints, of shape {shape} for these scores; found dtype "

@@ -20,10 +20,9 @@ from ..decoding import Heads, decode_matrices
 from ..errors import CountError, DecodingError, LabelsError, NotEnoughMemoryError
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidence_of, margin
-from ..inference.next_best import kbest_matrix, to_count
+from ..inference.next_best import kbest_matrix
 from ..labels import is_root_label
-from ..scores import FloatArray
-from ..trees import tree_weight
+from ..scores import FloatArray, to_count
 from .annotate import (
     Hashes,
     drop_extension,
@@ -35,6 +34,7 @@ from .annotate import (
     write_kbest,
     write_trees,
 )
+from .arc_labels import score_all_labels
 from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, Trees, describe, install_extensions, read_extension
 from .reading import check_sentences, read_arc_constraints
 from .sources import ScoreSource, SourcedScores, to_source
@@ -293,10 +293,7 @@ class MindRoot(Pipe):
         confidences, margins = [], []
         if self.confidence:
             confidences = [confidence_of(matrix, own) for matrix, own in zip(matrices, heads, strict=True)]
-            margins = [
-                margin(best, own, tree_weight(matrix, own))
-                for matrix, own, best in zip(matrices, heads, trees, strict=True)
-            ]
+            margins = [margin(*sentence) for sentence in zip(matrices, heads, trees, strict=True)]
         labels, report = (None, None) if sourced.relabel is None else sourced.relabel(heads)
         if sourced.arc_labels is not None:
             labels = labels_of_trees(doc, sourced.arc_labels, self._hash_labels(doc, sourced.label_names), heads)
@@ -308,7 +305,9 @@ class MindRoot(Pipe):
             write_confidence(doc, heads, confidences, margins)
         if report is not None:
             write_extension(doc, "mind_root_report", report)
-        if not self.keep_scores:
+        if self.keep_scores:
+            score_all_labels(doc)
+        else:
             self.scores.drop(doc)
             drop_extension(doc, "arc_labels")
             drop_extension(doc, "arc_label_names")

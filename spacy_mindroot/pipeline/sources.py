@@ -19,6 +19,7 @@ from ..decoding import Heads
 from ..errors import LabelsError, MissingScoresError, ScoresShapeError
 from ..scores import FloatArray, Layout, check_layout, rearrange, to_root_column
 from .annotate import Hashes, drop_extension
+from .arc_labels import ArcLabels
 from .extensions import describe, read_extension
 
 __all__ = [
@@ -44,7 +45,7 @@ class SourcedScores(NamedTuple):
 
     matrices (list[np.ndarray]): Arc scores (n, n+1), `[dependent, head]`, column 0 = ROOT, as `to_root_column` returns them.
         Empty where `heads` are given.
-    arc_labels (Optional[Sequence[ArrayLike]]): The number of the best label of each arc, laid out like the scores.
+    arc_labels (Optional[Sequence[ArrayLike | ArcLabels]]): The number of the best label of each arc, laid out like the scores.
     label_names (Optional[Sequence[str]]): The label that each number stands for.
     heads (Optional[list[np.ndarray]]): Single-rooted trees that need no decoding, (n,) each, 0 = ROOT, in place of `matrices`.
     relabel (Optional[Callable]): Takes the heads that will be written, and returns the hash of each token's label (0 to keep
@@ -53,7 +54,7 @@ class SourcedScores(NamedTuple):
     """
 
     matrices: list[FloatArray]
-    arc_labels: Sequence[npt.ArrayLike] | None = None
+    arc_labels: Sequence[npt.ArrayLike | ArcLabels] | None = None
     label_names: Sequence[str] | None = None
     heads: list[Heads] | None = None
     relabel: Callable[[Sequence[Heads]], tuple[Hashes, Report]] | None = None

@@ -29,7 +29,7 @@ def test_gradients(rng):
     assert max(errors) < 1e-3
 
 
-@pytest.mark.parametrize("part", [1, 1 << 24])
+@pytest.mark.parametrize("part", [1, 1 << 21])
 def test_labels_of_given_arcs_are_those_of_all_arcs(rng, part, monkeypatch):
     """The two ways to score labels agree, whether in one part or in many."""
     monkeypatch.setattr("spacy_mindroot.arc_scorer.label_biaffine._LARGEST_PART", part)
@@ -42,8 +42,9 @@ def test_labels_of_given_arcs_are_those_of_all_arcs(rng, part, monkeypatch):
     for n in LENGTHS:
         starts.append(start)
         start += n
-    for group, parts in zip(batch.groups, model.predict((dependents, heads, batch, None, None)), strict=True):
-        block = np.concatenate(list(parts), axis=1)
+    on_demand = model.predict((dependents, heads, batch, None, None))
+    for group in batch.groups:
+        block = np.concatenate(list(on_demand.of_all_arcs(group)), axis=1)
         for row, k in enumerate(group.sentences.tolist()):
             n, first = LENGTHS[k], starts[k]
             buckets = distance_buckets(n)
@@ -54,6 +55,22 @@ def test_labels_of_given_arcs_are_those_of_all_arcs(rng, part, monkeypatch):
                     distances[first : first + n] = buckets[:, head - 1]
                 given = model.predict((dependents, heads, batch, rows, distances))[first : first + n]
                 np.testing.assert_allclose(block[row, :n, head], given, rtol=1e-4, atol=1e-4)
+                tree = on_demand.of_tree(k, np.full(n, head))
+                np.testing.assert_allclose(tree, given, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("tokens", [1, 4, 1 << 20])
+def test_trees_may_be_asked_for_in_any_order(rng, tokens, monkeypatch):
+    monkeypatch.setattr("spacy_mindroot.arc_scorer.label_biaffine._TOKENS_AT_A_TIME", tokens)
+    batch = batch_sentences(OPS, LENGTHS)
+    model = LabelBiaffine(WIDTH, nO=4)
+    model.initialize(X=(vectors(rng), vectors(rng), batch, None, None))
+    randomise(model, rng)
+    inputs = (vectors(rng), vectors(rng), batch, None, None)
+    in_order = [model.predict(inputs).of_tree(k, np.arange(n)) for k, n in enumerate(LENGTHS)]
+    scores = model.predict(inputs)
+    for k in rng.permutation(len(LENGTHS)).tolist():
+        np.testing.assert_allclose(scores.of_tree(k, np.arange(LENGTHS[k])), in_order[k], rtol=1e-5, atol=1e-6)
 
 
 def test_label_scores_of_all_arcs_have_no_gradient(rng):

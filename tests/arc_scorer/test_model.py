@@ -36,15 +36,15 @@ def test_a_list_of_docs_is_as_good_as_an_arc_input(model, docs):
     for one, other in zip(given.arcs, expected.arcs, strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(given.tags, expected.tags)
-    for one, other in zip(given.labels, expected.labels, strict=True):
-        for part, same in zip(one, other, strict=True):
-            np.testing.assert_array_equal(part, same)
+    for group, same in zip(given.batch.groups, expected.batch.groups, strict=True):
+        for one, other in zip(given.labels.of_all_arcs(group), expected.labels.of_all_arcs(same), strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_a_doc_without_a_token(model, docs):
     model.initialize(X=docs)
     output = model.predict([Doc(docs[0].vocab)])
-    assert output.arcs == [] and list(output.labels) == [] and output.tags.shape == (0, 4)
+    assert output.arcs == [] and output.batch.groups == [] and output.tags.shape == (0, 4)
 
 
 def test_gradients_of_all_parameters_are_set(model, docs):

@@ -1,11 +1,12 @@
-"""How sure the scores are of a tree: against all trees there are."""
+"""Confidence: probabilities of a tree and of its heads, against all trees there are."""
 
 import numpy as np
 import pytest
 
-from generators import KINDS, random_scores, weights_of_all_trees
+from generators import KINDS, NO_NUMBERS, exact_distribution, extreme_scores, random_scores, weights_of_all_trees
 from spacy_mindroot import decode, errors, tree_weight
-from spacy_mindroot.inference import confidence, log_partition, marginals
+from spacy_mindroot.inference import arc_confidence, confidence, kbest, log_partition, marginals, tree_margin
+from spacy_mindroot.inference.arc_confidence import confidence_of, margin
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "huge"])
@@ -61,3 +62,64 @@ def test_errors_are_those_of_the_marginals():
         confidence([[-np.inf, 0]], [0])
     with pytest.raises(errors.InvalidScoreError):
         confidence([[np.nan, 0]], [0])
+    with pytest.raises(errors.NoTreeError, match="single root"):
+        confidence([[1, 0, -np.inf], [1, -np.inf, 0]], [2, 0])
+
+
+def test_the_partition_function_is_computed_once(monkeypatch, rng):
+    """The checks are those of decoding, in O(n^2)."""
+    calls = []
+    infer = arc_confidence.infer
+    monkeypatch.setattr(arc_confidence, "infer", lambda matrix: calls.append(matrix) or infer(matrix))
+    monkeypatch.setattr(
+        "spacy_mindroot.inference.matrix_tree._inference.matrix_tree", lambda *_: calls.append(0) or 0.0
+    )
+    scores = rng.normal(size=(5, 6))
+    confidence(scores, decode(scores))
+    assert len(calls) == 2  # infer, and what it calls
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_are_no_scores_and_no_heads(value):
+    with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError)):
+        confidence(value, [0])
+    with pytest.raises(errors.HeadsError):
+        confidence([[0, 0]], value)
+
+
+def test_scores_near_the_largest_double(rng):
+    right = 0
+    for _ in range(200):
+        n = rng.integers(1, 6)
+        scores = extreme_scores(n, rng)
+        trees, probabilities, _, log_p = exact_distribution(scores, single_root=True)
+        k = rng.integers(len(trees))
+        try:
+            found = confidence(scores, trees[k])
+        except errors.ScoreRangeError:
+            continue
+        right += 1
+        assert found.tree_logprob == pytest.approx(max(log_p[k], -1e299), abs=1e-9) or found.tree_logprob < -1e299
+        expected = [probabilities[trees[:, i] == head].sum() for i, head in enumerate(trees[k])]
+        np.testing.assert_allclose(found.head_prob, expected, atol=1e-12)
+        assert (found.head_entropy >= 0).all() and (found.head_entropy <= np.log(n + 1)).all()
+    assert right > 100
+
+
+def test_the_confidence_of_any_tree_without_checks(rng):
+    scores = rng.normal(0, 3, (6, 7))
+    for heads, _ in kbest(scores, 10):
+        with_checks, without = confidence(scores, heads), confidence_of(scores, heads)
+        assert with_checks.tree_logprob == without.tree_logprob
+        assert np.array_equal(with_checks.head_prob, without.head_prob)
+
+
+def test_the_margin_of_any_tree(rng):
+    scores = rng.integers(-9, 9, (5, 6)).astype(float)
+    trees = kbest(scores, 4)
+    best, weight = trees[0]
+    assert margin(scores, best, trees) == weight - trees[1][1] == tree_margin(scores)
+    for other, its_weight in trees[1:]:
+        assert margin(scores, other, trees) == its_weight - weight <= 0
+    assert margin(scores, best.copy(), trees[:1]) == np.inf
+    assert margin(np.zeros((0, 1)), np.empty(0, np.int32), [(np.empty(0, np.int32), 0.0)]) == np.inf

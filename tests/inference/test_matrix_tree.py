@@ -5,7 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from generators import KINDS, all_trees, random_scores, random_tree
+from generators import (
+    KINDS,
+    NO_NUMBERS,
+    all_trees,
+    exact_distribution,
+    extreme_scores,
+    random_scores,
+    random_tree,
+)
 from spacy_mindroot import decode, errors, tree_weight
 from spacy_mindroot.inference import (
     entropy,
@@ -20,7 +28,7 @@ BY_SUMMATION = [kind for kind in KINDS if kind not in ("finitely_masked", "huge"
 
 
 def by_summation(scores, *, single_root):
-    """Log-partition, marginals and entropy from the list of all trees; None if there is no tree."""
+    """Return log-partition, marginals and entropy from the list of all trees; None if there is no tree."""
     n = len(scores)
     trees, single = all_trees(n)
     if single_root:
@@ -57,7 +65,7 @@ def test_agrees_with_the_sum_over_all_trees(kind, single_root, rng):
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("spread", [30, 400, 1e4])
 def test_scores_far_apart(spread, single_root, rng):
-    """Weights that underflow, and tokens that hang together by arcs that do."""
+    """Weights that underflow, and tokens connected only by arcs whose weights do."""
     for _ in range(150):
         n = rng.integers(2, 7)
         scores = rng.normal(0, spread, (n, n + 1))
@@ -69,7 +77,7 @@ def test_scores_far_apart(spread, single_root, rng):
 
 
 def exact_marginals(weights, single_root):
-    """In fractions: each arc's share, from determinants of the Laplacian with and without it."""
+    """Return the exact share of each arc, from determinants of the Laplacian with and without it."""
     n = len(weights)
 
     def partition(weights):
@@ -111,8 +119,10 @@ def determinant(square):
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("bits", [3, 40, 100])
 def test_all_digits_are_right_where_tokens_prefer_each_other(bits, single_root, rng):
-    """Pairs that all but exclude the rest, and pairs of pairs: the determinant of the Laplacian is a difference of numbers
-    that are nearly equal. Weights are powers of two."""
+    """Pairs of tokens, and pairs of pairs, that nearly exclude the rest. Weights are powers of two.
+
+    The determinant of the Laplacian is a difference of nearly equal numbers here.
+    """
     for _ in range(2):
         n = 8
         powers = -bits * (1 + rng.integers(0, 2, (n, n + 1)))
@@ -195,7 +205,7 @@ def test_relabelling_tokens_relabels_the_probabilities(rng):
 
 
 def test_only_some_tokens_can_be_the_root(rng):
-    """Tokens 0 to 2 have heads among themselves alone, so that the root is one of them; below them it matters no more."""
+    """Tokens 0 to 2 have heads only among themselves, so one of them is the root."""
     scores = rng.normal(0, 2, (6, 7))
     scores[:3, 4:] = -np.inf
     _, expected, _ = by_summation(scores, single_root=True)
@@ -231,6 +241,77 @@ def test_any_memory_layout_and_nothing_is_changed(rng):
         other.flags.writeable = False
         assert np.array_equal(marginals(other, layout=layout), expected)
     np.testing.assert_allclose(marginals(scores.astype(np.float32)), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_scores_near_the_largest_double(single_root, rng):
+    """Right, or an error that says that they are too far apart."""
+    right = 0
+    for _ in range(300):
+        n = rng.integers(1, 6)
+        scores = extreme_scores(n, rng)
+        trees, probabilities, best, _ = exact_distribution(scores, single_root=single_root)
+        try:
+            found = marginals(scores, single_root=single_root)
+        except errors.ScoreRangeError as error:
+            assert "beyond 1e301" in str(error) and 1 <= error.dependent <= n
+            for function in (log_partition, entropy):
+                with pytest.raises(errors.ScoreRangeError):
+                    function(scores, single_root=single_root)
+            continue
+        right += 1
+        expected = np.zeros((n, n + 1))
+        for heads, p in zip(trees, probabilities, strict=True):
+            expected[np.arange(n), heads] += p
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        in_use = probabilities[probabilities > 0]
+        assert entropy(scores, single_root=single_root) == pytest.approx(-(in_use * np.log(in_use)).sum(), abs=1e-9)
+        log_z = log_partition(scores, single_root=single_root)
+        if abs(best) < 10**308:
+            assert log_z == pytest.approx(float(best) - np.log(probabilities.max()), rel=1e-12)
+        else:
+            assert abs(log_z) > 1e307 and (log_z > 0) == (best > 0)
+    assert right > 150
+
+
+def test_all_scores_alike_and_as_large_as_can_be():
+    """Nothing is lost: the distribution is uniform."""
+    for score in (1.5e308, -1.5e308):
+        scores = np.full((4, 5), score)
+        np.testing.assert_allclose(marginals(scores), marginals(np.zeros((4, 5))), rtol=1e-12)
+        assert entropy(scores) == pytest.approx(np.log(64)) and log_partition(scores) == np.sign(score) * np.inf
+    assert log_partition([[1.5e308, 0]]) == 1.5e308
+
+
+@pytest.mark.parametrize("scale", [1e17, 1e30, 1e200])
+def test_an_entropy_is_never_larger_than_those_of_the_heads(scale, rng):
+    """Where rounding errors are larger than any entropy. Nothing is NaN, and probabilities are probabilities."""
+    for _ in range(200):
+        scores = rng.integers(-3, 4, (5, 6)) * scale
+        p = marginals(scores)
+        assert (p >= 0).all() and (p <= 1).all()
+        in_use = p[p > 0]
+        assert 0 <= entropy(scores) <= -(in_use * np.log(in_use)).sum() + 1e-12
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_is_no_array_of_scores(value):
+    for function in (log_partition, marginals, entropy, log_partition_batch, marginals_batch, entropy_batch):
+        with pytest.raises(errors.MindRootError):
+            function(value)
+        with pytest.raises(errors.ScoresShapeError, match="no layout"):
+            function([[[0, 0]]] if "batch" in function.__name__ else [[0, 0]], layout=value)
+    for function in (log_partition_batch, marginals_batch, entropy_batch):
+        with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError), match="sentence 2 of the batch"):
+            function([[[0, 0]], value])
+
+
+@pytest.mark.parametrize("function", [log_partition_batch, marginals_batch, entropy_batch])
+def test_scores_too_far_apart_name_the_sentence(function):
+    scores = np.array([[-1.5e308, 0, 1.5e308], [-1.5e308, 1.5e308, 0]])
+    with pytest.raises(errors.ScoreRangeError, match="^sentence 2 of the batch.*head 0 for dependent"):
+        function([np.zeros((2, 3)), scores])
+    assert decode(scores).tolist() in ([2, 0], [0, 1])  # decoding has no such limit
 
 
 @pytest.mark.parametrize("function", [log_partition_batch, marginals_batch, entropy_batch])

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from generators import KINDS, random_arcs, random_scores, total, weights_of_all_trees
+from generators import (
+    DATE,
+    KINDS,
+    NO_NUMBERS,
+    exact_distribution,
+    extreme_scores,
+    random_arcs,
+    random_scores,
+    total,
+    weights_of_all_trees,
+)
 from spacy_mindroot import count_roots, decode, errors, is_tree, tree_weight
 from spacy_mindroot.inference import kbest, tree_margin
 
@@ -60,8 +70,10 @@ def test_the_first_k_of_all(kind, k, rng):
 @pytest.mark.parametrize("kind", ["normal", "tied", "all_equal", "root_attractive", "huge", "tiny"])
 @pytest.mark.parametrize("n", [12, 25, 60])
 def test_longer_sentences(kind, n, rng):
-    """Distinct trees with one root, best first, the same on every run; each next best beats all that have another tree's arcs
-    out: for every arc of the best, the best tree without it is no better than the second."""
+    """Distinct single-rooted trees, best first, the same on every run.
+
+    The second is the best of those that lack an arc of the best one.
+    """
     scores = random_scores(kind, n, rng, np.float32)
     found = kbest(scores, 20)
     weights = [weight for _, weight in found]
@@ -105,15 +117,49 @@ def test_scores_near_the_largest_double(rng):
         ]
 
 
+@pytest.mark.parametrize("single_root", [True, False])
+def test_the_margin_of_scores_near_the_largest_double(single_root, rng):
+    """The exact difference, though both weights may be infinite."""
+    for _ in range(200):
+        scores = extreme_scores(rng.integers(1, 5), rng)
+        _, _, _, log_p = exact_distribution(scores, single_root=single_root)
+        ahead = -np.diff(np.sort(log_p)[::-1][:2])
+        found = tree_margin(scores, single_root=single_root)
+        if len(ahead) == 0:
+            assert found == np.inf
+        elif ahead[0] < 1e290:  # may be lost next to the largest scores, as it is in the weights
+            assert found == pytest.approx(ahead[0], abs=1e-9) or (found < 10 and np.abs(scores).max() > 1e300)
+        else:
+            assert found > 1e299
+    for _ in range(100):
+        n = rng.integers(2, 5)
+        scores = rng.integers(-7, 8, (n, n + 1)).astype(float)
+        found, expected = (tree_margin(scores * scale, single_root=single_root) for scale in (2.0**1020, 1))
+        assert found == expected * 2.0**1020
+    assert tree_margin(np.full((4, 5), 1.5e308)) == tree_margin(np.full((4, 5), -1.5e308)) == 0
+    assert tree_margin([[1.5e308, 0, -1.5e308], [1.5e308, 1.5e308, 0]]) == np.inf  # 3e308
+
+
 def test_the_trees_are_ones_own(rng):
     found = kbest(rng.normal(size=(4, 5)), 2)
     found[0][0][:] = 0  # writable
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.0, "3", None, 1 << 40])
+@pytest.mark.parametrize("k", [0, -1, 2.0, "3", None, True, DATE, int, 1 << 40])
 def test_a_number_of_trees_that_is_none(k):
     with pytest.raises(errors.CountError, match="k is"):
         kbest([[1, 0]], k)
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_what_are_no_scores_and_no_constraints(value):
+    for function in (lambda scores, **options: kbest(scores, 2, **options), tree_margin):
+        with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError)):
+            function(value)
+        with pytest.raises(errors.ConstraintsError):
+            function(np.zeros((2, 3)), required=value)
+        with pytest.raises(errors.ConstraintsError):
+            function(np.zeros((2, 3)), forbidden=[(1, value)])
 
 
 def test_errors_are_those_of_decode():

@@ -1,11 +1,11 @@
-"""Random trees: as often as they are probable, with either way of drawing them, with and without replacement."""
+"""Sampling: frequencies against probabilities, for both methods of drawing, with and without replacement."""
 
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from generators import all_trees
+from generators import DATE, NO_NUMBERS, all_trees, exact_distribution, extreme_scores
 from spacy_mindroot import count_roots, errors, is_tree
 from spacy_mindroot.inference import marginals, sample
 
@@ -13,7 +13,7 @@ DRAWS = 20_000
 
 
 def tree_probabilities(scores, *, single_root):
-    """Of all trees that have any, by their heads."""
+    """Return the probability of each tree that has any, by its heads."""
     n = len(scores)
     trees, single = all_trees(n)
     if single_root:
@@ -24,7 +24,7 @@ def tree_probabilities(scores, *, single_root):
 
 
 def assert_frequencies(counts, probabilities):
-    """Chi-square: within five standard deviations. What is expected less than ten times is taken together."""
+    """Chi-square within five standard deviations. Outcomes expected less than ten times are pooled."""
     draws = sum(counts.values())
     assert counts.keys() <= probabilities.keys()
     cells = Counter(), Counter()
@@ -52,7 +52,7 @@ def masked(rng, n):
 
 
 def in_pairs(rng, n):
-    """Tokens that all but always have each other for head: a walk hardly ever ends, and others are drawn."""
+    """Tokens that nearly always have each other as head: a walk hardly ever ends, so the other method is used."""
     scores = plain(rng, n)
     partner = np.arange(n) ^ 1
     inside = partner < n
@@ -61,7 +61,7 @@ def in_pairs(rng, n):
 
 
 def in_far_pairs(rng, n):
-    """The same, too far apart for doubles."""
+    """The same, with weights too far apart for doubles."""
     scores = in_pairs(rng, n)
     scores[scores > 20] += 1000
     return scores
@@ -110,7 +110,7 @@ def test_without_replacement_in_proportion_to_what_is_left(rng):
 
 
 def test_without_replacement_after_a_tree_that_is_all_but_certain(rng):
-    """What is left of the probability is not found by subtraction."""
+    """The probability of the remaining trees is not computed by subtraction."""
     scores = plain(rng, 4)
     best = np.array([2, 0, 2, 3])
     scores[np.arange(4), best] += 60
@@ -131,7 +131,45 @@ def test_the_same_seed_gives_the_same_trees(replace, rng):
 def test_no_trees_no_tokens_and_no_sense(replace, rng):
     assert sample(plain(rng, 3), 0, rng, replace=replace).shape == (0, 3)
     assert sample([], 2, rng, replace=replace).shape == ((2, 0) if replace else (1, 0))
-    with pytest.raises(ValueError, match="-1"):
-        sample(plain(rng, 3), -1, rng, replace=replace)
+    for size in (-1, 2.5, "3", None, True, DATE, [2], np.array([2, 2]), 1 << 40):
+        with pytest.raises(errors.CountError, match="size is .*a number of trees"):
+            sample(plain(rng, 3), size, rng, replace=replace)
+    for seed in (-1, 2.5, "ab", True, DATE, object(), [None], {}, 1j, np.array(["2020"], dtype="M8[D]")):
+        with pytest.raises(errors.SeedError, match="rng is"):
+            sample(plain(rng, 3), 1, seed, replace=replace)
+    for value in NO_NUMBERS:
+        with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError)):
+            sample(value, 1, rng, replace=replace)
     with pytest.raises(errors.NoRootError):
         sample([[-np.inf, 0, 0], [-np.inf, 0, 0]], 1, rng, replace=replace)
+
+
+@pytest.mark.parametrize("rng", [None, 3, [1, 2], np.random.SeedSequence(3), np.random.PCG64(3), np.int64(3)])
+def test_every_source_of_randomness_of_numpy(rng):
+    assert is_tree(sample(np.zeros((3, 4)), 1, rng)[0])
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_scores_near_the_largest_double(single_root, rng):
+    """Only trees of any probability come, and without replacement the most probable first."""
+    drawn = 0
+    for _ in range(100):
+        scores = extreme_scores(rng.integers(1, 5), rng)
+        trees, probabilities, _, _ = exact_distribution(scores, single_root=single_root)
+        likely = {tuple(heads) for heads, p in zip(trees.tolist(), probabilities, strict=True) if p > 1e-30}
+        try:
+            assert set(map(tuple, sample(scores, 10, rng, single_root=single_root).tolist())) <= likely
+            first = sample(scores, len(likely), rng, replace=False, single_root=single_root).tolist()
+        except errors.ScoreRangeError:
+            continue
+        drawn += 1
+        # Trees of vanishing probability come after all others.
+        assert set(map(tuple, first)) == likely
+    assert drawn > 30
+
+
+def test_too_far_apart_to_sample_without_replacement():
+    scores = [[1.5e308, 0, -1.5e308], [0, 0, 0]]
+    assert sample(scores, 3, 1).tolist() == [[0, 1]] * 3
+    with pytest.raises(errors.ScoreRangeError, match="without replacement"):
+        sample(scores, 3, 1, replace=False)

@@ -1,0 +1,56 @@
+"""The labels that `arc_scorer` leaves on a Doc: scored for the arcs of the decoded tree, and for all arcs only on request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from thinc.api import Ops
+
+from ..pipeline.arc_labels import ArcLabels
+from .batching import Group
+from .label_biaffine import LabelScores
+from .products import one_thread
+
+__all__ = ["LabelsOnDemand"]
+
+
+class LabelsOnDemand(ArcLabels):
+    """The best labels of the arcs of one sentence of a batch: 0 is ROOT's, which the arcs from ROOT have and no others.
+
+    ops (Ops): The device of the scores.
+    scores (LabelScores): The label scores of the batch.
+    sentence (int): The index of the sentence in the batch.
+    group (Group): The group that contains it.
+    row (int): Its row in the group.
+    dtype (np.dtype): An unsigned integer type with room for all labels.
+    """
+
+    def __init__(self, ops: Ops, scores: LabelScores, sentence: int, group: Group, row: int, dtype: Any) -> None:
+        n = int(scores.batch.lengths[sentence])
+        self.shape = (n, n + 1)
+        self._ops, self._scores, self._sentence = ops, scores, sentence
+        self._group, self._row, self.dtype = group, row, np.dtype(dtype)
+
+    def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
+        with one_thread():
+            scores = self._scores.of_tree(self._sentence, heads)
+        labels: npt.NDArray[Any] = self._ops.to_numpy(scores.argmax(axis=1)) + 1
+        labels[heads == 0] = 0
+        return labels.astype(self.dtype)
+
+    def of_all_arcs(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        n = self.shape[0]
+        own = replace(
+            self._group,
+            sentences=self._group.sentences[self._row : self._row + 1],
+            tokens=self._group.tokens[self._row : self._row + 1, :n],
+            real=self._group.real[self._row : self._row + 1, :n],
+        )
+        with one_thread():
+            best = [self._ops.to_numpy(part.argmax(axis=3)[0]) + 1 for part in self._scores.of_all_arcs(own)]
+        labels: npt.NDArray[Any] = np.concatenate(best)
+        labels[:, 0] = 0
+        return labels.astype(self.dtype)

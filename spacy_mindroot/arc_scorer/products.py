@@ -1,0 +1,175 @@
+"""Matrix products: with BLIS, as in thinc, or with numpy's BLAS on one thread, whichever is faster on this machine.
+
+The choice is made by layer: thinc keeps its operations (`Ops`) in each node of a model. Other pipelines in the process
+are not affected.
+"""
+
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, wraps
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from spacy.language import Language
+from thinc.api import Model, NumpyOps
+
+__all__ = ["NumpyProducts", "make_product_setter", "numpy_is_faster", "on_one_thread", "one_thread", "set_products"]
+
+ModelT = TypeVar("ModelT", bound=Model)
+
+_SIZE = 256  # of the matrices that are multiplied to find out what is faster
+_MARGIN = 1.2  # numpy must be faster by this factor
+
+
+class NumpyProducts(NumpyOps):
+    """thinc's operations for CPUs, with numpy's matrix products on one thread in place of BLIS."""
+
+    def __init__(self, device_type: str = "cpu", device_id: int = -1) -> None:
+        super().__init__(device_type, device_id, use_blis=False)
+
+    def gemm(self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False) -> Any:
+        if _threads.users:  # in one_thread() already
+            return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
+        with one_thread():
+            return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
+
+
+class _Threads:
+    """The number of threads of numpy's BLAS, if that is an OpenBLAS. The functions are None if it is not."""
+
+    def __init__(self) -> None:
+        self.get, self.set = _find_functions()
+        self.reset()
+        if hasattr(os, "register_at_fork"):  # another thread may hold the lock
+            os.register_at_fork(after_in_child=self.reset)
+
+    def reset(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0  # calls of one_thread() in progress, in all threads of the process
+        self.before = 1
+
+
+def _find_functions() -> tuple[Callable[[], int] | None, Callable[[int], None] | None]:
+    """Return OpenBLAS's functions for the number of threads, looked up in the libraries that numpy has loaded."""
+    try:
+        library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
+    except (AttributeError, OSError, TypeError):
+        return None, None
+    for prefix in ("scipy_openblas", "openblas"):
+        for suffix in ("64_", "_64_", ""):
+            try:
+                get = library[f"{prefix}_get_num_threads{suffix}"]
+                set_to = library[f"{prefix}_set_num_threads{suffix}"]
+            except AttributeError:
+                continue
+            get.argtypes, get.restype = [], ctypes.c_int
+            set_to.argtypes, set_to.restype = [ctypes.c_int], None
+            return get, set_to
+    return None, None
+
+
+_threads = _Threads()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run numpy's products on one thread, and restore the number of threads afterwards.
+
+    A layer computes many small products. Sharing one among several threads gains little on idle cores. On busy cores,
+    where the threads wait for each other, it takes up to a hundred times as long. The setting holds for the whole
+    process, so that products in other Python threads use one thread, too, in the meantime. There is no effect if
+    numpy's BLAS is not an OpenBLAS.
+    """
+    threads = _threads
+    if threads.get is None or threads.set is None:
+        yield
+        return
+    with threads.lock:
+        if threads.users == 0:
+            threads.before = threads.get()
+            if threads.before != 1:
+                threads.set(1)
+        threads.users += 1
+    try:
+        yield
+    finally:
+        with threads.lock:
+            threads.users -= 1
+            if threads.users == 0 and threads.before != 1:
+                threads.set(threads.before)
+
+
+def on_one_thread(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate the forward function of a layer: it and the backprop that it returns run in `one_thread()`."""
+
+    @wraps(forward)
+    def forward_on_one_thread(model: Any, inputs: Any, is_train: bool) -> Any:
+        with one_thread():
+            outputs, backprop = forward(model, inputs, is_train)
+
+        def backprop_on_one_thread(d_outputs: Any) -> Any:
+            with one_thread():
+                return backprop(d_outputs)
+
+        return outputs, backprop_on_one_thread
+
+    return forward_on_one_thread
+
+
+@cache
+def numpy_is_faster() -> bool:
+    """Whether numpy's products on one thread are clearly faster than those of BLIS.
+
+    Measured once per process, in some 10 ms.
+    False if the threads of numpy's BLAS can't be controlled, since products on several threads may be very slow.
+    """
+    if _threads.get is None:
+        return False
+    matrix = np.ones((_SIZE, _SIZE), dtype="f")
+    seconds = {}
+    for ops in (NumpyOps(), NumpyProducts()):
+        times = []
+        for _ in range(6):  # the first one warms up
+            began = time.perf_counter()
+            ops.gemm(matrix, matrix)
+            times.append(time.perf_counter() - began)
+        seconds[type(ops)] = min(times)
+    return seconds[NumpyProducts] * _MARGIN < seconds[NumpyOps]
+
+
+def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "auto") -> ModelT:
+    """Choose the matrix products of all layers of a model that run on thinc's `NumpyOps`, and return the model.
+
+    Layers on other operations (a GPU, Apple's Accelerate, `NumpyOps(use_blis=False)`) are left as they are.
+
+    model (Model): The model.
+    products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.
+    """
+    to_numpy = products == "numpy" or (products == "auto" and numpy_is_faster())
+    for node in model.walk():
+        if to_numpy and type(node.ops) is NumpyOps and node.ops.use_blis:
+            node.ops = NumpyProducts()
+        elif not to_numpy and type(node.ops) is NumpyProducts:
+            node.ops = NumpyOps()
+    return model
+
+
+def make_product_setter(products: Literal["auto", "numpy", "blis"] = "auto") -> Callable[[Language], Language]:
+    """Make the callback spacy-mindroot.set_products.v1, for `after_pipeline_creation` in the `[nlp]` block of a config.
+
+    It chooses the matrix products of all components of the pipeline, spaCy's own included. See `set_products`.
+    """
+
+    def set_products_of_pipeline(nlp: Language) -> Language:
+        for _, component in nlp.components:
+            model = getattr(component, "model", None)
+            if isinstance(model, Model):
+                set_products(model, products)
+        return nlp
+
+    return set_products_of_pipeline

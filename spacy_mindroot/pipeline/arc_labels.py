@@ -1,0 +1,74 @@
+"""Labels that are scored only for the arcs of a tree: what a scorer may leave in `doc._.arc_labels` instead of an array."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import srsly
+from spacy.tokens import Doc
+
+from .extensions import read_extension
+
+__all__ = ["ArcLabels", "score_all_labels"]
+
+Labels = npt.NDArray[np.unsignedinteger[Any]]
+
+
+class ArcLabels(ABC):
+    """The best label of each arc of a sentence, found when it is asked for.
+
+    A parse needs the labels of n arcs out of n(n+1). To whoever wants all of them this is an array of unsigned ints, (n, n+1),
+    laid out like the arc scores: `numpy.asarray(labels)` scores all arcs. So does storing it: a copy, a pickle, and a Doc
+    that is restored from bytes hold an array.
+
+    shape (tuple[int, int]): (n, n+1).
+    dtype (np.dtype): An unsigned integer type.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    @abstractmethod
+    def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> Labels:
+        """Return the best label of the arc to each token.
+
+        heads (np.ndarray): The head of each token, (n,), 0 = ROOT, j = token j of the sentence.
+        RETURNS (np.ndarray): Indexes into `doc._.arc_label_names`, (n,).
+        """
+
+    @abstractmethod
+    def of_all_arcs(self) -> Labels:
+        """Return the best label of every arc, (n, n+1)."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.of_all_arcs()[index]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        labels = self.of_all_arcs()
+        return labels if dtype is None else labels.astype(dtype)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[npt.NDArray[Any]]]:
+        return np.asarray, (self.of_all_arcs(),)
+
+
+@srsly.msgpack_encoders("spacy-mindroot.arc_labels")
+def encode_arc_labels(obj: Any, chain: Callable[[Any], Any] | None = None) -> Any:
+    """Return what `Doc.to_bytes` is to store: the array in place of ArcLabels, and anything else as it is."""
+    if isinstance(obj, ArcLabels):
+        obj = np.asarray(obj)
+    return obj if chain is None else chain(obj)
+
+
+def score_all_labels(doc: Doc) -> None:
+    """Replace each ArcLabels in `doc._.arc_labels` by its array, which needs the scorer no longer."""
+    labels = read_extension(doc, "arc_labels")
+    if isinstance(labels, (list, tuple)) and any(isinstance(own, ArcLabels) for own in labels):
+        arrays = [np.asarray(own) if isinstance(own, ArcLabels) else own for own in labels]
+        doc.user_data[("._.", "arc_labels", None, None)] = arrays

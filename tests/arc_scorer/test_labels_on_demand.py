@@ -1,0 +1,79 @@
+"""Labels that are scored for the arcs of the tree alone: the same as those of all arcs, and an array to whoever asks for one."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import srsly
+from spacy.tokens import Doc, DocBin
+
+from scorer_helpers import gold_docs, make_nlp, parse, trees, with_sentences
+from spacy_mindroot.arc_scorer.label_biaffine import LabelScores
+from spacy_mindroot.arc_scorer.labels_on_demand import LabelsOnDemand
+from spacy_mindroot.pipeline.arc_labels import ArcLabels
+
+
+@pytest.fixture(scope="module")
+def docs():
+    return gold_docs()
+
+
+@pytest.fixture(scope="module")
+def nlp(docs):
+    return make_nlp(docs, steps=30)
+
+
+def scored(nlp, docs):
+    return list(nlp.get_pipe("arc_scorer").pipe([with_sentences(nlp, doc) for doc in docs]))
+
+
+def test_labels_of_a_tree_are_those_of_its_arcs_among_all(nlp, docs, rng):
+    for doc in scored(nlp, docs):
+        for labels in doc._.arc_labels:
+            assert isinstance(labels, LabelsOnDemand)
+            n = len(labels)
+            array = np.asarray(labels)
+            assert array.shape == labels.shape == (n, n + 1) and array.dtype == labels.dtype == np.uint8
+            assert (array[:, 0] == 0).all() and (array[:, 1:] > 0).all()
+            heads = rng.integers(0, n + 1, n)
+            assert labels.of_tree(heads).tolist() == array[np.arange(n), heads].tolist()
+            assert labels[0, 1] == array[0, 1]
+
+
+def test_a_parse_scores_the_labels_of_its_arcs_alone(nlp, docs, monkeypatch):
+    expected = trees(parse(nlp, docs))
+    monkeypatch.setattr(LabelScores, "of_all_arcs", None)
+    assert trees(parse(nlp, docs)) == expected
+
+
+def test_those_who_keep_the_scores_have_arrays(nlp, docs):
+    mind_root = nlp.get_pipe("mind_root")
+    mind_root.keep_scores = True
+    try:
+        (doc,) = parse(nlp, docs[:1])
+    finally:
+        mind_root.keep_scores = False
+    assert all(type(labels) is np.ndarray for labels in doc._.arc_labels)
+    names = doc._.arc_label_names
+    for sentence, labels in zip(doc.sents, doc._.arc_labels, strict=True):
+        for i, token in enumerate(sentence):
+            head = 0 if token.head == token else token.head.i - sentence.start + 1
+            assert names[labels[i, head]] == token.dep_
+
+
+def restored(doc):
+    yield copy.deepcopy(doc.user_data)["._.", "arc_labels", None, None]
+    yield pickle.loads(pickle.dumps(doc))._.arc_labels
+    yield Doc(doc.vocab).from_bytes(doc.to_bytes())._.arc_labels
+    yield next(DocBin(docs=[doc], store_user_data=True).get_docs(doc.vocab))._.arc_labels
+    yield srsly.msgpack_loads(srsly.msgpack_dumps(doc._.arc_labels))
+
+
+def test_stored_labels_are_arrays(nlp, docs):
+    (doc,) = scored(nlp, docs[:1])
+    for labels in restored(doc):
+        assert len(labels) == len(doc._.arc_labels)
+        for own, other in zip(doc._.arc_labels, labels, strict=True):
+            assert not isinstance(other, ArcLabels)
+            np.testing.assert_array_equal(own, other)

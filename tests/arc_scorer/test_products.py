@@ -1,0 +1,221 @@
+"""Matrix products: the faster ones, on one thread, and for our own layers only."""
+
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import spacy
+from thinc.api import Linear, NumpyOps, Ops, chain
+
+from spacy_mindroot.arc_scorer import products
+from spacy_mindroot.arc_scorer.bilstm import BiLSTM
+from spacy_mindroot.arc_scorer.products import (
+    NumpyProducts,
+    make_product_setter,
+    numpy_is_faster,
+    on_one_thread,
+    one_thread,
+    set_products,
+)
+
+
+class FakeThreads:
+    """Stands in for an OpenBLAS, and keeps all numbers that were set."""
+
+    def __init__(self, count):
+        self.count, self.history = count, []
+        self.lock, self.users, self.before = threading.Lock(), 0, 1
+
+    def get(self):
+        return self.count
+
+    def set(self, count):
+        self.count = count
+        self.history.append(count)
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    fake = FakeThreads(8)
+    monkeypatch.setattr(products, "_threads", fake)
+    return fake
+
+
+def test_the_number_of_threads_is_restored(threads):
+    with one_thread():
+        assert threads.count == 1
+        with one_thread():
+            assert threads.count == 1
+        assert threads.count == 1
+    assert threads.history == [1, 8]
+    with pytest.raises(ZeroDivisionError), one_thread():
+        1 / 0  # noqa: B018
+    assert threads.count == 8
+
+
+def test_a_single_thread_stays_as_it_is(threads):
+    threads.count = 1
+    with one_thread():
+        pass
+    assert threads.history == []
+
+
+def test_sections_that_overlap_in_two_threads(threads):
+    """The first one to end must not set the threads of the other."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def other():
+        with one_thread():
+            inside.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=other)
+    with one_thread():
+        thread.start()
+        assert inside.wait(10)
+    assert threads.count == 1
+    leave.set()
+    thread.join()
+    assert threads.count == 8 and threads.history == [1, 8]
+
+
+def test_forward_and_backprop_run_on_one_thread(threads):
+    seen = []
+
+    @on_one_thread
+    def forward(model, inputs, is_train):
+        seen.append(threads.count)
+        return inputs, lambda d_outputs: seen.append(threads.count)
+
+    forward(None, None, True)[1](None)
+    assert seen == [1, 1] and threads.count == 8
+    NumpyProducts().gemm(np.ones((2, 2), dtype="f"), np.ones((2, 2), dtype="f"))
+    assert threads.history == [1, 8] * 3
+
+
+def test_without_an_openblas(monkeypatch, threads):
+    threads.get = threads.set = None
+    with one_thread():
+        pass
+    numpy_is_faster.cache_clear()
+    try:
+        assert not numpy_is_faster()
+    finally:
+        numpy_is_faster.cache_clear()
+
+    class Library:
+        def __init__(self, path):
+            pass
+
+        def __getitem__(self, name):
+            raise AttributeError(name)
+
+    monkeypatch.setattr(products.ctypes, "CDLL", Library)
+    assert products._find_functions() == (None, None)
+
+
+def test_numpy_of_this_machine():
+    """Wheels of numpy for Linux contain an OpenBLAS, whose threads are found and set."""
+    real = products._threads
+    if real.get is None:
+        pytest.skip("numpy's BLAS is not an OpenBLAS that can be reached")
+    before = real.get()
+    with one_thread():
+        assert real.get() == 1
+    assert real.get() == before >= 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+def test_a_fork_in_the_middle(threads):
+    """The lock may be held at that moment, by a thread that the child does not have."""
+    real = products._Threads()
+    with real.lock:
+        real.users = 3
+        queue = multiprocessing.get_context("fork").SimpleQueue()
+        child = multiprocessing.get_context("fork").Process(target=lambda: queue.put((real.lock.locked(), real.users)))
+        child.start()
+        child.join()
+    assert queue.get() == (False, 0)
+
+
+@pytest.mark.parametrize("trans1", [False, True])
+@pytest.mark.parametrize("trans2", [False, True])
+def test_products_are_those_of_blis(rng, trans1, trans2):
+    x = rng.normal(size=(7, 5) if trans1 else (5, 7)).astype("f")
+    y = rng.normal(size=(3, 7) if trans2 else (7, 3)).astype("f")
+    out = np.empty((5, 3), dtype="f")
+    expected = NumpyOps().gemm(x, y, trans1=trans1, trans2=trans2)
+    ops = pickle.loads(pickle.dumps(NumpyProducts()))
+    np.testing.assert_allclose(ops.gemm(x, y, trans1=trans1, trans2=trans2), expected, rtol=1e-5)
+    assert ops.gemm(x, y, out=out, trans1=trans1, trans2=trans2) is out
+    np.testing.assert_allclose(out, expected, rtol=1e-5)
+
+
+def kinds(model):
+    return [type(node.ops) for node in model.walk()]
+
+
+def test_set_products():
+    model = chain(Linear(2, 2), Linear(2, 2))
+    assert set_products(model, "numpy") is model and set(kinds(model)) == {NumpyProducts}
+    assert not any(node.ops.use_blis for node in model.walk())
+    set_products(model, "blis")
+    assert set(kinds(model)) == {NumpyOps} and all(node.ops.use_blis for node in model.walk())
+    set_products(model, "auto")
+    assert set(kinds(model)) == {NumpyProducts if numpy_is_faster() else NumpyOps}
+
+
+@pytest.mark.parametrize("ops", [Ops(), NumpyOps(use_blis=False)], ids=["another device", "chosen by the user"])
+def test_other_operations_are_left_alone(ops):
+    model = BiLSTM(4, 4)
+    model.ops = ops
+    for choice in ("numpy", "auto", "blis"):
+        assert set_products(model, choice).ops is ops
+
+
+def test_the_callback_reaches_all_components_and_no_other_pipeline():
+    nlp, other = spacy.blank("en"), spacy.blank("en")
+    for pipeline in (nlp, other):
+        for name in ("tok2vec", "tagger", "sentencizer"):
+            pipeline.add_pipe(name)
+    nlp.disable_pipe("tagger")
+    assert make_product_setter("numpy")(nlp) is nlp
+    for name in ("tok2vec", "tagger"):
+        assert dict(nlp.components)[name].model.ops.use_blis is False
+        assert set(kinds(dict(nlp.components)[name].model)) == {NumpyProducts}
+        assert set(kinds(other.get_pipe(name).model)) == {NumpyOps}
+
+
+SENTENCE = """
+import time, numpy, spacy
+from spacy.tokens import Doc
+from spacy_mindroot.arc_scorer.products import numpy_is_faster
+from spacy_mindroot.arc_scorer.bilstm import BiLSTM
+numpy_is_faster()
+layer = BiLSTM(160, 160)
+layer.initialize()
+text = numpy.ones((250, 160), dtype="f")
+seconds = []
+for _ in range(5):
+    began = time.process_time()
+    layer.predict([text])
+    seconds.append(time.process_time() - began)
+print(min(seconds))
+"""
+
+
+def test_one_thread_is_as_fast_as_the_default_number_of_threads():
+    """One sentence of 250 tokens, in seconds of all threads together. Several threads took 5 to 100 times as long."""
+
+    def seconds(**variables):
+        environment = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+        command = [sys.executable, "-c", SENTENCE]
+        done = subprocess.run(command, env=environment | variables, capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    assert min(seconds() for _ in range(2)) < 2 * seconds(OPENBLAS_NUM_THREADS="1")
