@@ -106,7 +106,7 @@ def print_change(nlp: Language, audited: list[AuditedSentence], out: Path) -> No
 
 def print_treebanks(folder: Path) -> Audit:
     """Print what the constraint changes on the test sets of treebanks, one per line, and return the sum over all."""
-    print(f"{'':<22}{'sentences':>9}  {'several roots':>14}  {'UAS without, with':>18}  {'difference [95 %]':>22}\n")
+    print(f"{'':<22}{'sentences':>9}  {'multi-rooted':>14}  {'UAS without, with':>18}  {'difference [95 %]':>22}\n")
     everything: list[AuditedSentence] = []
     for path in sorted(folder.glob("*.npz")):
         audited = list(audit_sentences(read_score_file(path), source=str(path)))
@@ -118,15 +118,15 @@ def print_treebanks(folder: Path) -> Audit:
 def print_row(name: str, audited: list[AuditedSentence]) -> Audit:
     audit = summarize(audited)
     uas = audit.scores["uas"]
-    several = several_roots(audited)
+    multi_rooted = count_multi_rooted(audited)
     print(
-        f"{name:<22}{len(audited):>9,}  {several:>6,} ({several / len(audited):5.1%})"
+        f"{name:<22}{len(audited):>9,}  {multi_rooted:>6,} ({multi_rooted / len(audited):5.1%})"
         f"  {100 * uas.unconstrained:>10.2f}  {100 * uas.single_root:.2f}  {difference(uas):>22}"
     )
     return audit
 
 
-def several_roots(audited: list[AuditedSentence]) -> int:
+def count_multi_rooted(audited: list[AuditedSentence]) -> int:
     return sum(len(each.unconstrained.roots) > 1 for each in audited)
 
 
@@ -173,7 +173,7 @@ def main(model: str, corpus: str, metrics: str, scores: str, out: str) -> None:
     print(
         "The few test sentences above say little about accuracy. These are the test sets of eight treebanks of\n"
         "Universal Dependencies, with arc scores of parsers trained on each of them (assets/scores/README.md).\n"
-        "Without the constraint, spaCy would split every sentence with several roots.\n"
+        "Without the constraint, spaCy would split every multi-rooted sentence in two or more.\n"
     )
     audit = print_treebanks(Path(scores))
     print_summary(audit)
