@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .mutation import mutated
 from .targets import TARGETS, Target, corpus_files
 
-SECONDS_PER_INPUT = 20
+SECONDS_PER_INPUT = 20  # of processor time
 
 
 class TooSlow(BaseException):
@@ -80,18 +80,21 @@ def fuzz(name: str, seconds: float, seed: int) -> tuple[int, Found | None]:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Raise TooSlow in the block if it takes too long, where the system has such a signal."""
-    if not hasattr(signal, "SIGALRM"):
+    """Raise TooSlow in the block if it takes too much processor time, or never ends, where the system has such signals."""
+    if not hasattr(signal, "setitimer"):
         yield
         return
 
     def stop(*_: object) -> None:
         raise TooSlow(f"an input that takes more than {SECONDS_PER_INPUT} seconds")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS_PER_INPUT)
+    before = signal.signal(signal.SIGPROF, stop), signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS_PER_INPUT)
+    signal.setitimer(signal.ITIMER_REAL, 20 * SECONDS_PER_INPUT)  # a machine may be busy
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGPROF, before[0])
+        signal.signal(signal.SIGALRM, before[1])
