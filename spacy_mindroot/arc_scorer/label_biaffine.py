@@ -12,7 +12,7 @@ from .batching import BUCKETS, SentenceBatch, one_hot_buckets
 
 __all__ = ["LabelBiaffine"]
 
-_LARGEST_PART = 1 << 24  # label scores computed at a time
+_LARGEST_PART = 1 << 19  # label scores computed at a time
 
 InT = tuple[Floats2d, Floats2d, SentenceBatch, "Ints1d | None", "Ints1d | None"]
 
