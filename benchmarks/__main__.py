@@ -143,6 +143,26 @@ def pipeline(
     )
 
 
+@app.command()
+def installed(
+    treebank: str = typer.Option("UD_Afrikaans-AfriBooms", help="UD treebank in the data folder"),
+    repeats: int = typer.Option(5, help="Runs of each pipeline over the test set"),
+    other: Path | None = typer.Option(None, help="Interpreter of another installation, to measure its pipelines, too"),
+    other_configs: Path | None = typer.Option(None, help="Folder of that installation's configs"),
+) -> None:
+    """Speed and memory of pipelines as installed, each in a fresh process: ours, and spaCy's tok2vec and parser."""
+    from .installed import measure_installed
+
+    figures = dict(measure_installed(DATA / "ud" / treebank, repeats, other, other_configs))
+    names = list(figures)
+    for figure in figures[names[0]]:
+        rows = [
+            (name, f"{figures[name][figure]:,.4g}" if figures[name][figure] < 1000 else f"{figures[name][figure]:,.0f}")
+            for name in names
+        ]
+        typer.echo(table(rows, header=("", figure), divider=True, aligns=("l", "r")))
+
+
 # The options of `train` and `losses`.
 Treebanks = Annotated[str, typer.Option(help="UD treebanks in the data folder, by commas")]
 Seeds = Annotated[int, typer.Option(help="Runs of each parser on each treebank")]

@@ -14,7 +14,7 @@ from .batching import BUCKETS, Group, SentenceBatch, bucket_of, one_hot_buckets
 
 __all__ = ["LabelBiaffine", "LabelScores"]
 
-_LARGEST_PART = 1 << 21  # label scores computed at a time
+_LARGEST_PART = 1 << 19  # label scores computed at a time
 _TOKENS_AT_A_TIME = 2048
 
 InT = tuple[Floats2d, Floats2d, SentenceBatch, "Ints1d | None", "Ints1d | None"]
