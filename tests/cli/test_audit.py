@@ -80,7 +80,7 @@ def test_audits_a_pipeline_on_a_corpus(model, tmp_path):
     assert set(found["scores"]) == {"uas", "las", "las_universal", "uem", "lem", "root_acc", "nonprojective"}
     records = [json.loads(line) for line in (out / "audit.jsonl").read_text("utf8").splitlines()]
     assert len(records) == 18
-    assert sum(len(record["roots"]) > 1 for record in records) == found["malformed"]
+    assert sum(len(record["roots"]) > 1 for record in records) == found["multi_rooted"]
     page = (out / "audit.html").read_text("utf8")
     assert page.count("<section") == found["changed_sentences"] == sum(bool(r["changed"]) for r in records)
     assert "| UAS |" in (out / "audit.md").read_text("utf8") and "UAS" in result.output
@@ -104,7 +104,7 @@ def test_audits_a_score_file(checkout, tmp_path):
     result = audit(checkout / "assets" / "demo.npz", "-o", tmp_path, "--most", 1)
     assert result.exit_code == 0, result.output
     found = json.loads((tmp_path / "audit.json").read_text("utf8"))
-    assert found["malformed"] > 1 and found["single_root"] == 1.0
+    assert found["multi_rooted"] > 1 and found["single_root"] == 1.0
     assert (tmp_path / "audit.html").read_text("utf8").count("<section") == 1
     assert json.loads((tmp_path / "audit.jsonl").read_text("utf8").splitlines()[0])["id"] == "demo-1"
 
