@@ -43,7 +43,7 @@ def run(
     jobs: int = typer.Option(2, min=1, metavar="N", help="Parsers to train at the same time, one thread each"),
     out: Path = OUT,
 ) -> None:
-    """Fetch and convert treebanks, then train and audit parsers. Continues after an interruption; reports failures last."""
+    """Fetch and convert treebanks, then train and audit parsers. Continues where it stopped; lists failures last."""
     logger.setLevel(logging.INFO)  # the reader logs the oddities of a treebank
     names = [f"UD_{name.strip().removeprefix('UD_')}" for name in only.split(",") if name.strip()]
     unknown = [name for name in names if name not in read_paper()]

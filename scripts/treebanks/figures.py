@@ -1,4 +1,4 @@
-"""Draws the paper's figures 2 and 3: the multi-rooted rate, and the changes by the constraint, against training size."""
+"""Draws the paper's figures 2 and 3: multi-rooted rate and changes by the constraint, against training size."""
 
 from __future__ import annotations
 

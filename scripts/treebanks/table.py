@@ -40,7 +40,7 @@ class Found(NamedTuple):
         ]
 
     def change(self, name: str) -> str:
-        """The mean over seeds and their range in parentheses, or a single seed's value and its 95 % interval in brackets."""
+        """The mean and (range) over seeds, or a single seed's value and its [95 % interval]."""
         values = self.relative(name)
         if not values:
             return "-"
@@ -53,7 +53,8 @@ class Found(NamedTuple):
 def collect(out: Path) -> list[Found]:
     """All treebanks that have been audited, in the paper's order.
 
-    RAISES (RuntimeError): If the parsers of a treebank were made with different settings, or a file of theirs is damaged.
+    RAISES (RuntimeError): If the parsers of a treebank were made with different settings, or a file of theirs is
+        damaged.
     """
     found = []
     for name, paper in read_paper().items():
@@ -164,9 +165,9 @@ def _means(measures: Sequence[tuple[float, float, float]]) -> tuple[str, str, st
 
 
 NOTE = (
-    "Test sentences with gold tokens. Changes are relative, from the best unconstrained to the best single-rooted tree: for "
-    "one seed its value with the 95 % bootstrap interval in brackets, for several seeds the mean with the range in "
-    "parentheses. The paper's parsers are Stanza's."
+    "Test sentences with gold tokens. Changes are relative, from the best unconstrained to the best single-rooted "
+    "tree: for one seed its value with the 95 % bootstrap interval in brackets, for several seeds the mean with the "
+    "range in parentheses. The paper's parsers are Stanza's."
 )
 
 

@@ -1,7 +1,7 @@
 """Trains one parser on one treebank: `python -m scripts.treebanks.train CONFIG FOLDER OUT SEED STEPS`.
 
-With a development set, the best checkpoint counts; without one, the last. NumPy's BLAS multiplies the matrices, since it was
-faster on the machines tried than BLIS, the default of `spacy train`.
+With a development set, the best checkpoint counts; without one, the last. NumPy's BLAS multiplies the matrices,
+since it was faster on the machines tried than BLIS, the default of `spacy train`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from thinc.api import NumpyOps, set_current_ops
 
 __all__ = ["LOSS", "train"]
 
-# The loss of the paper's parsers. The likelihood of single-rooted trees ("tree") does not determine how much arcs from ROOT weigh,
-# and so not how many of them the best unconstrained tree has.
+# The loss of the paper's parsers. The likelihood of single-rooted trees ("tree") does not determine how much arcs
+# from ROOT weigh, and so not how many of them the best unconstrained tree has.
 LOSS = "head"
 
 

@@ -1,1 +1,1 @@
-"""Measures, pictures and reports of what the root constraint changes on a corpus. Nothing here writes a tree to a Doc."""
+"""Measures, pictures and reports of what the root constraint changes on a corpus. Nothing here writes to a Doc."""

@@ -65,9 +65,9 @@ def load_pipeline(model: str) -> Language:
 
 
 def reads_surface_tokens(nlp: Language) -> bool | None:
-    """Whether the corpus reader in the pipeline's config reads multiword tokens of CoNLL-U, rather than the words in them.
+    """Whether the pipeline's own corpus reader reads the multiword tokens of CoNLL-U rather than the words in them.
 
-    None if the config names no reader for CoNLL-U. The development corpus goes before the training corpus.
+    None if its config names no reader for CoNLL-U. The development corpus has precedence over the training corpus.
     """
     corpora: dict[str, Any] = nlp.config.get("corpora") or {}
     for name in ("dev", "train", *corpora):
@@ -83,7 +83,8 @@ def read_corpus(path: Path, vocab: Vocab, *, surface_tokens: bool = False) -> It
 
     surface_tokens (bool): The tokens of CoNLL-U are its multiword tokens, not the words in them. See
         `conllu.sentences_to_doc`.
-    RAISES (CorpusError): If the corpus can't be read or has no sentences. ConlluError: for the first fault in a CoNLL-U file.
+    RAISES (CorpusError): If the corpus can't be read or has no sentences. ConlluError: for the first fault in a
+        CoNLL-U file.
     """
     empty = True
     for sentence in _read_docs(path, vocab) if path.suffix == ".spacy" else _read_conllu(path, vocab, surface_tokens):
@@ -132,8 +133,8 @@ def _gold_sentence(span: Span, name: str) -> GoldSentence:
 def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterator[ScoredSentence]:
     """Scores sentences with a pipeline, up to its `mind_root`, and reads the scores as that component would.
 
-    nlp (Language): A pipeline with an `arc_scorer` or any other component that sets arc scores. Without a `mind_root`, they
-        are read from `doc._.arc_scores`.
+    nlp (Language): A pipeline with an `arc_scorer` or any other component that sets arc scores. Without a
+        `mind_root`, they are read from `doc._.arc_scores`.
     RAISES (MindRootError): If a Doc has no scores, or not those of a single sentence, or a component fails.
     """
     at = next((i for i, (_, pipe) in enumerate(nlp.pipeline) if isinstance(pipe, MindRoot)), None)
@@ -148,8 +149,8 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
             matrices = [to_root_column(scores, where=gold.name) for scores in source(doc)]
             if len(matrices) != 1:
                 raise ScoresShapeError(
-                    f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the pipeline "
-                    "split sentences anew?"
+                    f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the "
+                    "pipeline split sentences anew?"
                 )
             check_sentences(doc, [len(matrices[0])])
             labels, names = read_extension(doc, "arc_labels"), read_extension(doc, "arc_label_names")
@@ -170,10 +171,10 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
 
 
 def _piped(nlp: Language, pairs: Iterable[tuple[Doc, GoldSentence]]) -> Iterator[tuple[Doc, GoldSentence]]:
-    """`nlp.pipe`, with the ValueErrors of spaCy as CorpusErrors: a component is not initialized, a Doc is too long."""
+    """`nlp.pipe`, with any error of a component as a CorpusError."""
     try:
         yield from nlp.pipe(pairs, as_tuples=True)
-    except MindRootError:
+    except (MindRootError, OSError, MemoryError):
         raise
-    except ValueError as error:
-        raise CorpusError(f"The pipeline can't score this corpus: {error}") from error
+    except Exception as error:  # a component was not initialized, say; each library has errors of its own
+        raise CorpusError(f"The pipeline can't score this corpus ({type(error).__name__}): {error}") from error

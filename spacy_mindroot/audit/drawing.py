@@ -1,4 +1,4 @@
-"""Draws two trees of one sentence as an SVG picture: one above the words, the other below, with differences in colour."""
+"""Draws two trees of one sentence as SVG: one above the words, the other below, with differences in colour."""
 
 from __future__ import annotations
 
@@ -130,7 +130,8 @@ def _levels(heads: Sequence[int]) -> dict[int, int]:
 def _feet(heads: Sequence[int], centres: Sequence[float]) -> dict[tuple[int, int], float]:
     """The x of both ends of the arc to each token, by (dependent, token at that end).
 
-    The ends lie around the middle of a token, those of the shortest arcs outermost, so that arcs don't cross at their feet.
+    The ends lie around the middle of a token, those of the shortest arcs outermost, so that arcs don't cross at
+    their feet.
     """
     ends: dict[int, list[tuple[float, int]]] = defaultdict(list)
     for token, head in enumerate(heads, 1):
@@ -141,7 +142,8 @@ def _feet(heads: Sequence[int], centres: Sequence[float]) -> dict[tuple[int, int
             ends[token].append((0.0, token))
     feet = {}
     for token, arcs in ends.items():
-        # From left to right: short arcs to the left, long ones, the arrow from ROOT, long arcs to the right, short ones.
+        # From left to right: short arcs to the left, long ones, the arrow from ROOT, long arcs to the right, short
+        # ones.
         arcs.sort()
         step = min(_STEP, 36.0 / len(arcs))
         for k, (_, dependent) in enumerate(arcs):

@@ -6,8 +6,8 @@ import re
 
 __all__ = ["markdown_text", "visible"]
 
-# Control characters, lone surrogates, line and paragraph separators, and the controls of bidirectional text, which can hide
-# or reorder what stands around them.
+# Control characters, lone surrogates, line and paragraph separators, and the controls of bidirectional text, which
+# can hide or reorder what stands around them.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _MARKDOWN = re.compile(r"[\\`*_|<>&~]|\](?=[(\[:])")
 

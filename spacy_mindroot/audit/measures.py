@@ -213,8 +213,9 @@ class Audit:
     greedy_tree, greedy_answer (float): Share of sentences whose greedy graph is a tree, and a single-rooted tree.
     single_root (float): Share of sentences whose tree has one root with the constraint.
     changed_sentences, changed_arcs (int): Sentences and arcs that the constraint changes.
-    weight_lost (Optional[dict[str, float]]): Mean, least and greatest weight that the constraint costs in a multi-rooted
-        sentence. For log-probabilities, a difference of log-probabilities. None if no sentence is multi-rooted.
+    weight_lost (Optional[dict[str, float]]): Mean, least and greatest weight that the constraint costs in a
+        multi-rooted sentence. For log-probabilities, a difference of log-probabilities. None if no sentence is
+        multi-rooted.
     unknown_labels (dict[str, int]): Gold labels that the scorer does not have, each with its number of tokens. Always
         empty for a score file, which lists gold and predicted labels together.
     scores (dict[str, Comparison]): The measures, by name (see NAMES). Without gold trees, `nonprojective` alone.

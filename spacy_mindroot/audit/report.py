@@ -31,9 +31,9 @@ Rows = list[tuple[str, ...]]
 SCORE_HEADER = ("", "unconstrained", "single root", "difference, 95 % interval", "relative", "up / down in")
 
 NOTE = (
-    "Scores are percentages of all tokens that have a gold head. The interval is that of the difference, in points, from a "
-    "bootstrap over sentences. Up / down in: sentences in which the measure goes up / down. Where these are few, trust "
-    "them rather than the interval."
+    "Scores are percentages; all tokens that have a gold head count. The interval is that of the difference, in "
+    "points, from a bootstrap over sentences. Up / down in: sentences in which the measure goes up / down. Where these "
+    "are few, trust them rather than the interval."
 )
 
 

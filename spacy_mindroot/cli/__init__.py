@@ -40,8 +40,8 @@ def decode_cli(
     scores: Path = typer.Argument(
         ...,
         metavar="SCORES",
-        help="Score file (.npz) with the arrays `lens` and `arc`, and optionally `words`, `labels`, `label_best`, `heads` "
-        "and `deprels`",
+        help="Score file (.npz) with the arrays `lens` and `arc`, and optionally `words`, `labels`, `label_best`, "
+        "`heads` and `deprels`",
         exists=True,
         dir_okay=False,
     ),
@@ -84,14 +84,14 @@ def decode_cli(
     """Decode the best single-rooted tree of every sentence in a score file.
 
     Writes CoNLL-U with the best label of each arc, and prints a table: the number of sentences, the number whose best
-    unconstrained tree is multi-rooted and, if the file has gold heads, UAS without and with the root constraint (percent
-    of all tokens, punctuation included).
+    unconstrained tree is multi-rooted and, if the file has gold heads, UAS without and with the root constraint
+    (percent of all tokens, punctuation included).
 
-    --kbest and --confidence add comments to the CoNLL-U. Numbers have six digits. One comment per tree, best first, as in
-    `# tree_1 = weight=-3.25 logprob=-0.18 heads=2,0,2 deprels=nsubj,root,obj` (logprob only with --confidence); the first
-    is the tree that is written below. With --confidence also `# tree_logprob = -0.18`, the log-probability of that tree;
-    `# tree_margin = 1.5`, the weight by which it beats the next best (inf if there is no other); and, in MISC, HeadProb
-    and HeadEntropy (in nats).
+    --kbest and --confidence add comments to the CoNLL-U. Numbers have six digits. One comment per tree, best first,
+    as in `# tree_1 = weight=-3.25 logprob=-0.18 heads=2,0,2 deprels=nsubj,root,obj` (logprob only with
+    --confidence); the first is the tree that is written below. With --confidence also `# tree_logprob = -0.18`, the
+    log-probability of that tree; `# tree_margin = 1.5`, the weight by which it beats the next best (inf if there is
+    no other); and, in MISC, HeadProb and HeadEntropy (in nats).
     """
     from .decode import run
 
@@ -139,9 +139,9 @@ def audit_cli(
 ) -> None:
     """Report what the root constraint changes on a corpus.
 
-    Decodes every sentence, with gold tokens and boundaries, without and with the root constraint. Prints how often the best
-    unconstrained tree is multi-rooted, what the constraint costs, and UAS, LAS, exact match and more both ways, with a
-    95 % interval on each difference.
+    Decodes every sentence, with gold tokens and boundaries, without and with the root constraint. Prints how often
+    the best unconstrained tree is multi-rooted, what the constraint costs, and UAS, LAS, exact match and more both
+    ways, with a 95 % interval on each difference.
     """
     from .audit import run
 
@@ -209,8 +209,9 @@ def init_config_cli(
 ) -> None:
     """Print a complete, commented config for training a parser.
 
-    The parser is a scorer of arcs (arc_scorer) and a decoder (mind_root) on top of an encoder (tok2vec). Without a senter
-    in the pipeline, it is trained on single sentences and treats a Doc without sentence boundaries as one sentence.
+    The parser is a scorer of arcs (arc_scorer) and a decoder (mind_root) on top of an encoder (tok2vec). Without a
+    senter in the pipeline, it is trained on single sentences and treats a Doc without sentence boundaries as one
+    sentence.
     """
     from .init_config import run
 
@@ -231,7 +232,8 @@ def repair_cli(
     check: bool = typer.Option(
         False,
         "--check",
-        help="Write no CoNLL-U. Print every malformed tree with file and line; exit status 1 if there is any (default: off)",
+        help="Write no CoNLL-U. Print every malformed tree with file and line; exit status 1 if there is any "
+        "(default: off)",
     ),
     report: Path | None = typer.Option(
         None,
@@ -251,8 +253,9 @@ def repair_cli(
 ) -> None:
     """Turn the basic trees of CoNLL-U files into single-rooted trees, changing the fewest arcs.
 
-    Repairs sentences with several roots or none, cycles, heads that are missing or out of range, and `root` as the label of
-    a word that is not the root. Writes HEAD and DEPREL of the words that change; every other byte stays as it is.
+    Repairs sentences with several roots or none, cycles, heads that are missing or out of range, and `root` as the
+    label of a word that is not the root. Writes HEAD and DEPREL of the words that change; every other byte stays as
+    it is.
     """
     from .repair import run
 
@@ -294,8 +297,8 @@ def vote_cli(
 ) -> None:
     """Combine several parsers' output into one parse: the single-rooted tree whose arcs have the most votes.
 
-    Every file votes for its arcs (Sagae and Lavie 2006). The files that have an arc of the resulting tree then vote for its
-    label. Ties go to the first file. Writes the first file with the resulting heads and labels.
+    Every file votes for its arcs (Sagae and Lavie 2006). The files that have an arc of the resulting tree then vote
+    for its label. Ties go to the first file. Writes the first file with the resulting heads and labels.
     """
     from .vote import run
 

@@ -97,8 +97,9 @@ def _warn_of_loss(nlp: Language) -> None:
     for name, component in nlp.pipeline:
         if isinstance(component, ArcScorer) and component.loss == "tree":
             warn(
-                f'{name} was trained with loss = "tree", which does not teach it how many roots a sentence has. All that is '
-                'called "unconstrained" here is therefore meaningless. To see what the constraint changes, train with '
+                f'{name} was trained with loss = "tree", which does not teach it how many roots a sentence has. All '
+                'that is called "unconstrained" here is therefore meaningless. To see what the constraint changes, '
+                'train with '
                 'loss = "head" or "both".'
             )
 
@@ -119,13 +120,13 @@ def _print(audit: Audit, out: Path | None) -> None:
     unknown = sum(audit.unknown_labels.values())
     if unknown > _MANY_UNKNOWN * audit.tokens:
         warn(
-            f"{unknown / audit.tokens:.0%} of the tokens have a gold label that the scorer does not have. Was the pipeline "
-            "trained on another annotation scheme, or on other tokens (--surface-tokens, --words)?"
+            f"{unknown / audit.tokens:.0%} of the tokens have a gold label that the scorer does not have. Was the "
+            "pipeline trained on another annotation scheme, or on other tokens (--surface-tokens, --words)?"
         )
     if out is not None:
         typer.echo(
-            f"\n{out / 'audit.html'} shows the sentences that change. audit.md, audit.json, audit.jsonl and the trees are in "
-            "the same folder."
+            f"\n{out / 'audit.html'} shows the sentences that change. audit.md, audit.json, audit.jsonl and the "
+            "trees are in the same folder."
         )
 
 

@@ -16,8 +16,8 @@ __all__ = ["read_for", "warn"]
 def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterator[GoldSentence]:
     """Yields the sentences of a corpus. Warns at its end if it is unknown whether their tokens fit the pipeline.
 
-    surface_tokens (Optional[bool]): Whether the tokens of CoNLL-U are its multiword tokens or the words in them. None: as
-        the corpus reader in the pipeline's config has it, or words if that names none.
+    surface_tokens (Optional[bool]): Whether the tokens of CoNLL-U are its multiword tokens or the words in them.
+        None: as the corpus reader in the pipeline's config has it, or words if that names none.
     RAISES (CorpusError, ConlluError): See `audit.corpus.read_corpus`.
     """
     chosen = reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens
@@ -27,8 +27,9 @@ def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterat
         yield sentence
     if chosen is None and multiword_tokens:
         warn(
-            f"{corpus} has {multiword_tokens:,} multiword tokens, and the words in them were scored. If the pipeline was "
-            "trained on the multiword tokens themselves, use --surface-tokens. If it was trained on the words, --words "
+            f"{corpus} has {multiword_tokens:,} multiword tokens, and the words in them were scored. If the pipeline "
+            "was trained on the multiword tokens themselves, use --surface-tokens. If it was trained on the words, "
+            "--words "
             "silences this message."
         )
 

@@ -154,7 +154,7 @@ def _followed(path: Path) -> Path:
 
 
 def _remove_stale(folder: Path, prefix: str) -> None:
-    """Removes temporary files of an output that a killed process has left behind: its process is gone, and its lock too."""
+    """Removes the temporary files of an output that killed processes have left: neither process nor lock is there."""
     if fcntl is None or not folder.is_dir():
         return
     for name in os.listdir(folder):

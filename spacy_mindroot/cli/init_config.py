@@ -14,8 +14,8 @@ from .files import PathsError, errors_as_messages, opened_to_write
 
 __all__ = ["EXTRAS", "make_config", "run"]
 
-# Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight of None
-# keeps a score out of the table that spaCy prints.
+# Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
+# of None keeps a score out of the table that spaCy prints.
 EXTRAS: dict[str, dict[str, float | None]] = {
     "senter": {"sents_f": 0.2},
     "tagger": {"tag_acc": 0.1, "pos_acc": 0.0, "tag_micro_p": None, "tag_micro_r": None, "tag_micro_f": None},
@@ -36,9 +36,7 @@ def run(
     extras = [name.strip() for name in pipeline.split(",") if name.strip()]
     unknown = [name for name in extras if name not in EXTRAS]
     if unknown:
-        raise typer.BadParameter(
-            f"{', '.join(map(repr, unknown))}: choose from {', '.join(EXTRAS)}.", param_hint="--pipeline"
-        )
+        raise typer.BadParameter(f"{', '.join(unknown)}: choose from {', '.join(EXTRAS)}.", param_hint="--pipeline")
     if optimize not in ("efficiency", "accuracy"):
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
     _check_language(lang)
@@ -56,8 +54,8 @@ def run(
         with opened_to_write(out) as file:
             file.write(text.encode("utf8"))
         typer.echo(
-            f"Wrote {out}. Train with: spacy train {shlex.quote(str(out))} --paths.train train.spacy --paths.dev dev.spacy "
-            "--output model"
+            f"Wrote {out}. Train with: spacy train {shlex.quote(str(out))} --paths.train train.spacy --paths.dev "
+            "dev.spacy --output model"
         )
 
 
