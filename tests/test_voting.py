@@ -64,7 +64,7 @@ def test_only_those_who_have_the_arc_vote_for_its_label():
     ("parses", "weights", "says"),
     [
         ([], None, "no parses"),
-        ([[0], [0, 1]], None, "parse 1 is of 1 tokens, parse 2 of 2"),
+        ([[0], [0, 1]], None, "parse 1 has 1 tokens, but parse 2 has 2"),
         ([[0], [0]], [1], "2 parses need as many weights"),
         ([[0], [0]], [1, 0], "positive and finite"),
         ([[0], [0]], [1, float("nan")], "positive and finite"),

@@ -243,6 +243,12 @@ def repair_cli(
         help="File to write all changes to, as JSON lines (default: none)",
         dir_okay=False,
     ),
+    skip_invalid: bool = typer.Option(
+        False,
+        "--skip-invalid",
+        help="Leave a sentence that is not CoNLL-U, or has no heads, exactly as it is, say so with file and line, and go "
+        "on; exit status 0 (default: stop and write nothing)",
+    ),
     demoted_label: str | None = typer.Option(
         None,
         "--demoted-label",
@@ -255,11 +261,11 @@ def repair_cli(
 
     Repairs sentences with several roots or none, cycles, heads that are missing or out of range, and `root` as the
     label of a word that is not the root. Writes HEAD and DEPREL of the words that change; every other byte stays as
-    it is.
+    it is. Reads CoNLL-U, CoNLL-U Plus and PARSEME's cupt, also compressed with gzip.
     """
     from .repair import run
 
-    run(source, out, check, report, demoted_label)
+    run(source, out, check, report, demoted_label, skip_invalid)
 
 
 @mindroot.command("vote")

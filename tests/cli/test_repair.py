@@ -110,12 +110,12 @@ def test_labels_alone(write, tmp_path):
 
 def test_the_label_of_demoted_roots(write, tmp_path):
     text = "1\ta\ta\tVERB\t_\t_\t0\troot\t_\t_\n2\tb\tb\tVERB\t_\t_\t0\troot\t_\t_\n\n"
-    for options, label in (([], "parataxis"), (["--label", "discourse"], "discourse")):
+    for options, label in (([], "parataxis"), (["--demoted-label", "discourse"], "discourse")):
         assert repair(write(text), tmp_path / "out.conllu", *options).exit_code == 0
         assert f"1\t{label}\t" in (tmp_path / "out.conllu").read_text()
     for label in ("root", "a b", "_", ""):
-        result = repair(write(text), tmp_path / "out.conllu", "--label", label)
-        assert result.exit_code == 1 and "--label" in result.output
+        result = repair(write(text), tmp_path / "out.conllu", "--demoted-label", label)
+        assert result.exit_code == 1 and "--demoted-label" in result.output
 
 
 def test_the_enhanced_layer_is_left_and_a_disagreement_reported(write, tmp_path):
