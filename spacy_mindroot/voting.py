@@ -54,8 +54,8 @@ def arc_votes(parses: Sequence[AnyHeads], weights: Sequence[float] | None = None
     n = len(heads[0])
     if n > _MOST_TOKENS:
         raise NotEnoughMemoryError(
-            f"the parses disagree on a sentence of {n:,} tokens, whose votes take {8 * n * (n + 1):,} bytes. The limit is "
-            f"{_MOST_TOKENS:,} tokens: split it into sentences first."
+            f"the parses disagree on a sentence of {n:,} tokens, whose votes take {8 * n * (n + 1):,} bytes. "
+            f"The limit is {_MOST_TOKENS:,} tokens: split it into sentences first."
         )
     votes = np.zeros((n, n + 1))
     for parse, share in zip(heads, shares, strict=True):
@@ -74,8 +74,8 @@ def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = Non
     Returns
     -------
     np.ndarray of int32, (n,)
-        0 = ROOT. Among trees with equally many votes, one that shares the most arcs with the first parse: put the parser
-        that you trust most first.
+        0 = ROOT. Among trees with equally many votes, one that shares the most arcs with the first parse: put the
+        parser that you trust most first.
 
     Raises
     ------

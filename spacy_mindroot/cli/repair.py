@@ -181,8 +181,9 @@ def _repair_file(job: _Job, source: Path, out: BinaryIO | None, progress: Progre
                 zero_based += looks_zero_based(before)
     if malformed * 2 > sentences and zero_based * 4 > malformed:  # of 0-based files: nearly all, and about two thirds
         message = (
-            f"{shown_name(source)}: the heads of {zero_based:,} of {malformed:,} malformed sentences make trees if they "
-            "count from 0, with the root as its own head. In CoNLL-U they count from 1, and ROOT is 0. Convert them first."
+            f"{shown_name(source)}: the heads of {zero_based:,} of {malformed:,} malformed sentences make trees "
+            "if they count from 0, with the root as its own head. In CoNLL-U they count from 1, and ROOT is 0. Convert "
+            "them first."
         )
         if not job.check:
             raise ConlluError(message)
@@ -204,8 +205,8 @@ def _pairs(source: Path, out: Path | None) -> list[Pair]:
         raise PathsError(f"{printable(source)} is a folder, so OUT must be a folder, too; found {printable(out)}.")
     if Path(os.path.realpath(source)) in Path(os.path.realpath(out)).parents:
         raise PathsError(
-            f"OUT, {printable(out)}, is inside IN, {printable(source)}: the next run would read what this one writes. Choose a "
-            "folder outside IN."
+            f"OUT, {printable(out)}, is inside IN, {printable(source)}: the next run would read what this one "
+            "writes. Choose a folder outside IN."
         )
     return [(file, out / file.relative_to(source)) for file in files]
 

@@ -28,7 +28,10 @@ def shown_name(path: Path) -> str:
 
 
 class Progress:
-    """A progress bar over bytes of input, on a terminal only. It shows no total for standard input and compressed files."""
+    """A progress bar over bytes of input, on a terminal only.
+
+    It shows no total for standard input and compressed files.
+    """
 
     def __init__(self, files: Sequence[Path]) -> None:
         total = None
@@ -125,8 +128,8 @@ def refuse_lost_files(pairs: Sequence[tuple[Path, Path | None]], report: Path | 
         own = _key(source)
         if key in inputs and not (in_place and key == own):
             raise PathsError(
-                f"IN and OUT are the same file, {printable(inputs[key])}. Choose another for one of them. To write to IN "
-                "itself, give OUT exactly as you give IN."
+                f"IN and OUT are the same file, {printable(inputs[key])}. Choose another for one of them. "
+                "To write to IN itself, give OUT exactly as you give IN."
             )
         if outputs.setdefault(key, (own, target))[0] != own:
             raise PathsError(f"{printable(target)} and {printable(outputs[key][1])}, two files to write, are the same.")

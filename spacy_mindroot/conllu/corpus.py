@@ -40,8 +40,8 @@ def make_conllu_corpus(
 class ConlluCorpus:
     """A corpus in CoNLL-U. See `make_conllu_corpus`.
 
-    Predicted Docs have the tokens of the file, too: nothing is tokenized. A word whose HEAD is "_" has no gold head. The
-    numbers of multiword tokens, empty nodes and words without a head are logged the first time the corpus is read.
+    Predicted Docs have the tokens of the file, too: nothing is tokenized. A word whose HEAD is "_" has no gold head.
+    The numbers of multiword tokens, empty nodes and words without a head are logged the first time the corpus is read.
     """
 
     def __init__(self, path: Path, sentences_per_doc: int = 1, limit: int = 0, surface_tokens: bool = False) -> None:

@@ -39,7 +39,7 @@ _ANNOTATION = (LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL)  # the columns of _Token'
 
 
 class _Token(NamedTuple):
-    """The annotation of a token on a Doc. "" stands for none. The head counts from 0 in the sentence; None if unknown."""
+    """The annotation of a token on a Doc; "" stands for none. The head is an index in the sentence, None if unknown."""
 
     form: str
     space: bool
@@ -59,18 +59,18 @@ def sentence_to_doc(vocab: Vocab, sentence: Sentence, *, surface_tokens: bool = 
 def sentences_to_doc(vocab: Vocab, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Doc:
     """Return a Doc of sentences in CoNLL-U: form, space, lemma, pos, tag, morph, head, dep and sentence starts.
 
-    The complete sentences, with comments, multiword tokens, empty nodes, DEPS and MISC, are kept as a list of strings in
-    `doc._.conllu`. `doc_to_conllu` puts the annotation of the Doc back into them.
+    The complete sentences, with comments, multiword tokens, empty nodes, DEPS and MISC, are kept as a list of strings
+    in `doc._.conllu`. `doc_to_conllu` puts the annotation of the Doc back into them.
 
     vocab (Vocab): The vocabulary of the pipeline.
     sentences (Iterable[Sentence]): Words whose HEAD is "_" have no head on the Doc. UPOS and FEATS that spaCy cannot
         hold are left off the Doc and kept in `doc._.conllu`.
-    surface_tokens (bool): Whether tokens are multiword tokens, where there are any, instead of the words in them. Such a
-        token takes head, label, tag, lemma and features from the word in it that is nearest to the root, or from the
+    surface_tokens (bool): Whether tokens are multiword tokens, where there are any, instead of the words in them. Such
+        a token takes head, label, tag, lemma and features from the word in it that is nearest to the root, or from the
         first of several. A tree thus stays a tree with the same number of roots.
     RETURNS (Doc): The label of the root is "ROOT", as spaCy expects.
-    RAISES (ConlluError): If a sentence has several roots or a cycle. spaCy would split the sentence, or never return. The
-        message names file and line.
+    RAISES (ConlluError): If a sentence has several roots or a cycle. spaCy would split the sentence, or never return.
+        The message names file and line.
     """
     words: list[_Token] = []
     heads: list[int] = []
@@ -295,8 +295,8 @@ def _written(doc: Doc, spans: Iterable[tuple[int, int]]) -> str:
 def _spaces(doc: Doc) -> dict[int, tuple[str, str]]:
     """The white space before and after each token that is more than white space.
 
-    Space before is given for the first of these tokens alone. Space after includes white-space tokens. The last of these
-    tokens counts as followed by a space.
+    Space before is given for the first of these tokens alone. Space after includes white-space tokens. The last of
+    these tokens counts as followed by a space.
     """
     text = doc.text
     words = [token for token in doc if not token.text.isspace()]

@@ -200,7 +200,10 @@ class Sentence:
                 raise self.fault(word, f"has HEAD {_shown(self.rows[word - 1][HEAD])}, but the sentence has {n} words.")
 
     def replace(self, word: int, column: int, cell: str) -> None:
-        """Replace a cell of a word (from 1) in any column but ID and MISC. A column that the file lacks is not written."""
+        """Replace a cell of a word (from 1) in any column but ID and MISC.
+
+        A column that the file lacks is not written.
+        """
         row = self.rows[word - 1]
         row[column] = cell.encode("utf8")
         place = self._places[word - 1]
@@ -329,9 +332,9 @@ def _shown(cell: bytes) -> str:
 def read_pieces(file: BinaryIO, source: str, on_fault: FaultHandler | None = None) -> Iterator[Sentence | bytes]:
     """Iterate over a whole CoNLL-U file: its sentences, and the bytes between them.
 
-    The bytes between are a byte order mark, comments without a sentence, and additional empty lines. All pieces together
-    (`Sentence.to_bytes`) are the file. Only one sentence is held in memory at a time. Columns are CoNLL-U's ten until a
-    comment `# global.columns = ...` names others.
+    The bytes between are a byte order mark, comments without a sentence, and additional empty lines. All pieces
+    together (`Sentence.to_bytes`) are the file. Only one sentence is held in memory at a time. Columns are CoNLL-U's
+    ten until a comment `# global.columns = ...` names others.
 
     file (BinaryIO): Yields lines. Its content may be compressed with gzip.
     source (str): The name of the file in messages.
@@ -416,8 +419,8 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
     path (str | Path): The file.
     YIELDS (Sentence): A sentence with at least one word. Its heads are words of it, ROOT or missing; they need not form
         a tree.
-    RAISES (ConlluError): For the first sentence at fault: a wrong number of columns, IDs out of order, a head beyond the
-        sentence, and whatever else CoNLL-U forbids. The message names the file and the line.
+    RAISES (ConlluError): For the first sentence at fault: a wrong number of columns, IDs out of order, a head beyond
+        the sentence, and whatever else CoNLL-U forbids. The message names the file and the line.
     """
     with open(path, "rb") as file:
         for piece in read_pieces(file, str(path)):
@@ -446,7 +449,8 @@ def format_sentence(
 ) -> str:
     """Return a parsed sentence in CoNLL-U if only words and arcs are known, with the empty line that ends it.
 
-    words (Sequence[str]): The forms, taken to be separated by single spaces. Tabs and line breaks in them become spaces.
+    words (Sequence[str]): The forms, taken to be separated by single spaces. Tabs and line breaks in them become
+        spaces.
     heads (Iterable[int]): 0 = ROOT.
     labels (Iterable[str]): The relations; not empty. White space in them becomes an underscore.
     sent_id (str): Value of the comment of that name.

@@ -17,7 +17,9 @@ __all__ = ["check_same_words", "in_step", "vote_sentence"]
 def vote_sentence(
     sentences: Sequence[Sentence], weights: Sequence[float] | None = None, *, demoted_label: str | None = None
 ) -> int:
-    """Write the winning tree (`voting.vote_heads`) and its labels (`voting.vote_labels`) to the first sentence, in place.
+    """Write the winning tree and its labels to the first of the sentences, in place.
+
+    See `voting.vote_heads` and `voting.vote_labels`.
 
     sentences (Sequence[Sentence]): The parses of one sentence, all with the same words.
     weights (Optional[Sequence[float]]): The weight of each parse.
