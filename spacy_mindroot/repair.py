@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .constraints import Arc, read_constraints
 from .decoding import Heads, decode
-from .errors import ConstraintsError, HeadsError, ScoresShapeError
+from .errors import ConstraintsError, HeadsError, LabelsError, ScoresShapeError
 from .labels import NO_LABEL, UD_ROOT, is_root_label
 from .scores import Layout, to_int_array, to_root_column
 from .trees import MISSING, find_cycles, is_tree, shown_cycle
@@ -218,7 +218,15 @@ def repair_labels(
     -------
     list of str
         Punctuation that needs a new label gets `punct`; other tokens that were not roots get `dep`.
+
+    Raises
+    ------
+    LabelsError
+        If lengths differ.
     """
+    for name, values in (("labels", labels), ("before", before), ("pos", pos), ("is_punct", is_punct)):
+        if values is not None and len(values) != len(heads):
+            raise LabelsError(f"there are {len(heads)} heads, but {name} is for {len(values)} tokens.")
     punct = _punctuation(len(heads), pos, is_punct)
     repaired = []
     for i, (label, head) in enumerate(zip(labels, heads, strict=True)):

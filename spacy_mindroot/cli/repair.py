@@ -85,7 +85,7 @@ class _Job:
     def unreadable(self, error: ConlluError) -> None:
         """Report a sentence that can't be read."""
         self.counts.unreadable += 1
-        self.say(str(error) if self.check else f"{error}\nThis sentence is left as it is.")
+        self.say(str(error) if self.check else f"{error}\nWhat can't be read is left as it is.")
 
     def repair(self, sentence: Sentence) -> bool:
         """Repair a sentence in place, and count and report its changes. Return whether there are any."""
@@ -141,6 +141,7 @@ def run(
         in_place = out is not None and os.path.abspath(source) == os.path.abspath(out)
         refuse_lost_files(pairs, report, in_place=in_place)
         _repair_files(job, pairs, report, folders=source.is_dir())
+    with errors_as_messages():  # from here on, files have been written
         job.summarize()
     if check and (job.counts.malformed or job.counts.unreadable):
         raise typer.Exit(1)

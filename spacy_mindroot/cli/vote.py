@@ -53,6 +53,7 @@ def run(files: list[Path], out: Path, weights: str | None, demoted_label: str | 
         numbers = _to_weights(weights, len(files))
         with outputs() as opened, opened_conllu(opened, out, files[0]) as output:
             counts = vote_files(files, output, numbers, demoted_label)
+    with errors_as_messages():  # from here on, the file has been written
         typer.echo(counts.table(), err=str(out) == "-")
 
 
