@@ -324,7 +324,7 @@ def _without_spaces(tokens: Sequence[_Token], words: Sequence[int]) -> list[_Tok
         while head is not None and head not in numbers and head not in seen:
             seen.add(head)
             head = tokens[head].head
-        if head is None:
+        if head is None or (head == i and seen):  # the latter: a cycle through white space
             kept.append(token._replace(head=None, dep=""))
         elif head in numbers:
             kept.append(token._replace(head=numbers[head]))
