@@ -1,11 +1,22 @@
-"""What is a label of ROOT's, wherever labels are read: it belongs to the root, and to no other token."""
+"""The label of the root, wherever labels are read or written. It belongs to the root and to no other token."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+__all__ = ["NO_LABEL", "SPACY_ROOT", "UD_ROOT", "is_root_label"]
+
+UD_ROOT = "root"  # as Universal Dependencies and CoNLL-U spell it
+SPACY_ROOT = "ROOT"  # as spaCy spells it
+NO_LABEL = frozenset({"", "_"})  # what stands for a missing label in a file or a list
+
+_DECORATION = "||"  # spaCy marks a lifted arc by the label of the token that the arc was lifted from: "obj||conj"
+
 
 @lru_cache(maxsize=1024)
 def is_root_label(label: str | None) -> bool:
-    """Is this ROOT's label, in upper or lower case, with or without a subtype?"""
-    return label is not None and label.partition(":")[0].lower() == "root"
+    """Whether a label is the root's: `root` in upper or lower case, with or without a subtype (`root:x`).
+
+    Of spaCy's pseudo-projective labels only the first part counts: `root||obj` is the root's label, `obj||root` is not.
+    """
+    return label is not None and label.partition(_DECORATION)[0].partition(":")[0].lower() == UD_ROOT

@@ -1,4 +1,4 @@
-"""Heads of another parser, or of an annotator, to the nearest tree with one root; and what its labels are."""
+"""Turns any heads, of another parser or an annotator, into the nearest single-rooted tree, and relabels it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,25 @@ import numpy.typing as npt
 
 from .constraints import Arc, read_constraints
 from .decoding import Heads, decode
-from .errors import ConstraintsError, HeadsError, ScoresShapeError
-from .labels import is_root_label
+from .errors import ConstraintsError, HeadsError, LabelsError, ScoresShapeError
+from .labels import NO_LABEL, UD_ROOT, is_root_label
 from .scores import Layout, to_int_array, to_root_column
 from .trees import MISSING, find_cycles, is_tree, shown_cycle
 
+__all__ = [
+    "DEMOTED_LABEL",
+    "Change",
+    "Repair",
+    "Why",
+    "looks_like_punctuation",
+    "looks_zero_based",
+    "repair_heads",
+    "repair_labels",
+]
+
 DEMOTED_LABEL = "parataxis"
 
-# Tags of Universal Dependencies: words that head a clause or a phrase more often than they hang on another word in one.
+# Tags of Universal Dependencies: words that often head a clause or a phrase.
 _CONTENT = frozenset({"VERB", "NOUN", "PROPN", "ADJ", "PRON", "NUM", "ADV", "INTJ"})
 _UNKNOWN_TAGS = frozenset({None, "", "_", "X"})
 
@@ -30,10 +41,15 @@ Why = Literal[
 class Change(NamedTuple):
     """A head that a repair has changed.
 
-    dependent (int): From 1.
-    before, head (int): The head that it had, and the one it has. 0 = ROOT.
-    why (str): What was wrong: "no head" (it was missing), "out of range", "self loop", "cycle", "extra root", "no root" (it has become
-        the root, since there was none), "required", or "better under the scores".
+    Attributes
+    ----------
+    dependent : int
+        The token, from 1.
+    before, head : int
+        Its head before and after the repair; 0 = ROOT, -1 = missing.
+    why : str
+        What was wrong: "no head" (it was missing), "out of range", "self loop", "cycle", "extra root", "no root" (the
+        token has become the root because there was none), "required", or "better under the scores".
     """
 
     dependent: int
@@ -43,7 +59,17 @@ class Change(NamedTuple):
 
 
 class Repair(NamedTuple):
-    """A repaired sentence: its heads, (n,) int32, 0 = ROOT; what has changed, in order; and the cycles that there were."""
+    """A repaired sentence.
+
+    Attributes
+    ----------
+    heads : np.ndarray of int32, (n,)
+        The tree; 0 = ROOT, j = token j-1.
+    changes : list of Change
+        The heads that have changed, in order of the tokens.
+    cycles : list of lists of int
+        The cycles before the repair, each as its tokens, from 1. Each token depends on the next, the last on the first.
+    """
 
     heads: Heads
     changes: list[Change]
@@ -60,59 +86,69 @@ def repair_heads(
     pos: Sequence[str | None] | None = None,
     is_punct: Sequence[bool] | None = None,
 ) -> Repair:
-    """The tree with exactly one root that is nearest to `heads`: of all such trees it shares the most arcs with them.
+    """Return the single-rooted tree nearest to `heads`: of all such trees, it shares the most arcs with them.
 
-    Heads that are such a tree already come back as they are.
+    Heads that form such a tree already are returned unchanged.
 
     Parameters
     ----------
     heads : array-like of ints, (n,)
-        0 = ROOT, j = token j-1. Anything goes: several roots, none, cycles, self loops, heads out of range; None or -1 is a
-        missing head.
+        0 = ROOT, j = token j-1. Anything goes: several roots, none, cycles, self loops, heads out of range. None or -1
+        is a missing head.
     scores : array-like, (n, n+1), optional
-        Arc scores as for `decode`, such as the log-probabilities of a scorer, or of a list of n best trees with weights
-        `voting.arc_votes(trees, weights)`. If the heads need repair, the result is the best tree under them, however many arcs change.
+        Arc scores as for `decode`, such as the log-probabilities of a scorer, or `voting.arc_votes(trees, weights)` for
+        the k best trees and their weights. If the heads need repair, the result is the best tree under these scores,
+        however many arcs change.
     layout : str
-        How `scores` are laid out; see `decode`.
+        The layout of `scores`. See `decode`.
     required : pairs of ints
         Arcs (dependent, head) that the result must have, as for `decode`.
     labels, pos : sequences of str, optional
-        Labels of the arcs, and parts of speech (UPOS), to choose between trees that are equally near. None, "_" or "" where unknown.
+        Labels of the arcs, and parts of speech (UPOS), to choose between trees that are equally near. None, "_" or ""
+        where unknown.
     is_punct : sequence of bools, optional
-        Which tokens are punctuation. Without it, those whose `pos` is PUNCT.
+        Which tokens are punctuation. By default, those whose `pos` is PUNCT.
 
     Returns
     -------
-    Repair : heads, changes, cycles
+    Repair
+        Heads, changes and cycles.
 
     Raises
     ------
     HeadsError
         If all heads are missing and there are no scores, or if lengths differ.
     ConstraintsError
-        If `required` contradicts itself, or names arcs that there are not.
+        If `required` contradicts itself or names arcs that do not exist.
     DecodingError
         If the scores and `required` allow no tree.
 
     Notes
     -----
-    O(n) without scores. Each head that is missing, out of range or the token itself has to change, one arc of each cycle, and all roots
-    but one; nothing else has to, so these are the fewest. What this leaves open is decided so:
+    O(n) without scores. A head has to change if it is missing, out of range, or the token itself; so do one arc of each
+    cycle, and all roots but one. No other head has to, so this is the smallest number of changes. Ties are broken as
+    follows:
 
-    1. The root is one of the roots there are. If there are none, it is a token whose head has to change, or one in a cycle.
-    2. Among these, the one of the highest rank: not punctuation; labelled `root`; a verb; a noun, adjective or other content word. Of
-       several roots of that rank, the one with the most tokens under it; and then the first. Of each cycle, the arc of the
-       first token of the highest rank goes.
-    3. Each token whose head has changed hangs on the root.
+    1. The root is one of the present roots. If there are none, it is a token whose head has to change, or one in a
+       cycle.
+    2. Among these, the one of the highest rank is taken: not punctuation; labelled `root`; a verb; a noun, adjective or
+       other content word. Among several roots of that rank, the one with the most tokens under it is taken; then the
+       first. In each cycle, the arc of the first token of the highest rank is removed.
+    3. Each token whose head has changed attaches to the root.
+
+    Examples
+    --------
+    >>> repair_heads([2, 0, 2, 0], pos=["PRON", "VERB", "NOUN", "PUNCT"]).heads
+    array([2, 0, 2, 2], dtype=int32)
     """
     given = _to_given(heads, "heads")
     n = len(given)
     for name, values in (("labels", labels), ("pos", pos), ("is_punct", is_punct)):
         if values is not None and len(values) != n:
-            raise HeadsError(f"{n} heads, but {name} is for {len(values)} tokens.")
+            raise HeadsError(f"there are {n} heads, but {name} is for {len(values)} tokens.")
     matrix = None if scores is None else to_root_column(scores, layout)
     if matrix is not None and len(matrix) != n:
-        raise ScoresShapeError(f"{n} heads, but scores for {len(matrix)} tokens.")
+        raise ScoresShapeError(f"there are {n} heads, but scores for {len(matrix)} tokens.")
     locked = _to_locked(required, n)
     is_locked = locked != MISSING
     wanted = np.where(is_locked, locked, given)
@@ -127,17 +163,18 @@ def repair_heads(
             reasons.setdefault(token, "extra root" if given[token] == 0 else "better under the scores")
         return Repair(best, _changes(given, best, reasons), cycles)
     if n and (wanted == MISSING).all():
-        raise HeadsError("all heads are missing, and there are no scores to find any. Parse the sentence first.")
+        raise HeadsError("all heads are missing, and there are no scores to find them. Parse the sentence first.")
     ranks = _ranks(n, labels, pos, is_punct)
     repaired = _nearest(wanted, is_locked, ranks)
     return Repair(repaired.astype(np.int32), _changes(given, repaired, reasons), cycles)
 
 
 def looks_zero_based(heads: Sequence[int]) -> bool:
-    """Are these no CoNLL-U heads, but heads counted from 0, with the root as its own head?
+    """Whether heads look 0-based (the root is its own head) rather than CoNLL-U.
 
-    True if no head is 0 and, read in that other way, the heads are a tree with one root; but not if they count from 1 and only
-    the root is its own head. In a short sentence that may be chance, in a file of them it is not.
+    True if no head is 0 and the heads form a single-rooted tree when read as 0-based, unless they also form one when
+    they count from 1 and only the root is its own head. This can be chance in a short sentence, but not in most
+    sentences of a file.
     """
     n = len(heads)
     if not n or 0 in heads or not all(0 <= head < n for head in heads):
@@ -156,26 +193,46 @@ def repair_labels(
     *,
     pos: Sequence[str | None] | None = None,
     is_punct: Sequence[bool] | None = None,
-    root_label: str = "root",
+    root_label: str = UD_ROOT,
     demoted_label: str | None = None,
 ) -> list[str]:
-    """The labels of a repaired sentence: ROOT's on the root, and nowhere else; all others stay.
+    """Return the labels of a repaired sentence: the root's label on the root and nowhere else. All others stay.
 
-    labels (Sequence[str]): As they were; "" or "_" where there is none.
-    before, heads (Sequence[int]): The heads as they were, and as they are.
-    pos (Optional[Sequence[str]]): Parts of speech (UPOS).
-    is_punct (Optional[Sequence[bool]]): Which tokens are punctuation. Without it, those whose `pos` is PUNCT.
-    root_label (str): What a new root gets. One that has "root" already, in upper or lower case, keeps it.
-    demoted_label (Optional[str]): What a token gets that was a root and is none any more, if its label says nothing else.
-        Without it: `parataxis`, or `dep` if its part of speech is not known.
-    RETURNS (list[str]): Punctuation that needs a new label gets `punct`, and other tokens that were no roots get `dep`.
+    Parameters
+    ----------
+    labels : sequence of str, (n,)
+        The labels before the repair; "" or "_" where there is none.
+    before, heads : sequences of int, (n,)
+        The heads before and after the repair.
+    pos : sequence of str, optional
+        Parts of speech (UPOS).
+    is_punct : sequence of bools, optional
+        Which tokens are punctuation. By default, those whose `pos` is PUNCT.
+    root_label : str
+        Label of a new root. A root that is labelled `root` in any spelling keeps its label.
+    demoted_label : str, optional
+        Label of a token that was a root and is no longer one, if its label says nothing else. By default `parataxis`,
+        or `dep` if its part of speech is unknown.
+
+    Returns
+    -------
+    list of str
+        Punctuation that needs a new label gets `punct`; other tokens that were not roots get `dep`.
+
+    Raises
+    ------
+    LabelsError
+        If lengths differ.
     """
+    for name, values in (("labels", labels), ("before", before), ("pos", pos), ("is_punct", is_punct)):
+        if values is not None and len(values) != len(heads):
+            raise LabelsError(f"there are {len(heads)} heads, but {name} is for {len(values)} tokens.")
     punct = _punctuation(len(heads), pos, is_punct)
     repaired = []
     for i, (label, head) in enumerate(zip(labels, heads, strict=True)):
         if head == 0:
             repaired.append(label if is_root_label(label) else root_label)
-        elif label not in ("", "_") and not is_root_label(label):
+        elif label not in NO_LABEL and not is_root_label(label):
             repaired.append(label)
         elif punct[i]:
             repaired.append("punct")
@@ -188,7 +245,7 @@ def repair_labels(
 
 
 def looks_like_punctuation(form: str, pos: str | None = None) -> bool:
-    """By its part of speech (UPOS) if that is known, else by its characters."""
+    """Whether a token is punctuation: by its part of speech (UPOS) if that is known, otherwise by its characters."""
     if pos not in _UNKNOWN_TAGS:
         return pos == "PUNCT"
     return bool(form) and all(unicodedata.category(character).startswith("P") for character in form)
@@ -197,11 +254,10 @@ def looks_like_punctuation(form: str, pos: str | None = None) -> bool:
 def _nearest(
     heads: npt.NDArray[np.int64], is_locked: npt.NDArray[np.bool_], ranks: Sequence[int]
 ) -> npt.NDArray[np.int64]:
-    """See `repair_heads`. None of the locked heads is out of range, and they make no cycle and have one root at most."""
+    """The heads of `repair_heads`. Locked heads are in range, have at most one root, and form no cycle."""
     n = len(heads)
-    free = {
-        token for token, head in enumerate(heads.tolist(), 1) if head < 0 or head > n or head == token
-    }  # whose head has to change
+    # Tokens whose head has to change.
+    free = {token for token, head in enumerate(heads.tolist(), 1) if head < 0 or head > n or head == token}
     cycles = [
         [token for token in cycle if not is_locked[token - 1]]
         for cycle in find_cycles(heads.tolist())
@@ -226,14 +282,14 @@ def _nearest(
 
 
 def _subtree_sizes(heads: npt.NDArray[np.int64]) -> list[int]:
-    """How many tokens hang on each token, directly or through others, itself included. Those of tokens in cycles mean nothing."""
+    """The number of tokens under each token, itself included. The numbers of tokens in cycles mean nothing."""
     n = len(heads)
     sizes, waiting = [1] * n, [0] * (n + 1)
     inside = [head if 1 <= head <= n else 0 for head in heads.tolist()]
     for head in inside:
         waiting[head] += 1
     leaves = [token for token in range(1, n + 1) if not waiting[token]]
-    for token in leaves:  # grows on the way
+    for token in leaves:  # the list grows inside the loop
         head = inside[token - 1]
         if head:
             sizes[head - 1] += sizes[token - 1]
@@ -244,7 +300,7 @@ def _subtree_sizes(heads: npt.NDArray[np.int64]) -> list[int]:
 
 
 def _faults(heads: npt.NDArray[np.int64]) -> tuple[dict[int, Why], list[list[int]]]:
-    """What is wrong with each head that is wrong, by index, and the cycles. Which root is one too many is not to be seen here."""
+    """The fault of each head at fault, by index, and the cycles. Extra roots are not known yet."""
     n = len(heads)
     cycles = find_cycles(heads.tolist())
     reasons: dict[int, Why] = {}
@@ -276,7 +332,7 @@ def _ranks(
     pos: Sequence[str | None] | None,
     is_punct: Sequence[bool] | None,
 ) -> list[int]:
-    """How well each token would do as the root."""
+    """The rank of each token as a candidate for the root."""
     punct = _punctuation(n, pos, is_punct)
     ranks = []
     for i in range(n):
@@ -296,7 +352,7 @@ def _punctuation(n: int, pos: Sequence[str | None] | None, is_punct: Sequence[bo
 
 
 def _to_locked(required: Iterable[Arc], n: int) -> npt.NDArray[np.int64]:
-    """The head that each token must have, MISSING where there is no demand."""
+    """The head that each token must have; MISSING where it is free."""
     locked = np.full(n, MISSING, dtype=np.int64)
     for dependent, head in read_constraints(required, (), n).required:
         before = int(locked[dependent - 1])
@@ -305,9 +361,8 @@ def _to_locked(required: Iterable[Arc], n: int) -> npt.NDArray[np.int64]:
         locked[dependent - 1] = head
     roots = (np.flatnonzero(locked == 0) + 1).tolist()
     if len(roots) > 1:
-        raise ConstraintsError(
-            f"the required arcs have {len(roots)} roots: {', '.join(map(str, roots))}. A tree has one."
-        )
+        shown = ", ".join(map(str, roots))
+        raise ConstraintsError(f"the required arcs have {len(roots)} roots: {shown}. A tree has one.")
     for cycle in find_cycles(locked.tolist()):
         raise ConstraintsError(f"the required arcs have a cycle: {shown_cycle(cycle)}.")
     return locked
@@ -319,5 +374,5 @@ def _to_given(heads: Sequence[int | None] | npt.NDArray[np.integer], name: str) 
     else:
         array = to_int_array([MISSING if head is None else head for head in heads])
     if array is None:
-        raise HeadsError(f"{name} are a 1-D array of ints, None where one is missing; found {str(heads)[:100]}.")
+        raise HeadsError(f"{name} must be a 1-D array of ints, None where one is missing; found {str(heads)[:100]}.")
     return array

@@ -1,4 +1,7 @@
-"""Several parses of the same tokens to one tree (Sagae and Lavie 2006): every parse votes for its arcs, and the best tree wins."""
+"""Combine several parses of the same tokens into one tree (Sagae and Lavie 2006).
+
+Every parse votes for its arcs, and the single-rooted tree with the most votes wins.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +14,48 @@ import numpy.typing as npt
 
 from .decoding import Heads, decode
 from .errors import NotEnoughMemoryError, VoteError
-from .labels import is_root_label
+from .labels import NO_LABEL, is_root_label
 from .trees import is_tree, to_heads
 
-_TIE = 1e-9  # of the total weight: what all arcs of the first parse together count beyond their votes
+__all__ = ["arc_votes", "vote_heads", "vote_labels"]
+
+_TIE = 1e-9  # the share of the total weight that all arcs of the first parse together get in addition to their votes
 _MOST_TOKENS = 16384  # 2 GiB of votes
 
 AnyHeads = Sequence[int] | npt.NDArray[np.integer[Any]]
 
 
 def arc_votes(parses: Sequence[AnyHeads], weights: Sequence[float] | None = None) -> npt.NDArray[np.float64]:
-    """The votes for each arc, as arc scores.
+    """Return the votes for each arc, as arc scores.
 
-    parses (Sequence[ArrayLike]): Heads of the same tokens by each parser, or the n best trees of one; (n,) each, 0 = ROOT. A head that is
-        missing, out of range or the token itself is no vote.
-    weights (Optional[Sequence[float]]): What the vote of each parse counts: positive and finite. Without it, all count the same.
-    RETURNS (np.ndarray): (n, n+1), `[dependent, head]`: the share of the weight that is for the arc, 0 if nobody is.
-    RAISES (VoteError): If the parses differ in length, or the weights are not one for each.
+    Parameters
+    ----------
+    parses : sequence of array-likes of ints, (n,)
+        Heads of the same tokens by each parser, or the k best trees of one parser; 0 = ROOT, j = token j-1. A head that
+        is missing, out of range or the token itself is no vote.
+    weights : sequence of floats, optional
+        Weight of each parse: positive and finite. Only their ratios matter. By default all weigh the same.
+
+    Returns
+    -------
+    np.ndarray of float64, (n, n+1)
+        `[dependent, head]`: the share of the weight that is for the arc, between 0 and 1.
+
+    Raises
+    ------
+    VoteError
+        If there are no parses, if they differ in length, or if the weights do not fit them.
+    HeadsError
+        If a parse is not a 1-D array of ints.
+    NotEnoughMemoryError
+        If the sentence has more than 16,384 tokens.
     """
     heads, shares = _to_votes(parses, weights)
     n = len(heads[0])
     if n > _MOST_TOKENS:
         raise NotEnoughMemoryError(
-            f"the parses disagree on a sentence of {n:,} tokens, whose votes take {8 * n * (n + 1):,} bytes; up to {_MOST_TOKENS:,} tokens "
-            "are voted on. Split it into sentences first."
+            f"the parses disagree on a sentence of {n:,} tokens, whose votes take {8 * n * (n + 1):,} bytes. "
+            f"The limit is {_MOST_TOKENS:,} tokens: split it into sentences first."
         )
     votes = np.zeros((n, n + 1))
     for parse, share in zip(heads, shares, strict=True):
@@ -43,12 +64,28 @@ def arc_votes(parses: Sequence[AnyHeads], weights: Sequence[float] | None = None
 
 
 def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = None) -> Heads:
-    """The tree with one root whose arcs have the most votes.
+    """Return the single-rooted tree whose arcs have the most votes.
 
-    parses, weights: See `arc_votes`.
-    RETURNS (np.ndarray): (n,) int32, 0 = ROOT. Of trees with equally many votes, the one that shares the most arcs with the first
-        parse, so put the parser that you trust most first.
-    RAISES (VoteError): As `arc_votes`.
+    Parameters
+    ----------
+    parses, weights
+        As for `arc_votes`.
+
+    Returns
+    -------
+    np.ndarray of int32, (n,)
+        0 = ROOT. Among trees with equally many votes, one that shares the most arcs with the first parse: put the
+        parser that you trust most first.
+
+    Raises
+    ------
+    VoteError, HeadsError, NotEnoughMemoryError
+        As `arc_votes`.
+
+    Examples
+    --------
+    >>> vote_heads([[2, 0, 2], [0, 1, 2], [2, 0, 1]])
+    array([2, 0, 2], dtype=int32)
     """
     heads, shares = _to_votes(parses, weights)
     first = heads[0]
@@ -61,9 +98,7 @@ def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = Non
         wins = (for_it > 0.5 + _TIE) & (parse >= 0) & ~majority
         first = np.where(wins, parse, first)
         majority |= wins
-    if majority.all() and is_tree(
-        first, single_root=True
-    ):  # no matrix is needed: every token's best head, beyond any tie
+    if majority.all() and is_tree(first, single_root=True):  # the best head of every token, without any tie
         return first.astype(np.int32)
     votes = arc_votes(parses, weights)
     own = heads[0] >= 0
@@ -77,20 +112,41 @@ def vote_labels(
     labels: Sequence[Sequence[str]],
     weights: Sequence[float] | None = None,
 ) -> list[str | None]:
-    """The label of each arc of a tree, by vote among the parses that have the arc.
+    """Return the label of each arc of a tree, by vote among the parses that have the arc.
 
-    heads (ArrayLike): The tree, (n,).
-    parses, weights: See `arc_votes`.
-    labels (Sequence[Sequence[str]]): The labels of each parse; "_" or "" is none. ROOT's label counts on arcs from ROOT, and no other does.
-    RETURNS (list[Optional[str]]): None where nobody has a label for the arc. Of labels with equal votes, that of the earliest parse.
+    Parameters
+    ----------
+    heads : array-like of ints, (n,)
+        The tree.
+    parses, weights
+        As for `arc_votes`.
+    labels : sequence of sequences of str
+        Labels of each parse, one per token; "_" or "" where there is none. The root's label counts on arcs from ROOT
+        alone, and no other label counts there.
+
+    Returns
+    -------
+    list of str or None
+        None where no parse has a label for the arc. Among labels with equal votes, the one of the earliest parse.
+
+    Raises
+    ------
+    VoteError
+        As `arc_votes`, and if labels or `heads` are not one per token.
     """
     own, shares = _to_votes(parses, weights)
+    tree = to_heads(heads).tolist()
+    if len(labels) != len(own):
+        raise VoteError(f"{len(own)} parses need as many lists of labels; found {len(labels)}.")
+    for what, length in [("the tree is", len(tree)), *((f"labels {k} are", len(v)) for k, v in enumerate(labels, 1))]:
+        if length != len(own[0]):
+            raise VoteError(f"the parses have {len(own[0])} tokens, but {what} for {length}.")
     chosen: list[str | None] = []
-    for i, head in enumerate(to_heads(heads).tolist()):
+    for i, head in enumerate(tree):
         votes: dict[str, float] = {}
         for parse, names, share in zip(own, labels, shares, strict=True):
             name = names[i]
-            if parse[i] == head and name not in ("", "_") and is_root_label(name) == (head == 0):
+            if parse[i] == head and name not in NO_LABEL and is_root_label(name) == (head == 0):
                 votes[name] = votes.get(name, 0.0) + share
         most = max(votes.values(), default=0.0)
         chosen.append(next((name for name, count in votes.items() if count > most - _TIE), None))
@@ -100,18 +156,29 @@ def vote_labels(
 def _to_votes(
     parses: Sequence[AnyHeads], weights: Sequence[float] | None
 ) -> tuple[list[npt.NDArray[np.int64]], list[float]]:
-    """The parses as arrays, with -1 where there is no vote, and the shares of their weights."""
+    """The parses as arrays, with -1 where there is no vote, and each one's share of the total weight."""
     if not len(parses):
-        raise VoteError("there are no parses to vote.")
+        raise VoteError("there are no parses to vote on.")
     heads = [to_heads(parse) for parse in parses]
     n = len(heads[0])
     for number, parse in enumerate(heads, 1):
         if len(parse) != n:
-            raise VoteError(f"parse 1 is of {n} tokens, parse {number} of {len(parse)}. All must be of the same.")
-    weights = [1.0] * len(heads) if weights is None else [float(weight) for weight in weights]
-    if len(weights) != len(heads) or not all(0 < weight < math.inf for weight in weights):
-        raise VoteError(f"{len(heads)} parses need as many weights, positive and finite; found {weights}.")
-    total = math.fsum(weights)
+            raise VoteError(f"parse 1 has {n} tokens, but parse {number} has {len(parse)}. All must have the same.")
     tokens = np.arange(1, n + 1)
     valid = [np.where((parse < 0) | (parse > n) | (parse == tokens), -1, parse) for parse in heads]
-    return valid, [weight / total for weight in weights]
+    return valid, _to_shares(weights, len(heads))
+
+
+def _to_shares(weights: Sequence[float] | None, parses: int) -> list[float]:
+    if weights is None:
+        return [1 / parses] * parses
+    try:
+        numbers = [float(weight) for weight in weights]
+    except (TypeError, ValueError, OverflowError):
+        numbers = []
+    if len(numbers) != parses or not all(0 < number < math.inf for number in numbers):
+        raise VoteError(f"{parses} parses need as many weights, positive and finite; found {str(weights)[:100]}.")
+    largest = max(numbers)  # the sum of very large weights would overflow
+    scaled = [number / largest for number in numbers]
+    total = math.fsum(scaled)
+    return [number / total for number in scaled]

@@ -1,4 +1,4 @@
-"""repair_heads() and repair_labels(): the nearest tree with one root, and what its labels are."""
+"""repair_heads() finds the nearest single-rooted tree, and repair_labels() relabels it."""
 
 from itertools import product
 
@@ -71,7 +71,7 @@ def test_fewest_changes_with_required_heads(rng):
     ("heads", "options", "repaired", "why"),
     [
         ([0, 0], {}, [0, 1], ["extra root"]),
-        ([0, 0, 2], {}, [2, 0, 2], ["extra root"]),  # more hangs on the second
+        ([0, 0, 2], {}, [2, 0, 2], ["extra root"]),  # the second has more tokens under it
         ([0, 0, 1], {"pos": ["NOUN", "VERB", "DET"]}, [2, 0, 1], ["extra root"]),
         ([0, 0], {"pos": ["ADP", "NOUN"]}, [2, 0], ["extra root"]),
         ([0, 0], {"pos": ["VERB", "NOUN"], "labels": ["dep", "root"]}, [2, 0], ["extra root"]),
@@ -220,10 +220,21 @@ def test_heads_that_count_from_zero(heads, zero_based):
         (["_", ""], [0, -1], [0, 1], {}, ["root", "dep"]),
         (["root", "obj"], [0, 2], [0, 1], {}, ["root", "obj"]),
         (["root:x", "root:y"], [0, 1], [0, 1], {}, ["root:x", "dep"]),
+        (["root", "obj||root"], [0, 1], [0, 1], {}, ["root", "obj||root"]),
+        (["root||obj", "root||obj"], [0, 0], [0, 1], {}, ["root||obj", "dep"]),
     ],
 )
 def test_labels(labels, before, heads, options, repaired):
     assert repair_labels(labels, before, heads, **options) == repaired
+
+
+@pytest.mark.parametrize("name", ["labels", "before", "pos", "is_punct"])
+def test_labels_that_do_not_fit(name):
+    values = {"labels": ["root"], "before": [0], "pos": ["X"], "is_punct": [False]}
+    values[name] = values[name] * 2
+    labels, before = values.pop("labels"), values.pop("before")
+    with pytest.raises(errors.LabelsError, match=f"there are 1 heads, but {name} is for 2"):
+        repair_labels(labels, before, [0], **values)
 
 
 def test_punctuation():

@@ -1,4 +1,4 @@
-"""vote_heads() and vote_labels(): several parses to one tree."""
+"""vote_heads() and vote_labels() combine several parses into one tree."""
 
 import numpy as np
 import pytest
@@ -64,15 +64,39 @@ def test_only_those_who_have_the_arc_vote_for_its_label():
     ("parses", "weights", "says"),
     [
         ([], None, "no parses"),
-        ([[0], [0, 1]], None, "parse 1 is of 1 tokens, parse 2 of 2"),
+        ([[0], [0, 1]], None, "parse 1 has 1 tokens, but parse 2 has 2"),
         ([[0], [0]], [1], "2 parses need as many weights"),
         ([[0], [0]], [1, 0], "positive and finite"),
         ([[0], [0]], [1, float("nan")], "positive and finite"),
+        ([[0], [0]], [1, None], "positive and finite"),
+        ([[0], [0]], ["a", 1], "positive and finite"),
+        ([[0], [0]], 3, "positive and finite"),
     ],
 )
 def test_input_that_makes_no_sense(parses, weights, says):
     with pytest.raises(errors.MindRootError, match=says):
         vote_heads(parses, weights)
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e-300, 5e-324])
+def test_only_the_ratios_of_weights_matter(scale):
+    parses = [[2, 0, 2], [0, 1, 2], [0, 1, 1]]
+    assert vote_heads(parses, [scale, scale, scale]).tolist() == vote_heads(parses).tolist()
+    assert np.allclose(arc_votes(parses, [scale] * 3), arc_votes(parses))
+    assert vote_labels([0], [[0], [0]], [["root"], ["root:x"]], [1e308, 1.5e308]) == ["root:x"]
+
+
+@pytest.mark.parametrize(
+    ("heads", "labels", "says"),
+    [
+        ([0, 1], [["root", "x"]], "2 parses need as many lists of labels; found 1"),
+        ([0, 1], [["root", "x"], ["root"]], "labels 2 are for 1"),
+        ([0], [["root", "x"], ["root", "x"]], "the tree is for 1"),
+    ],
+)
+def test_labels_that_do_not_fit(heads, labels, says):
+    with pytest.raises(errors.VoteError, match=says):
+        vote_labels(heads, [[0, 1], [0, 1]], labels)
 
 
 def test_three_parsers_are_better_than_one_on_average(data):

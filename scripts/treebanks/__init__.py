@@ -1,1 +1,1 @@
-"""The experiment of Zmigrod, Vieira and Cotterell (2020) with parsers of our own: `spacy project run treebanks`."""
+"""Repeats the experiment of Zmigrod, Vieira and Cotterell (2020): `spacy project run treebanks`."""

@@ -1,4 +1,4 @@
-"""`python -m scripts.treebanks run | table | figures`. The steps of `spacy project run treebanks`."""
+"""`python -m scripts.treebanks run | table | figures`: the steps of `spacy project run treebanks`."""
 
 from __future__ import annotations
 
@@ -15,26 +15,36 @@ from .prepare import REPOSITORIES, Treebank, fetch, prepare
 from .run import ROOT, Run, run_all
 
 app = typer.Typer(help="The paper's experiment with parsers of our own.", no_args_is_help=True)
-OUT = typer.Option(ROOT / "treebanks", help="Folder for all that is made, a folder a treebank")
+OUT = typer.Option(ROOT / "treebanks", metavar="FOLDER", help="Folder for all results, with one folder per treebank")
 
 
 @app.command()
 def run(
     only: str = typer.Option(
-        "", help="Treebanks, by commas, such as Kurmanji-MG,Marathi-UFAL; all of the paper if empty"
+        "",
+        metavar="NAME,...",
+        help="Treebanks, such as Kurmanji-MG,Marathi-UFAL (default: all of the paper)",
     ),
-    folder: str = typer.Option("", help="Local folder of UD treebanks (UD_*); if empty, they are fetched by git"),
-    repositories: str = typer.Option(REPOSITORIES, help="Where they are fetched from"),
-    config: Path = typer.Option(ROOT / "configs" / "cpu-accurate.cfg", help="Config of the parser"),
-    seeds: int = typer.Option(1, min=1, help="Parsers for each treebank"),
-    small_seeds: int = typer.Option(3, min=1, help="Parsers for each treebank with less than 200 training sentences"),
-    steps: int = typer.Option(2000, min=1, help="Training steps"),
-    small_steps: int = typer.Option(1500, min=1, help="Training steps where there is no development set"),
-    jobs: int = typer.Option(2, min=1, help="Parsers that are trained at the same time, one thread each"),
+    folder: str = typer.Option(
+        "", metavar="FOLDER", help="Local folder of UD treebanks (UD_*) (default: fetch them with git)"
+    ),
+    repositories: str = typer.Option(
+        REPOSITORIES, metavar="URL", help="URL or folder of the git repositories to fetch from"
+    ),
+    config: Path = typer.Option(ROOT / "configs" / "cpu-accurate.cfg", metavar="FILE", help="Config of the parser"),
+    seeds: int = typer.Option(1, min=1, metavar="N", help="Parsers per treebank"),
+    small_seeds: int = typer.Option(
+        3, min=1, metavar="N", help="Parsers per treebank with fewer than 200 training sentences"
+    ),
+    steps: int = typer.Option(2000, min=1, metavar="N", help="Training steps"),
+    small_steps: int = typer.Option(
+        1500, min=1, metavar="N", help="Training steps for treebanks without a development set"
+    ),
+    jobs: int = typer.Option(2, min=1, metavar="N", help="Parsers to train at the same time, one thread each"),
     out: Path = OUT,
 ) -> None:
-    """Get, convert, train and audit. Goes on where it was interrupted; what failed is named at the end."""
-    logger.setLevel(logging.INFO)  # the reader says what is odd in a treebank
+    """Fetch and convert treebanks, then train and audit parsers. Continues where it stopped; lists failures last."""
+    logger.setLevel(logging.INFO)  # the reader logs the oddities of a treebank
     names = [f"UD_{name.strip().removeprefix('UD_')}" for name in only.split(",") if name.strip()]
     unknown = [name for name in names if name not in read_paper()]
     if unknown:
@@ -68,7 +78,7 @@ def run(
             config=config.resolve(),
             out=(out / name / f"seed-{seed}").resolve(),
         )
-        for name, treebank in sorted(ready.items(), key=lambda item: -item[1].train)  # the longest first
+        for name, treebank in sorted(ready.items(), key=lambda item: -item[1].train)  # largest first
         for seed in range(1, 1 + (small_seeds if treebank.train < 200 else seeds))
     ]
     failed |= run_all(runs, jobs)
@@ -81,7 +91,7 @@ def run(
 
 @app.command("table")
 def table_command(out: Path = OUT) -> None:
-    """Print the paper's table, ours beside the paper's; write table.md."""
+    """Print the paper's table with our results next to the paper's, and write table.md."""
     found = _collect(out)
     typer.echo(table(tables.table_rows(found), header=tables.HEADER, divider=True, aligns=("l", *"r" * 10), max_col=60))
     typer.echo(
@@ -94,7 +104,7 @@ def table_command(out: Path = OUT) -> None:
 
 @app.command()
 def figures(out: Path = OUT) -> None:
-    """Draw the paper's figures 2 and 3 with its points and ours."""
+    """Draw the paper's figures 2 and 3 with the paper's points and ours."""
     try:
         from .figures import draw
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The paper's figures 2 and 3: what training size does to the malformed rate, and to what the constraint changes."""
+"""Draws the paper's figures 2 and 3: multi-rooted rate and changes by the constraint, against training size."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import matplotlib
 from .paper import PaperRow, read_paper
 from .table import Found
 
+__all__ = ["draw"]
+
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.transforms import Bbox
@@ -20,12 +22,12 @@ _PAPER, _OURS = "#9aa3ad", "#c0392b"
 
 
 def draw(found: Sequence[Found], out: Path) -> list[Path]:
-    """Draws both figures. Returns their paths."""
+    """Draws both figures, `multi-rooted.png` and `changes.png`, and returns their paths."""
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    _scatter(axes, found, "malformed rate, %", lambda row: row.malformed, Found.malformed)
+    _scatter(axes, found, "multi-rooted rate, %", lambda row: row.multi_rooted, Found.multi_rooted)
     axes.legend(loc="upper right")
-    malformed = out / "malformed.png"
-    figure.savefig(malformed, dpi=150)
+    multi_rooted = out / "multi-rooted.png"
+    figure.savefig(multi_rooted, dpi=150)
     figure, both = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
     _scatter(both[0], found, "relative change of UAS, %", lambda row: row.uas, lambda f: f.relative("uas"))
     _scatter(
@@ -35,7 +37,7 @@ def draw(found: Sequence[Found], out: Path) -> list[Path]:
     changes = out / "changes.png"
     figure.savefig(changes, dpi=150)
     plt.close("all")
-    return [malformed, changes]
+    return [multi_rooted, changes]
 
 
 def _scatter(
@@ -69,8 +71,8 @@ def _scatter(
 
 
 def _label(axes: Any, points: dict[str, tuple[float, float]]) -> None:
-    """Writes a name beside each point, wherever around it it covers the fewest names and points that are there."""
-    axes.figure.draw_without_rendering()  # only then is it known where things are
+    """Writes a name next to each point, at the place around it where it covers the fewest names and points."""
+    axes.figure.draw_without_rendering()  # places are unknown before
     taken = [
         Bbox.from_bounds(x - 3, y - 3, 6, 6) for x, y in axes.transData.transform(list(points.values()) or [(1, 1)])
     ]

@@ -1,4 +1,4 @@
-"""Gets a treebank and converts it, so that what is odd in it shows here and not in the middle of training."""
+"""Fetches and converts a treebank, so that its faults show here and not in the middle of training."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from spacy.tokens import DocBin
 
 from spacy_mindroot.conllu.corpus import ConlluCorpus
 
+__all__ = ["REPOSITORIES", "TAG", "Treebank", "fetch", "prepare"]
+
 TAG = "r2.5"
 REPOSITORIES = "https://github.com/UniversalDependencies"
 
 
 class Treebank(NamedTuple):
-    """A treebank that is ready.
+    """A converted treebank.
 
-    folder (Path): Has train.spacy and, if there is a development set, dev.spacy; one sentence a Doc.
+    folder (Path): Folder with train.spacy and, if there is a development set, dev.spacy; one sentence per Doc.
     test (Path): The test set in CoNLL-U.
-    train, dev (int): Sentences.
-    digest (str): Of the three sets, so that nothing is taken for done that was made from others.
+    train, dev (int): Numbers of sentences.
+    digest (str): Hash of the three sets. It tells results from other data apart.
     """
 
     folder: Path
@@ -34,7 +36,7 @@ class Treebank(NamedTuple):
 
 
 def fetch(name: str, sources: Path, repositories: str) -> Path:
-    """Clones the release of a treebank, unless it is there. Returns its folder."""
+    """Clones the release of a treebank unless it is there, and returns its folder."""
     folder = sources / name
     if not folder.exists():
         incomplete = sources / f".{name}"
@@ -59,8 +61,10 @@ def fetch(name: str, sources: Path, repositories: str) -> Path:
 
 
 def prepare(source: Path, target: Path) -> Treebank:
-    """Converts training and development set with our own reader, which logs multiword tokens, empty nodes and words without
-    a head, and names the line of every fault."""
+    """Converts the training and the development set, unless that is done.
+
+    Our own reader logs multiword tokens, empty nodes and words without a head, and names the line of every fault.
+    """
     target.mkdir(parents=True, exist_ok=True)
     files = {part: sorted(source.glob(f"*-ud-{part}*.conllu")) for part in ("train", "dev", "test")}
     if not files["train"] or len(files["test"]) != 1:
@@ -75,14 +79,24 @@ def prepare(source: Path, target: Path) -> Treebank:
             converted.unlink(missing_ok=True)
             counts[part] = 0
             continue
-        if not converted.exists() or _read(target / "digest.txt") != digest:
+        sentences = _count(converted) if _read(target / "digest.txt") == digest else None
+        if sentences is None:
             nlp = spacy.blank("xx")
             docs = [example.reference for path in files[part] for example in ConlluCorpus(path)(nlp)]
             DocBin(docs=docs).to_disk(converted)
-        counts[part] = len(DocBin().from_disk(converted))
+            sentences = len(docs)
+        counts[part] = sentences
     (target / "digest.txt").write_text(digest, encoding="utf8")  # last: where it is, the corpus is complete
     return Treebank(target, files["test"][0], counts["train"], counts["dev"], digest)
 
 
+def _count(path: Path) -> int | None:
+    """The number of Docs in a .spacy file; None if it is missing or damaged."""
+    try:
+        return len(DocBin().from_disk(path))
+    except Exception:  # of the file system, zlib or msgpack
+        return None
+
+
 def _read(path: Path) -> str:
-    return path.read_text("utf8") if path.exists() else ""
+    return path.read_text("utf8", errors="replace") if path.exists() else ""

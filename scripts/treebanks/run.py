@@ -1,4 +1,4 @@
-"""Trains and audits a parser for each treebank and seed. What is done is not done again; what fails does not stop the others."""
+"""Trains and audits a parser for each treebank and seed. Skips finished runs; a failed run does not stop the others."""
 
 from __future__ import annotations
 
@@ -18,13 +18,20 @@ from tqdm import tqdm
 from .prepare import Treebank
 from .train import LOSS
 
+__all__ = ["ROOT", "Run", "run_all"]
+
 ROOT = Path(__file__).parents[2]
 
 
 class Run(NamedTuple):
-    """One parser.
+    """One parser to train and audit.
 
-    out (Path): Its folder: gets model, audit, run.json and log.txt.
+    name (str): Name of the treebank.
+    treebank (Treebank): Its data.
+    seed (int): Random seed.
+    steps (int): Training steps.
+    config (Path): Config of the parser.
+    out (Path): Folder for model, audit, run.json and log.txt.
     """
 
     name: str
@@ -35,7 +42,7 @@ class Run(NamedTuple):
     out: Path
 
     def facts(self) -> dict[str, Any]:
-        """What its result depends on."""
+        """Everything that the result depends on."""
         return {
             "treebank": self.name,
             "digest": self.treebank.digest,
@@ -50,15 +57,17 @@ class Run(NamedTuple):
 
     @property
     def is_done(self) -> bool:
+        """Whether a run with the same facts has finished."""
         try:
+            srsly.read_json(self.out / "audit" / "audit.json")["multi_rooted_rate"]
             done = srsly.read_json(self.out / "run.json")["facts"]
-        except (OSError, ValueError, KeyError):  # not there, or not whole
+        except (OSError, ValueError, KeyError, TypeError):  # missing or incomplete
             return False
         return bool(done == self.facts())
 
 
 def run_all(runs: list[Run], jobs: int) -> dict[str, str]:
-    """Runs what is not done, several at a time. Returns what failed: the name of the run, and why."""
+    """Runs what is not done, several at a time. Returns the name of each failed run with the reason."""
     failed = {}
     waiting = [run for run in runs if not run.is_done]
     with ThreadPoolExecutor(jobs) as pool, tqdm(total=len(runs), unit=" parsers") as progress:
@@ -80,7 +89,7 @@ def run_all(runs: list[Run], jobs: int) -> dict[str, str]:
 
 
 def _run(run: Run) -> str:
-    """Trains and audits one parser. Returns a line on what came out."""
+    """Trains and audits one parser. Returns one line on the result."""
     shutil.rmtree(run.out, ignore_errors=True)
     run.out.mkdir(parents=True)
     began = time.monotonic()
@@ -91,7 +100,7 @@ def _run(run: Run) -> str:
     _call(["spacy", "mindroot", "audit", best, run.treebank.test, "--out", audit], run.out)
     found = srsly.read_json(audit / "audit.json")
     srsly.write_json(run.out / "run.json", {"facts": run.facts(), "seconds": round(time.monotonic() - began)})
-    return f"malformed {found['malformed_rate']:.2%}, UAS {found['scores']['uas']['single_root']:.2%}"
+    return f"multi-rooted {found['multi_rooted_rate']:.2%}, UAS {found['scores']['uas']['single_root']:.2%}"
 
 
 def _call(arguments: list[Any], out: Path) -> None:
@@ -105,5 +114,5 @@ def _call(arguments: list[Any], out: Path) -> None:
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )
     if done.returncode:
-        last = log.read_text("utf8").strip().splitlines()[-1:]
+        last = log.read_text("utf8", errors="replace").strip().splitlines()[-1:]
         raise RuntimeError(f"{' '.join(last)} (see {log})")

@@ -1,7 +1,7 @@
-"""Trains one parser on one treebank, in a process of its own: `python -m scripts.treebanks.train CONFIG FOLDER OUT SEED STEPS`.
+"""Trains one parser on one treebank: `python -m scripts.treebanks.train CONFIG FOLDER OUT SEED STEPS`.
 
-Without a development set it is trained for the given number of steps and the last checkpoint is taken; with one, the best.
-Numpy's BLAS multiplies the matrices: on the machines tried it is faster than BLIS, which `spacy train` takes.
+With a development set, the best checkpoint counts; without one, the last. NumPy's BLAS multiplies the matrices,
+since it was faster on the machines tried than BLIS, the default of `spacy train`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,21 @@ from spacy.training.loop import train as train_loop
 from spacy.util import load_config
 from thinc.api import NumpyOps, set_current_ops
 
-# As the paper's parsers. The likelihood of single-rooted trees leaves open how much all arcs from ROOT weigh, and with it how many
-# of them the best unconstrained tree has.
+__all__ = ["LOSS", "train"]
+
+# The loss of the paper's parsers. The likelihood of single-rooted trees ("tree") does not determine how much arcs
+# from ROOT weigh, and so not how many of them the best unconstrained tree has.
 LOSS = "head"
 
 
 def train(config: Path, folder: Path, out: Path, seed: int, steps: int) -> None:
+    """Trains a parser and writes its checkpoints to `out`.
+
+    config (Path): Config of the parser.
+    folder (Path): Folder with train.spacy and perhaps dev.spacy.
+    seed (int): Random seed.
+    steps (int): Training steps.
+    """
     has_dev = (folder / "dev.spacy").exists()
     overrides: dict[str, Any] = {
         "paths.train": str(folder / "train.spacy"),

@@ -1,1 +1,1 @@
-"""What the root constraint changes on a corpus: measures, pictures and reports. It reads; it never writes a tree."""
+"""Measures, pictures and reports of what the root constraint changes on a corpus. Nothing here writes to a Doc."""

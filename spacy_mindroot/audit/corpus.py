@@ -1,34 +1,44 @@
-"""The sentences of an annotated corpus, scored by a pipeline: gold tokens, gold boundaries, one sentence a Doc."""
+"""Reads the sentences of an annotated corpus, and scores them with a pipeline.
+
+Each sentence becomes a Doc of its own, with gold tokens.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
+from spacy.util import load_model
 from spacy.vocab import Vocab
 
-from ..conllu import conllu_files, read_conllu, sentence_to_doc
-from ..errors import CorpusError, ScoresShapeError
+from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
+from ..errors import CorpusError, MindRootError, ScoresShapeError
 from ..pipeline.mind_root import MindRoot
 from ..pipeline.reading import check_sentences
 from ..pipeline.sources import DocArcScores
 from ..scored import ScoredSentence
 from ..trees import MISSING
 
+__all__ = ["GoldSentence", "load_pipeline", "read_corpus", "reads_surface_tokens", "score_sentences"]
+
+_READER = "spacy-mindroot.ConlluCorpus.v1"
+
 
 class GoldSentence(NamedTuple):
     """An annotated sentence.
 
-    words (list[str]): Its tokens.
-    spaces (list[bool]): Whether a space follows each.
-    heads (np.ndarray): (n,), 0 = ROOT, -1 = not known.
-    labels (list[str]): Of each token; `root` on arcs from ROOT.
-    name (str): What to call it in reports.
+    words (list[str]): The tokens.
+    spaces (list[bool]): Whether a space follows each token.
+    heads (np.ndarray): (n,), 0 = ROOT, -1 = unknown.
+    labels (list[str]): The label of each token; `root` on arcs from ROOT.
+    name (str): The name of the sentence in reports.
+    conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
+    multiword_tokens (int): The number of multiword tokens of the CoNLL-U sentence.
     """
 
     words: list[str]
@@ -36,38 +46,70 @@ class GoldSentence(NamedTuple):
     heads: npt.NDArray[np.int64]
     labels: list[str]
     name: str
+    conllu: Sentence | None = None
+    multiword_tokens: int = 0
 
 
-def read_corpus(path: Path, vocab: Vocab) -> list[GoldSentence]:
-    """All sentences of a `.spacy` file, or of a CoNLL-U file or folder.
+def load_pipeline(model: str) -> Language:
+    """Loads a pipeline.
 
-    RAISES (CorpusError): If it can't be read, or has no sentences. ConlluError: for the first fault in a CoNLL-U file.
+    model (str): Name of a package, or path of a folder.
+    RAISES (CorpusError): If spaCy can't load it.
     """
-    read = _read_docs if path.suffix == ".spacy" else _read_conllu
-    sentences = read(path, vocab)
-    if not sentences:
-        raise CorpusError(f"There are no sentences in {path}.")
-    return sentences
-
-
-def _read_conllu(path: Path, vocab: Vocab) -> list[GoldSentence]:
-    return [
-        _gold_sentence(sentence_to_doc(vocab, sentence)[:], sentence.sent_id or f"{file.stem}-{number}")
-        for file in conllu_files(path)
-        for number, sentence in enumerate(read_conllu(file), 1)
-    ]
-
-
-def _read_docs(path: Path, vocab: Vocab) -> list[GoldSentence]:
     try:
-        docs = list(DocBin().from_disk(path).get_docs(vocab))
-    except Exception as error:  # zlib's, msgpack's and more
+        return load_model(model)
+    except Exception as error:  # of spaCy, msgpack, the config parser, or any component
+        raise CorpusError(f"{model} is not a pipeline that spaCy can load: {error}") from error
+
+
+def reads_surface_tokens(nlp: Language) -> bool | None:
+    """Whether the pipeline's own corpus reader reads the multiword tokens of CoNLL-U rather than the words in them.
+
+    None if its config names no reader for CoNLL-U. The development corpus has precedence over the training corpus.
+    """
+    corpora: dict[str, Any] = nlp.config.get("corpora") or {}
+    for name in ("dev", "train", *corpora):
+        reader = corpora.get(name)
+        if isinstance(reader, dict) and reader.get("@readers") == _READER:
+            value = reader.get("surface_tokens", False)
+            return value if isinstance(value, bool) else None  # it may be a variable
+    return None
+
+
+def read_corpus(path: Path, vocab: Vocab, *, surface_tokens: bool = False) -> Iterator[GoldSentence]:
+    """Yields all sentences of a `.spacy` file, or of a CoNLL-U file or folder.
+
+    surface_tokens (bool): The tokens of CoNLL-U are its multiword tokens, not the words in them. See
+        `conllu.sentences_to_doc`.
+    RAISES (CorpusError): If the corpus can't be read or has no sentences. ConlluError: for the first fault in a
+        CoNLL-U file.
+    """
+    empty = True
+    for sentence in _read_docs(path, vocab) if path.suffix == ".spacy" else _read_conllu(path, vocab, surface_tokens):
+        empty = False
+        yield sentence
+    if empty:
+        raise CorpusError(f"There are no sentences in {path}.")
+
+
+def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[GoldSentence]:
+    for file in conllu_files(path):
+        for number, sentence in enumerate(read_conllu(file), 1):
+            doc = sentence_to_doc(vocab, sentence, surface_tokens=surface_tokens)
+            yield _gold_sentence(doc[:], sentence.sent_id or f"{file.stem}-{number}")._replace(
+                conllu=None if surface_tokens else sentence, multiword_tokens=len(sentence.multiword_tokens())
+            )
+
+
+def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
+    try:
+        docs = DocBin().from_disk(path)
+        several = len(docs) > 1
+        for d, doc in enumerate(docs.get_docs(vocab), 1):
+            for s, span in enumerate(_sentences(doc), 1):
+                yield _gold_sentence(span, f"{path.stem}-{d}-{s}" if several else f"{path.stem}-{s}")
+    except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
-    return [
-        _gold_sentence(span, f"{path.stem}-{d}-{s}" if len(docs) > 1 else f"{path.stem}-{s}")
-        for d, doc in enumerate(docs, 1)
-        for s, span in enumerate(_sentences(doc), 1)
-    ]
 
 
 def _sentences(doc: Doc) -> Iterable[Span]:
@@ -75,7 +117,7 @@ def _sentences(doc: Doc) -> Iterable[Span]:
 
 
 def _gold_sentence(span: Span, name: str) -> GoldSentence:
-    # A token without a label has no head that is known; spaCy makes it its own.
+    # A token without a label has no known head; spaCy makes it its own head.
     heads = [MISSING if not t.dep else 0 if t.head == t else t.head.i - span.start + 1 for t in span]
     return GoldSentence(
         words=[token.text for token in span],
@@ -87,10 +129,11 @@ def _gold_sentence(span: Span, name: str) -> GoldSentence:
 
 
 def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterator[ScoredSentence]:
-    """Runs a pipeline up to its `mind_root` and reads the arc scores as that would; without one, off `doc._.arc_scores`.
+    """Scores sentences with a pipeline, up to its `mind_root`, and reads the scores as that component would.
 
-    nlp (Language): With an `arc_scorer`, or any other component that leaves arc scores.
-    RAISES (MindRootError): If a Doc has no scores, or not those of a single sentence.
+    nlp (Language): A pipeline with an `arc_scorer` or any other component that sets arc scores. Without a
+        `mind_root`, they are read from `doc._.arc_scores`.
+    RAISES (MindRootError): If a Doc has no scores, or not those of a single sentence, or a component fails.
     """
     at = next((i for i, (_, pipe) in enumerate(nlp.pipeline) if isinstance(pipe, MindRoot)), None)
     component = None if at is None else nlp.pipeline[at][1]
@@ -100,13 +143,13 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
             (Doc(nlp.vocab, words=s.words, spaces=s.spaces, sent_starts=[i == 0 for i in range(len(s.words))]), s)
             for s in sentences
         )
-        for doc, gold in nlp.pipe(pairs, as_tuples=True):
+        for doc, gold in _piped(nlp, pairs):
             sourced = source.read(doc)
             matrices = sourced.matrices
             if len(matrices) != 1:
                 raise ScoresShapeError(
-                    f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the pipeline "
-                    "split sentences anew?"
+                    f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the "
+                    "pipeline split sentences anew?"
                 )
             check_sentences(doc, [len(matrices[0])])
             labels, names = sourced.arc_labels, sourced.label_names
@@ -119,3 +162,13 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
                 gold_labels=gold.labels,
                 name=gold.name,
             )
+
+
+def _piped(nlp: Language, pairs: Iterable[tuple[Doc, GoldSentence]]) -> Iterator[tuple[Doc, GoldSentence]]:
+    """`nlp.pipe`, with any error of a component as a CorpusError."""
+    try:
+        yield from nlp.pipe(pairs, as_tuples=True)
+    except (MindRootError, OSError, MemoryError):
+        raise
+    except Exception as error:  # a component was not initialized, say; each library has errors of its own
+        raise CorpusError(f"The pipeline can't score this corpus ({type(error).__name__}): {error}") from error

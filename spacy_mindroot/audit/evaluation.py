@@ -1,26 +1,29 @@
-"""How good trees are beside gold ones. All tokens count, punctuation too; those without a gold head are left out."""
+"""Counts what is right in a tree. All tokens count, punctuation included, except those without a gold head."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..scores import Ints
 
+__all__ = ["Right", "attachment_score", "count_right", "unlabelled_attachment_score"]
+
 
 class Right(NamedTuple):
-    """What is right in one sentence.
+    """Counts of what is right in one sentence.
 
-    tokens (int): With a gold head.
-    heads (int): Of these, with the gold head.
-    labelled (int): With the gold head and label.
-    universal (int): With the gold head and the gold label up to its colon, as the CoNLL shared tasks count.
+    tokens (int): Tokens with a gold head.
+    heads (int): Those whose head is the gold head.
+    labelled (int): Those whose head and label are the gold ones.
+    universal (int): Those whose head is the gold head and whose label agrees up to its colon, as the CoNLL shared tasks
+        count.
     tree (int): 1 if all heads are right, else 0.
     labelled_tree (int): 1 if all heads and labels are right, else 0.
     has_root (int): 1 if the gold root is known, else 0.
-    root (int): 1 if there is one root and it is the gold one, else 0.
+    root (int): 1 if the tree has one root and it is the gold root, else 0.
     """
 
     tokens: int
@@ -33,22 +36,27 @@ class Right(NamedTuple):
     root: int
 
 
-def count_right(heads: Ints, gold_heads: Ints, labels: Sequence[str], gold_labels: Sequence[str]) -> Right:
-    """Compares a tree with the gold one.
+def count_right(
+    heads: Ints, gold_heads: Ints, labels: Sequence[str] | None = None, gold_labels: Sequence[str] | None = None
+) -> Right:
+    """Compares a tree with the gold tree.
 
-    heads, gold_heads (np.ndarray): (n,), 0 = ROOT; a gold head of -1 is not known.
-    labels, gold_labels (Sequence[str]): Of each token.
+    heads, gold_heads (np.ndarray): (n,), 0 = ROOT. A gold head of -1 is unknown.
+    labels, gold_labels (Optional[Sequence[str]]): The label of each token. Without both of them, no label is right.
     """
     known = gold_heads >= 0
     right = known & (heads == gold_heads)
-    same = np.array([own == gold for own, gold in zip(labels, gold_labels, strict=True)], dtype=bool)
-    similar = [own.split(":")[0] == gold.split(":")[0] for own, gold in zip(labels, gold_labels, strict=True)]
-    tokens, n_right, labelled = int(known.sum()), int(right.sum()), int((right & same).sum())
+    tokens, n_right, labelled, universal = int(known.sum()), int(right.sum()), 0, 0
+    if labels is not None and gold_labels is not None:
+        pairs = list(zip(labels, gold_labels, strict=True))
+        same = np.array([own == gold for own, gold in pairs], dtype=bool)
+        similar = np.array([own.split(":")[0] == gold.split(":")[0] for own, gold in pairs], dtype=bool)
+        labelled, universal = int((right & same).sum()), int((right & similar).sum())
     return Right(
         tokens=tokens,
         heads=n_right,
         labelled=labelled,
-        universal=int((right & np.array(similar, dtype=bool)).sum()),
+        universal=universal,
         tree=int(n_right == tokens),
         labelled_tree=int(labelled == tokens),
         has_root=int(bool((gold_heads == 0).any())),
@@ -56,11 +64,18 @@ def count_right(heads: Ints, gold_heads: Ints, labels: Sequence[str], gold_label
     )
 
 
-def unlabelled_attachment_score(heads: Sequence[Ints], gold: Sequence[Ints]) -> float:
-    """The share of tokens whose head is the gold head; 0 if there are none with a gold head.
-
-    heads, gold (Sequence[np.ndarray]): Heads of each sentence, 0 = ROOT; a gold head of -1 is not known.
-    """
-    right = sum(int(np.count_nonzero(own == theirs)) for own, theirs in zip(heads, gold, strict=True))
-    tokens = sum(int(np.count_nonzero(theirs >= 0)) for theirs in gold)
+def attachment_score(counts: Iterable[Right]) -> float:
+    """The share of tokens with the gold head (UAS), from 0 to 1; 0 if no token has a gold head."""
+    right = tokens = 0
+    for each in counts:
+        right += each.heads
+        tokens += each.tokens
     return right / tokens if tokens else 0.0
+
+
+def unlabelled_attachment_score(heads: Sequence[Ints], gold: Sequence[Ints]) -> float:
+    """The share of tokens with the gold head (UAS), from 0 to 1; 0 if no token has a gold head.
+
+    heads, gold (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT. A gold head of -1 is unknown.
+    """
+    return attachment_score(count_right(own, theirs) for own, theirs in zip(heads, gold, strict=True))

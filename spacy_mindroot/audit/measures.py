@@ -1,30 +1,33 @@
-"""What the root constraint changes on a corpus: the measures of Zmigrod, Vieira and Cotterell (2020), section 5, and more.
+"""Measures what the root constraint changes on a corpus: Zmigrod, Vieira and Cotterell (2020), section 5, and more.
 
-Every sentence is decoded twice, without and with the constraint. Nothing here writes a tree to a Doc.
+Every sentence is decoded without and with the constraint. Nothing here writes a tree to a Doc.
 """
 
 from __future__ import annotations
 
 import math
+import sys
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..decoding import Heads, greedy_heads
-from ..scored import ScoredSentence, decode_both
+from ..scored import ScoredSentence
 from ..trees import is_tree, nonprojective_arcs, tree_weight
+from .decoded import decode_sentences
 from .evaluation import Right, count_right
 
-_BATCH = 1000  # sentences decoded in one call of the core
-_SAMPLES = 2000  # of the bootstrap
+__all__ = ["NAMES", "Audit", "AuditedSentence", "AuditedTree", "Comparison", "Tally", "audit_sentences", "summarize"]
+
+_SAMPLES = 2000  # bootstrap samples
 _CONFIDENCE = 0.95
 
-# Measure, what it counts of a sentence, and of how much.
+# Each measure: its name, its count in a sentence, and the total that the count is a share of.
 _SCORES: tuple[tuple[str, Callable[[Right], int], Callable[[Right], int]], ...] = (
     ("uas", lambda right: right.heads, lambda right: right.tokens),
     ("las", lambda right: right.labelled, lambda right: right.tokens),
@@ -33,6 +36,7 @@ _SCORES: tuple[tuple[str, Callable[[Right], int], Callable[[Right], int]], ...] 
     ("lem", lambda right: right.labelled_tree, lambda right: 1),
     ("root_acc", lambda right: right.root, lambda right: right.has_root),
 )
+_WITHOUT_LABELS = ("uas", "uem", "root_acc")
 
 NAMES = {
     "uas": "UAS",
@@ -50,11 +54,11 @@ class AuditedTree:
     """One of the two trees of a sentence.
 
     heads (np.ndarray): (n,), 0 = ROOT.
-    labels (list[str]): Of each token.
-    roots (list[int]): The tokens that hang on ROOT, from 1.
+    labels (list[str]): The label of each token.
+    roots (list[int]): The tokens that attach to ROOT, from 1.
     weight (float): The sum of the scores of its arcs.
     nonprojective (bool): Whether it has crossing arcs.
-    right (Optional[Right]): What is right, if there is a gold tree.
+    right (Optional[Right]): Counts of what is right, if there is a gold tree.
     """
 
     heads: Heads
@@ -67,11 +71,12 @@ class AuditedTree:
 
 @dataclass(frozen=True)
 class AuditedSentence:
-    """One sentence, decoded both ways.
+    """A sentence with its trees without and with the root constraint.
 
-    sentence (ScoredSentence): What was decoded.
-    greedy_is_tree (bool): Whether the best heads of all tokens form a tree.
-    greedy_is_answer (bool): Whether they form a tree with one root.
+    sentence (ScoredSentence): The sentence.
+    greedy_is_tree (bool): Whether the greedy graph, the best head of every token, is a tree.
+    greedy_is_answer (bool): Whether the greedy graph is a single-rooted tree.
+    unconstrained, single_root (AuditedTree): The best trees.
     """
 
     sentence: ScoredSentence
@@ -81,23 +86,30 @@ class AuditedSentence:
     single_root: AuditedTree
 
     @property
+    def multi_rooted(self) -> bool:
+        """Whether the best unconstrained tree has more than one root."""
+        return len(self.unconstrained.roots) > 1
+
+    @property
     def changed(self) -> list[int]:
-        """The tokens (from 1) that have another head with the constraint."""
+        """The tokens, from 1, whose head is another one with the constraint."""
         return (np.flatnonzero(self.unconstrained.heads != self.single_root.heads) + 1).tolist()
 
     @property
     def weight_lost(self) -> float:
-        """What the constraint costs, in the units of the scores; not negative. Summed over the arcs that change, so that nothing else
-        is rounded away."""
+        """The weight that the constraint costs, in the units of the scores; never negative.
+
+        Summed over the arcs that change, so that no other arc adds a rounding error.
+        """
         tokens = np.array(self.changed, dtype=int) - 1
         before, after = (
             self.sentence.scores[tokens, tree.heads[tokens]].astype(np.float64)
             for tree in (self.unconstrained, self.single_root)
         )
-        return math.fsum([*before.tolist(), *(-after).tolist()])
+        return _sum([*before.tolist(), *(-after).tolist()])
 
     def record(self) -> dict[str, Any]:
-        """What there is to say of the sentence, for JSON. Heads are 0 = ROOT, tokens are counted from 1."""
+        """The sentence as a line of `audit.jsonl`. Head 0 is ROOT; tokens count from 1."""
         sentence, before, after = self.sentence, self.unconstrained, self.single_root
         arcs = []
         for token in self.changed:
@@ -122,41 +134,42 @@ class AuditedSentence:
         }
 
 
+def _sum(values: list[float]) -> float:
+    """The sum, rounded once. Beyond the largest double it is the largest double."""
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return min(2**40 * math.fsum(value / 2**40 for value in values), sys.float_info.max)
+
+
 def _word(words: Sequence[str], head: int) -> str:
-    return words[head - 1] if head else "ROOT"
+    return words[head - 1] if 0 < head <= len(words) else "ROOT" if head == 0 else "?"
 
 
 def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iterator[AuditedSentence]:
-    """Decodes sentences both ways and compares.
+    """Decodes sentences without and with the root constraint, and compares the trees.
 
-    sentences (Iterable[ScoredSentence]): With gold heads and labels or without; empty ones are left out.
-    source (str): Where they are from, for errors.
-    RAISES (DecodingError): For a sentence that has no tree with a single root.
+    sentences (Iterable[ScoredSentence]): With or without gold heads and labels. Empty sentences are skipped.
+    source (str): Name of the file or corpus, for errors.
+    RAISES (DecodingError): For the first sentence that has no single-rooted tree.
     """
-    stream, first = iter(sentences), 0
-    while batch := list(islice(stream, _BATCH)):
-        decoded = decode_both(batch, source=source, first=first)
-        first += len(batch)
-        for sentence, before, after in zip(batch, decoded.unconstrained, decoded.single_root, strict=True):
-            if len(after):
-                greedy = greedy_heads(sentence.scores)
-                greedy_is_tree = is_tree(greedy)
-                yield AuditedSentence(
-                    sentence=sentence,
-                    greedy_is_tree=greedy_is_tree,
-                    greedy_is_answer=is_tree(greedy, single_root=True),
-                    unconstrained=_examine(sentence, before),
-                    single_root=_examine(sentence, after),
-                )
+    for decoded in decode_sentences(sentences, source=source):
+        sentence = decoded.sentence
+        if len(decoded.single_root):
+            greedy = greedy_heads(sentence.scores)
+            yield AuditedSentence(
+                sentence=sentence,
+                greedy_is_tree=is_tree(greedy),
+                greedy_is_answer=is_tree(greedy, single_root=True),
+                unconstrained=_examine(sentence, decoded.unconstrained),
+                single_root=_examine(sentence, decoded.single_root),
+            )
 
 
 def _examine(sentence: ScoredSentence, heads: Heads) -> AuditedTree:
     labels, right = sentence.labels(heads), None
     if sentence.gold_heads is not None and (sentence.gold_heads >= 0).any():
-        gold_labels = sentence.gold_labels
-        right = count_right(
-            heads, sentence.gold_heads, labels, [""] * len(labels) if gold_labels is None else gold_labels
-        )
+        right = count_right(heads, sentence.gold_heads, labels, sentence.gold_labels)
     return AuditedTree(
         heads=heads,
         labels=labels,
@@ -169,14 +182,15 @@ def _examine(sentence: ScoredSentence, heads: Heads) -> AuditedTree:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One measure of the trees without and with the constraint. Shares are from 0 to 1.
+    """One measure without and with the root constraint. Shares are from 0 to 1.
 
-    unconstrained, single_root (float): Its values.
-    difference (float): The second less the first.
-    relative (Optional[float]): The difference in percent of the first, as in the paper; None if that is 0.
-    interval (tuple[float, float]): Of the difference: 95 %, percentile bootstrap over sentences.
-    relative_interval (Optional[tuple[float, float]]): Of `relative`; of the samples in which there is one.
-    better, worse (int): Sentences of which the measure goes up, and down. Where these are few, they say more than the interval.
+    unconstrained, single_root (float): The measure without and with the constraint.
+    difference (float): The second minus the first.
+    relative (Optional[float]): The difference in percent of the first, as in the paper; None if the first is 0.
+    interval (tuple[float, float]): 95 % interval of the difference, from a percentile bootstrap over sentences.
+    relative_interval (Optional[tuple[float, float]]): The same for `relative`, over the samples in which it exists.
+    better, worse (int): Sentences in which the measure goes up, and down. Where these are few, they say more than the
+        interval.
     """
 
     unconstrained: float
@@ -191,24 +205,25 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Audit:
-    """What the root constraint changes on a corpus.
+    """What the root constraint changes on a corpus. Empty sentences don't count.
 
-    sentences, tokens (int): Empty sentences are left out.
-    malformed (int): Sentences whose best unconstrained tree has more than one root.
-    mean_roots, most_roots: Roots of these trees, of all sentences.
-    greedy_tree, greedy_answer (float): Share of sentences whose greedy graph is a tree, and one with a single root.
-    single_root (float): Share of sentences that have one root with the constraint.
-    changed_sentences, changed_arcs (int): What the constraint changes.
-    weight_lost (Optional[dict[str, float]]): The mean, least and greatest weight that the constraint costs, over malformed sentences;
-        for log-probabilities, a difference of log-probabilities. None if there are none.
-    unknown_labels (dict[str, int]): Gold labels that the scorer does not have, and how many tokens have each. Not to be known from a
-        score file, which lists the labels of both.
-    scores (dict[str, Comparison]): By measure (see NAMES); without gold trees, `nonprojective` alone.
+    sentences, tokens (int): Sentences and tokens.
+    multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
+    mean_roots (float), most_roots (int): Mean and largest number of roots of the unconstrained trees.
+    greedy_tree, greedy_answer (float): Share of sentences whose greedy graph is a tree, and a single-rooted tree.
+    single_root (float): Share of sentences whose tree has one root with the constraint.
+    changed_sentences, changed_arcs (int): Sentences and arcs that the constraint changes.
+    weight_lost (Optional[dict[str, float]]): Mean, least and greatest weight that the constraint costs in a
+        multi-rooted sentence. For log-probabilities, a difference of log-probabilities. None if no sentence is
+        multi-rooted.
+    unknown_labels (dict[str, int]): Gold labels that the scorer does not have, each with its number of tokens. Always
+        empty for a score file, which lists gold and predicted labels together.
+    scores (dict[str, Comparison]): The measures, by name (see NAMES). Without gold trees, `nonprojective` alone.
     """
 
     sentences: int
     tokens: int
-    malformed: int
+    multi_rooted: int
     mean_roots: float
     most_roots: int
     greedy_tree: float
@@ -221,70 +236,105 @@ class Audit:
     scores: dict[str, Comparison]
 
     @property
-    def malformed_rate(self) -> float:
-        return self.malformed / self.sentences if self.sentences else 0.0
+    def multi_rooted_rate(self) -> float:
+        """Share of multi-rooted sentences, from 0 to 1."""
+        return self.multi_rooted / self.sentences if self.sentences else 0.0
 
 
-def summarize(audited: Sequence[AuditedSentence], *, seed: int = 0) -> Audit:
-    """Sums up a corpus.
+class Tally:
+    """Sums up audited sentences one at a time. Keeps about 100 bytes per sentence, for the bootstrap."""
 
-    seed (int): Of the bootstrap.
-    """
-    n = len(audited)
-    roots = np.array([len(each.unconstrained.roots) for each in audited], dtype=int)
-    lost = [each.weight_lost for each in audited if len(each.unconstrained.roots) > 1]
-    return Audit(
-        sentences=n,
-        tokens=sum(len(each.sentence.words) for each in audited),
-        malformed=int((roots > 1).sum()),
-        mean_roots=float(roots.mean()) if n else 0.0,
-        most_roots=int(roots.max(initial=0)),
-        greedy_tree=_share([each.greedy_is_tree for each in audited]),
-        greedy_answer=_share([each.greedy_is_answer for each in audited]),
-        single_root=_share([len(each.single_root.roots) == 1 for each in audited]),
-        changed_sentences=sum(bool(each.changed) for each in audited),
-        changed_arcs=sum(len(each.changed) for each in audited),
-        weight_lost={"mean": math.fsum(lost) / len(lost), "least": min(lost), "greatest": max(lost)} if lost else None,
-        unknown_labels=_unknown_labels(audited),
-        scores=_compare(audited, seed),
-    )
+    def __init__(self) -> None:
+        self._sentences = self._tokens = self._roots = self._most_roots = 0
+        self._greedy_tree = self._greedy_answer = self._single_root = 0
+        self._changed_sentences = self._changed_arcs = 0
+        self._lost = array("d")
+        self._unknown: Counter[str] = Counter()
+        self._labelled = False
+        self._right = array("i")  # per sentence with a gold tree, for each measure: before, after, out of how many
+        self._nonprojective = array("b")  # per sentence: before, after, 1
 
+    def add(self, audited: AuditedSentence) -> None:
+        """Counts a sentence."""
+        sentence, before, after = audited.sentence, audited.unconstrained, audited.single_root
+        changed = len(audited.changed)
+        self._sentences += 1
+        self._tokens += len(sentence.words)
+        self._roots += len(before.roots)
+        self._most_roots = max(self._most_roots, len(before.roots))
+        self._greedy_tree += audited.greedy_is_tree
+        self._greedy_answer += audited.greedy_is_answer
+        self._single_root += len(after.roots) == 1
+        self._changed_sentences += changed > 0
+        self._changed_arcs += changed
+        if audited.multi_rooted:
+            self._lost.append(audited.weight_lost)
+        self._count_unknown_labels(sentence)
+        self._labelled |= sentence.gold_labels is not None
+        if before.right is not None and after.right is not None:
+            for _, of, out_of in _SCORES:
+                self._right.extend((of(before.right), of(after.right), out_of(before.right)))
+        self._nonprojective.extend((before.nonprojective, after.nonprojective, 1))
 
-def _unknown_labels(audited: Sequence[AuditedSentence]) -> dict[str, int]:
-    unknown: Counter[str] = Counter()
-    for sentence in (each.sentence for each in audited):
+    def _count_unknown_labels(self, sentence: ScoredSentence) -> None:
         if sentence.gold_labels and sentence.gold_heads is not None and sentence.label_names:
             known = {*sentence.label_names, "root"}
-            unknown.update(
+            self._unknown.update(
                 label
                 for label, head in zip(sentence.gold_labels, sentence.gold_heads.tolist(), strict=True)
                 if head > 0 and label not in known
             )
-    return dict(unknown.most_common())
+
+    def summarize(self, *, seed: int = 0) -> Audit:
+        """The audit of all sentences so far.
+
+        seed (int): Random seed of the bootstrap.
+        """
+        n, lost = self._sentences, self._lost
+        mean = _sum([value / len(lost) for value in lost])
+        return Audit(
+            sentences=n,
+            tokens=self._tokens,
+            multi_rooted=len(lost),
+            mean_roots=self._roots / n if n else 0.0,
+            most_roots=self._most_roots,
+            greedy_tree=self._greedy_tree / n if n else 0.0,
+            greedy_answer=self._greedy_answer / n if n else 0.0,
+            single_root=self._single_root / n if n else 0.0,
+            changed_sentences=self._changed_sentences,
+            changed_arcs=self._changed_arcs,
+            weight_lost={"mean": mean, "least": min(lost), "greatest": max(lost)} if lost else None,
+            unknown_labels=dict(self._unknown.most_common()),
+            scores=self._compare(seed),
+        )
+
+    def _compare(self, seed: int) -> dict[str, Comparison]:
+        table = np.array(self._right, dtype=np.int64).reshape(-1, len(_SCORES), 3)
+        counts = {
+            name: np.ascontiguousarray(table[:, k].T)
+            for k, (name, _, _) in enumerate(_SCORES)
+            if table[:, k, 2].any() and (self._labelled or name in _WITHOUT_LABELS)
+        }
+        found = _comparisons(counts, seed)
+        if self._sentences:
+            nonprojective = np.array(self._nonprojective, dtype=np.int64).reshape(-1, 3).T
+            found |= _comparisons({"nonprojective": nonprojective}, seed)
+        return found
 
 
-def _share(flags: Sequence[bool]) -> float:
-    return sum(flags) / len(flags) if flags else 0.0
+def summarize(audited: Iterable[AuditedSentence], *, seed: int = 0) -> Audit:
+    """The audit of a corpus.
 
-
-def _compare(audited: Sequence[AuditedSentence], seed: int) -> dict[str, Comparison]:
-    pairs = [(e.unconstrained.right, e.single_root.right) for e in audited]
-    gold = [(before, after) for before, after in pairs if before is not None and after is not None]
-    labelled = any(each.sentence.gold_labels is not None for each in audited)
-    counts = {}  # of each sentence: without the constraint, with it, and out of how much
-    for name, of, out_of in _SCORES:
-        rows = [(of(before), of(after), out_of(before)) for before, after in gold]
-        if any(size for _, _, size in rows) and (labelled or name in ("uas", "uem", "root_acc")):
-            counts[name] = np.array(rows).T
-    found = _comparisons(counts, seed)
-    if audited:
-        rows = [(int(e.unconstrained.nonprojective), int(e.single_root.nonprojective), 1) for e in audited]
-        found |= _comparisons({"nonprojective": np.array(rows).T}, seed)
-    return found
+    seed (int): Random seed of the bootstrap.
+    """
+    tally = Tally()
+    for each in audited:
+        tally.add(each)
+    return tally.summarize(seed=seed)
 
 
 def _comparisons(counts: dict[str, npt.NDArray[np.int64]], seed: int) -> dict[str, Comparison]:
-    """Of counts (3, n) over the same n sentences, by measure. All are resampled together."""
+    """Compares measures. All arrays have shape (3, n) over the same n sentences, which are resampled together."""
     if not counts:
         return {}
     sampled = _resampled(np.concatenate(list(counts.values())), np.random.default_rng(seed))

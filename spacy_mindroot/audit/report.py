@@ -1,4 +1,4 @@
-"""An audit as a table, as Markdown, as JSON and as a page to look at."""
+"""An audit as a table, as Markdown, as JSON and as an HTML page with pictures."""
 
 from __future__ import annotations
 
@@ -11,39 +11,56 @@ import jinja2
 from markupsafe import Markup
 
 from .drawing import DrawnTree, draw_trees
+from .escapes import markdown_text, visible
 from .measures import NAMES, Audit, AuditedSentence, Comparison
+
+__all__ = [
+    "NOTE",
+    "SCORE_HEADER",
+    "Rows",
+    "count_rows",
+    "markdown_table",
+    "score_rows",
+    "to_html",
+    "to_json",
+    "to_markdown",
+]
 
 Rows = list[tuple[str, ...]]
 
+SCORE_HEADER = ("", "unconstrained", "single root", "difference, 95 % interval", "relative", "up / down in")
+
+NOTE = (
+    "Scores are percentages; all tokens that have a gold head count. The interval is that of the difference, in "
+    "points, from a bootstrap over sentences. Up / down in: sentences in which the measure goes up / down. Where these "
+    "are few, trust them rather than the interval."
+)
+
 
 def count_rows(audit: Audit) -> Rows:
-    """What there is to count, a name and a value a row."""
-    share = f"{audit.malformed:,} ({audit.malformed_rate:.2%})"
+    """The rows of the first table: a name and a value each."""
     rows: Rows = [
         ("sentences", f"{audit.sentences:,}"),
         ("tokens", f"{audit.tokens:,}"),
-        ("malformed: best unconstrained tree has several roots", share),
-        ("roots of the unconstrained trees, mean and most", f"{audit.mean_roots:.3f}, {audit.most_roots}"),
+        ("multi-rooted without the constraint", f"{audit.multi_rooted:,} ({audit.multi_rooted_rate:.2%})"),
+        ("roots of the unconstrained trees: mean, most", f"{audit.mean_roots:.3f}, {audit.most_roots}"),
         ("greedy graph is a tree", f"{audit.greedy_tree:.2%}"),
-        ("greedy graph is a tree with one root", f"{audit.greedy_answer:.2%}"),
-        ("one root with the constraint", f"{audit.single_root:.2%}"),
+        ("greedy graph is a single-rooted tree", f"{audit.greedy_answer:.2%}"),
+        ("single-rooted with the constraint", f"{audit.single_root:.2%}"),
         ("sentences and arcs that the constraint changes", f"{audit.changed_sentences:,}, {audit.changed_arcs:,}"),
     ]
     if audit.weight_lost is not None:
         lost = [f"{audit.weight_lost[name]:.3f}" for name in ("mean", "least", "greatest")]
-        rows.append(("weight lost in a malformed sentence: mean, least, greatest", ", ".join(lost)))
+        rows.append(("weight lost in a multi-rooted sentence: mean, least, greatest", ", ".join(lost)))
     if audit.unknown_labels:
-        shown = ", ".join(f"{label} ({count})" for label, count in list(audit.unknown_labels.items())[:3])
+        shown = ", ".join(f"{visible(label)} ({count})" for label, count in list(audit.unknown_labels.items())[:3])
         more = f" and {len(audit.unknown_labels) - 3} more" if len(audit.unknown_labels) > 3 else ""
         rows.append(("gold labels that the scorer does not have (tokens)", shown + more))
     return rows
 
 
-SCORE_HEADER = ("", "unconstrained", "single root", "difference, 95 % interval", "relative", "up / down in")
-
-
 def score_rows(audit: Audit) -> Rows:
-    """Each measure without and with the constraint. See `audit.Comparison`."""
+    """The rows of the second table: each measure without and with the constraint. See `measures.Comparison`."""
     return [_score_row(NAMES[name], comparison) for name, comparison in audit.scores.items()]
 
 
@@ -59,21 +76,18 @@ def _score_row(name: str, score: Comparison) -> tuple[str, ...]:
     )
 
 
-NOTE = (
-    "Scores are percentages; all tokens that have a gold head count. The interval is of the difference in points, from a bootstrap over "
-    "sentences. Up / down in: sentences in which the measure goes up / down; where these are few, trust them, not the interval."
-)
-
-
 def to_json(audit: Audit, facts: dict[str, Any]) -> dict[str, Any]:
-    """For `audit.json`. `facts` say what was audited, and with which versions."""
-    return {**facts, **asdict(audit), "malformed_rate": audit.malformed_rate}
+    """The content of `audit.json`.
+
+    facts (dict): What was audited, and with which versions.
+    """
+    return {**facts, **asdict(audit), "multi_rooted_rate": audit.multi_rooted_rate}
 
 
 def to_markdown(audit: Audit, facts: dict[str, Any]) -> str:
-    """For `audit.md`."""
+    """The content of `audit.md`. See `to_json`."""
     lines = ["# What the root constraint changes", ""]
-    lines += [f"- {name}: {value}" for name, value in facts.items()]
+    lines += [f"- {name}: {markdown_text(str(value))}" for name, value in facts.items()]
     lines += ["", *markdown_table(("", ""), count_rows(audit)), ""]
     if audit.scores:
         lines += [*markdown_table(SCORE_HEADER, score_rows(audit)), "", NOTE]
@@ -81,24 +95,25 @@ def to_markdown(audit: Audit, facts: dict[str, Any]) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Rows) -> list[str]:
-    """The lines of a table: the first column to the left, the others to the right."""
+    """The lines of a table. Its first column is aligned left, the others right. Cells are text, not Markdown."""
     divider = "| --- |" + " ---: |" * (len(header) - 1)
-    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (header, *rows)]
+    lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in (header, *rows)]
     return [lines[0], divider, *lines[1:]]
 
 
-def to_html(audit: Audit, facts: dict[str, Any], audited: Sequence[AuditedSentence], *, most: int) -> str:
-    """For `audit.html`: the tables, and the sentences that the constraint changes, before and after.
+def to_html(audit: Audit, facts: dict[str, Any], changed: Sequence[AuditedSentence]) -> str:
+    """The content of `audit.html`: both tables, and sentences that the constraint changes, before and after.
 
-    most (int): How many of these are shown.
+    facts (dict): See `to_json`.
+    changed (Sequence[AuditedSentence]): The sentences to show. The page says how many there are in all.
     """
-    changed = [each for each in audited if each.changed]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
     return environment.get_template("audit.html.jinja").render(
         facts=facts,
@@ -106,8 +121,8 @@ def to_html(audit: Audit, facts: dict[str, Any], audited: Sequence[AuditedSenten
         header=SCORE_HEADER,
         scores=score_rows(audit),
         note=NOTE,
-        changed=len(changed),
-        sentences=[_sentence_for_page(each) for each in changed[:most]],
+        changed=audit.changed_sentences,
+        sentences=[_sentence_for_page(each) for each in changed],
     )
 
 
@@ -128,7 +143,7 @@ def _sentence_for_page(audited: AuditedSentence) -> dict[str, Any]:
 
 
 def _verdict(arc: dict[str, Any]) -> str:
-    """Which of the two heads of a changed arc is the gold one."""
+    """Whether a changed arc is better or worse than before, by its gold head; "" if that is unknown."""
     if "gold" not in arc:
         return ""
     right = [arc[side]["head"] == arc["gold"]["head"] for side in ("unconstrained", "single_root")]

@@ -1,4 +1,7 @@
-"""`spacy mindroot ...`. Every spaCy command imports this at its start, so what a command needs is imported inside it."""
+"""The commands `spacy mindroot ...`, with their arguments and options.
+
+Every spaCy command imports this module when it starts, so each command imports what it needs when it runs.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,28 @@ from pathlib import Path
 import typer
 from spacy.cli._util import app
 
+__all__ = ["mindroot"]
+
 mindroot = typer.Typer(
     name="mindroot", help="Dependency trees with exactly one root.", no_args_is_help=True, rich_markup_mode=None
 )
 app.add_typer(mindroot)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"spacy-mindroot {version('spacy-mindroot')}")
+        raise typer.Exit
+
+
 @mindroot.callback()
-def main() -> None:
+def main(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and exit", is_eager=True, callback=_print_version
+    ),
+) -> None:
     """Dependency trees with exactly one root."""
 
 
@@ -22,12 +39,15 @@ def main() -> None:
 def decode_cli(
     scores: Path = typer.Argument(
         ...,
-        help="Score file (.npz): the arrays `lens` and `arc`, and, if there are any, `words`, `labels`, `label_best`, `heads`",
+        metavar="SCORES",
+        help="Score file (.npz) with the arrays `lens` and `arc`, and optionally `words`, `labels`, `label_best`, "
+        "`heads` and `deprels`",
         exists=True,
         dir_okay=False,
     ),
     out: Path | None = typer.Argument(
         None,
+        metavar="OUT",
         help="CoNLL-U file to write, or - for standard output. Without it, only the table is printed",
         dir_okay=False,
         allow_dash=True,
@@ -38,166 +58,254 @@ def decode_cli(
         "-s",
         metavar="N",
         min=0,
-        help="Print the first N trees that the constraint changes, without it and with it",
+        help="Number of changed sentences to print, each with its trees without and with the root constraint",
     ),
-    nbest: int = typer.Option(
+    kbest: int = typer.Option(
         1,
-        "--nbest",
+        "--kbest",
         "-k",
         metavar="K",
         min=1,
-        help="Write the K best trees of each sentence, as comments in the CoNLL-U",
+        help="Number of best trees to write for each sentence, as comments in the CoNLL-U",
     ),
-    probs: bool = typer.Option(
+    confidence: bool = typer.Option(
         False,
-        "--probs",
-        "-p",
-        help="Write how probable each head is (HeadProb in MISC), and each tree (comments). The scores have to be logarithms",
+        "--confidence",
+        "-c",
+        help="Write the probability of each head (HeadProb in MISC) and of each tree (comments). The scores must be "
+        "logarithms (default: off)",
     ),
     projective: bool = typer.Option(
-        False, "--projective", help="Write the best trees without crossing arcs; not with --nbest"
+        False,
+        "--projective",
+        help="Write the best trees without crossing arcs. Can't be combined with --kbest (default: off)",
     ),
 ) -> None:
-    """Decode the best tree with one root of every sentence in a score file.
+    """Decode the best single-rooted tree of every sentence in a score file.
 
-    Writes CoNLL-U with the best label of each arc, and prints a table: how many sentences there are, in how many of them
-    the best tree without the constraint has more than one root, and, where the file has gold heads, how many heads are
-    right (UAS, all tokens counted) without and with the constraint.
+    Writes CoNLL-U with the best label of each arc, and prints a table: the number of sentences, the number whose best
+    unconstrained tree is multi-rooted and, if the file has gold heads, UAS without and with the root constraint
+    (percent of all tokens, punctuation included).
 
-    --nbest and --probs add comments to the CoNLL-U, numbers with six digits: `# tree_1 = weight=-3.25 logprob=-0.18
-    heads=2,0,2 deprels=nsubj,root,obj` and so on, best first, of which the first is the tree below (logprob with --probs alone);
-    `# tree_logprob = -0.18`, the log-probability of that tree; `# tree_margin = 1.5`, by how much it outweighs the next (inf if there is
-    none). --probs adds HeadEntropy (in nats) and HeadProb to MISC.
+    --kbest and --confidence add comments to the CoNLL-U. Numbers have six digits. One comment per tree, best first,
+    as in `# tree_1 = weight=-3.25 logprob=-0.18 heads=2,0,2 deprels=nsubj,root,obj` (logprob only with
+    --confidence); the first is the tree that is written below. With --confidence also `# tree_logprob = -0.18`, the
+    log-probability of that tree; `# tree_margin = 1.5`, the weight by which it beats the next best (inf if there is
+    no other); and, in MISC, HeadProb and HeadEntropy (in nats).
     """
     from .decode import run
 
-    if projective and nbest > 1:
-        raise typer.BadParameter("these trees may have crossing arcs. Leave out --projective.", param_hint="--nbest")
-    run(scores, out, show, nbest, probs, projective)
+    if projective and kbest > 1:
+        raise typer.BadParameter(
+            "the K best trees may have crossing arcs. Leave out --projective.", param_hint="--kbest"
+        )
+    run(scores, out, show, kbest, confidence, projective)
 
 
 @mindroot.command("audit")
 def audit_cli(
     model: str = typer.Argument(
-        ..., help="Pipeline with an arc_scorer, or any other scorer; or a score file (.npz), which needs no CORPUS"
+        ...,
+        metavar="MODEL",
+        help="Pipeline with an arc_scorer or any other component that sets arc scores; or a score file (.npz), which "
+        "needs no CORPUS",
     ),
     corpus: Path | None = typer.Argument(
         None,
-        help="Annotated corpus: a .spacy file, or a CoNLL-U file or folder, whose trees have one root (else: spacy mindroot repair)",
+        metavar="CORPUS",
+        help="Annotated corpus: a .spacy file, or a CoNLL-U file or folder. Its trees must be single-rooted; `spacy "
+        "mindroot repair` makes them so",
         exists=True,
     ),
     out: Path | None = typer.Option(
         None,
         "--out",
         "-o",
-        help="Folder to write: audit.html (what changes, in pictures), audit.md, audit.json, audit.jsonl (a line a sentence), and the trees as CoNLL-U",
+        metavar="FOLDER",
+        help="Folder for the report: audit.html (pictures of the changed sentences), audit.md, audit.json, audit.jsonl "
+        "(one line per sentence), and both trees of each sentence as CoNLL-U (default: print tables only)",
         file_okay=False,
     ),
-    most: int = typer.Option(200, "--most", "-m", min=0, help="How many changed sentences audit.html shows"),
-    seed: int = typer.Option(0, "--seed", help="Of the bootstrap"),
+    most: int = typer.Option(
+        200, "--most", "-m", metavar="N", min=0, help="Largest number of changed sentences in audit.html"
+    ),
+    seed: int = typer.Option(0, "--seed", metavar="N", min=0, help="Random seed of the bootstrap"),
+    surface_tokens: bool | None = typer.Option(
+        None,
+        "--surface-tokens/--words",
+        help="Score the multiword tokens of CoNLL-U, or the words in them (default: as the corpus reader in the "
+        "pipeline's config; words if it names none)",
+    ),
 ) -> None:
     """Report what the root constraint changes on a corpus.
 
-    Every sentence, with its gold tokens, is decoded without and with the constraint. Printed are how often the best
-    unconstrained tree has more than one root, what the constraint costs, and UAS, LAS, exact match and more both ways, with
-    a 95 % interval on each difference.
+    Decodes every sentence, with gold tokens and boundaries, without and with the root constraint. Prints how often
+    the best unconstrained tree is multi-rooted, what the constraint costs, and UAS, LAS, exact match and more both
+    ways, with a 95 % interval on each difference.
     """
     from .audit import run
 
-    run(model, corpus, out, most, seed)
+    run(model, corpus, out, most, seed, surface_tokens)
+
+
+@mindroot.command("score")
+def score_cli(
+    model: str = typer.Argument(
+        ..., metavar="MODEL", help="Pipeline with an arc_scorer or any other component that sets arc scores"
+    ),
+    corpus: Path = typer.Argument(
+        ..., metavar="CORPUS", help="Annotated corpus: a .spacy file, or a CoNLL-U file or folder", exists=True
+    ),
+    out: Path = typer.Argument(..., metavar="OUT", help="Score file to write (.npz)", dir_okay=False),
+    surface_tokens: bool | None = typer.Option(
+        None,
+        "--surface-tokens/--words",
+        help="Score the multiword tokens of CoNLL-U, or the words in them (default: as the corpus reader in the "
+        "pipeline's config; words if it names none)",
+    ),
+) -> None:
+    """Write the arc scores that a pipeline gives to a corpus, with the gold trees, to a score file.
+
+    Sentences keep their gold tokens and boundaries. `spacy mindroot decode` and `audit` read the file.
+    """
+    from .score import run
+
+    run(model, corpus, out, surface_tokens)
 
 
 @mindroot.command("init-config")
 def init_config_cli(
     out: Path | None = typer.Argument(
-        None, help="File to write. Without it, or with -, the config is printed", dir_okay=False, allow_dash=True
+        None,
+        metavar="OUT",
+        help="File to write. Without it, or with -, the config is printed",
+        dir_okay=False,
+        allow_dash=True,
     ),
-    lang: str = typer.Option("xx", "--lang", "-l", help="Language of the pipeline, as in spaCy; xx for any"),
+    lang: str = typer.Option("xx", "--lang", "-l", metavar="CODE", help="Language of the pipeline; xx for any"),
     optimize: str = typer.Option(
-        "accuracy", "--optimize", "-o", help="accuracy, or efficiency (a narrower encoder, no character n-grams)"
+        "accuracy",
+        "--optimize",
+        "-o",
+        metavar="accuracy|efficiency",
+        help="What to optimize for. The encoder for efficiency is narrower and has no character n-grams",
     ),
     pipeline: str = typer.Option(
-        "", "--pipeline", "-p", help="Components to train with the parser, by commas: senter, tagger, morphologizer"
+        "",
+        "--pipeline",
+        "-p",
+        metavar="NAME,...",
+        help="Components to train with the parser: senter, tagger, morphologizer (default: none)",
     ),
     transformer: str | None = typer.Option(
         None,
         "--transformer",
         "-t",
-        help="Pretrained model, such as xlm-roberta-base, to use as encoder; needs the extra `transformers` and a GPU",
+        metavar="NAME",
+        help="Pretrained model to use as encoder, such as xlm-roberta-base. Needs the extra `transformers` and a GPU "
+        "(default: none, a CNN and BiLSTM encoder)",
     ),
+    force: bool = typer.Option(False, "--force", "-F", help="Overwrite OUT if it exists (default: off)"),
 ) -> None:
     """Print a complete, commented config for training a parser.
 
-    The parser is a scorer of arcs (arc_scorer) and the decoder (mind_root), on an encoder (tok2vec). Without a senter in
-    the pipeline it is trained on single sentences, and takes every Doc that has no sentence boundaries for one sentence.
+    The parser is a scorer of arcs (arc_scorer) and a decoder (mind_root) on top of an encoder (tok2vec). Without a
+    senter in the pipeline, it is trained on single sentences and treats a Doc without sentence boundaries as one
+    sentence.
     """
     from .init_config import run
 
-    run(out, lang, optimize, pipeline, transformer)
+    run(out, lang, optimize, pipeline, transformer, force)
 
 
 @mindroot.command("repair")
 def repair_cli(
     source: Path = typer.Argument(
-        ..., metavar="IN", help="CoNLL-U file, a folder with files *.conllu, or - for standard input", allow_dash=True
+        ..., metavar="IN", help="CoNLL-U file, a folder of them, or - for standard input", allow_dash=True
     ),
     out: Path | None = typer.Argument(
         None,
+        metavar="OUT",
         help="File or folder to write, or - for standard output. It may be IN itself",
         allow_dash=True,
     ),
     check: bool = typer.Option(
         False,
         "--check",
-        help="Write no CoNLL-U. Print what is malformed, with file and line; exit code 1 if anything is",
+        help="Write no CoNLL-U. Print every malformed tree with file and line; exit status 1 if there is any "
+        "(default: off)",
     ),
     report: Path | None = typer.Option(
-        None, "--report", "-r", help="File to write all changes to, as JSON lines", dir_okay=False
-    ),
-    label: str | None = typer.Option(
         None,
-        "--label",
+        "--report",
+        "-r",
+        metavar="FILE",
+        help="File to write all changes to, as JSON lines (default: none)",
+        dir_okay=False,
+    ),
+    skip_invalid: bool = typer.Option(
+        False,
+        "--skip-invalid",
+        help="Leave a sentence that is not CoNLL-U, or has no heads, exactly as it is, say so with file and line, and go "
+        "on; exit status 0 (default: stop and write nothing)",
+    ),
+    demoted_label: str | None = typer.Option(
+        None,
+        "--demoted-label",
         "-l",
-        help="Label of words that were roots and are none any more (default: parataxis, or dep without UPOS)",
+        metavar="LABEL",
+        help="Label for a demoted root (default: parataxis, or dep without UPOS)",
     ),
 ) -> None:
-    """Make trees with one root of the basic trees in CoNLL-U, with the fewest arcs changed.
+    """Turn the basic trees of CoNLL-U files into single-rooted trees, changing the fewest arcs.
 
-    Mends sentences with several roots or none, cycles, heads out of range or missing, and `root` as the label of other words
-    than the root. HEAD and DEPREL of the words that change are written; every other byte stays as it is.
+    Repairs sentences with several roots or none, cycles, heads that are missing or out of range, and `root` as the
+    label of a word that is not the root. Writes HEAD and DEPREL of the words that change; every other byte stays as
+    it is. Reads CoNLL-U, CoNLL-U Plus and PARSEME's cupt, also compressed with gzip.
     """
     from .repair import run
 
-    run(source, out, check, report, label)
+    run(source, out, check, report, demoted_label, skip_invalid)
 
 
 @mindroot.command("vote")
 def vote_cli(
     files: list[Path] = typer.Argument(
         ...,
-        metavar="FILE...",
+        metavar="FILE",
         help="CoNLL-U files: parses of the same sentences and words",
         allow_dash=True,
         dir_okay=False,
     ),
     out: Path = typer.Option(
-        ..., "--out", "-o", help="CoNLL-U file to write, or - for standard output", allow_dash=True, dir_okay=False
+        ...,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="CoNLL-U file to write, or - for standard output",
+        allow_dash=True,
+        dir_okay=False,
     ),
     weights: str | None = typer.Option(
-        None, "--weights", "-w", metavar="N,N,...", help="What the vote of each file counts; all the same if not given"
-    ),
-    label: str | None = typer.Option(
         None,
-        "--label",
+        "--weights",
+        "-w",
+        metavar="N,N,...",
+        help="Number of votes of each file, in order; they need not be whole (default: 1 each)",
+    ),
+    demoted_label: str | None = typer.Option(
+        None,
+        "--demoted-label",
         "-l",
-        help="Label of words whose root arc lost, if nobody has another (default: parataxis, or dep without UPOS)",
+        metavar="LABEL",
+        help="Label for a word whose root arc lost, if no file has another (default: parataxis, or dep without UPOS)",
     ),
 ) -> None:
-    """Make one parse of several parsers' output: the tree with one root whose arcs have the most votes.
+    """Combine several parsers' output into one parse: the single-rooted tree whose arcs have the most votes.
 
-    Every file votes for its arcs (Sagae and Lavie 2006), and then, among those that have an arc of the tree, for its label. Where votes
-    are equal, the first file wins. What is written is the first file with other heads and labels.
+    Every file votes for its arcs (Sagae and Lavie 2006). The files that have an arc of the resulting tree then vote
+    for its label. Ties go to the first file. Writes the first file with the resulting heads and labels.
     """
     from .vote import run
 
-    run(files, out, weights, label)
+    run(files, out, weights, demoted_label)

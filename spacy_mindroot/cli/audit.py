@@ -1,139 +1,165 @@
-"""`spacy mindroot audit`: what the root constraint changes on a corpus."""
+"""`spacy mindroot audit`: reports what the root constraint changes on a corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import repeat, tee
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import srsly
 import typer
 from spacy.language import Language
-from spacy.util import load_model
 from tqdm import tqdm
 from wasabi import table
 
 from ..arc_scorer.component import ArcScorer
-from ..audit.corpus import read_corpus, score_sentences
-from ..audit.measures import Audit, AuditedSentence, AuditedTree, audit_sentences, summarize
+from ..audit.corpus import GoldSentence, load_pipeline, score_sentences
+from ..audit.measures import Audit, AuditedSentence, AuditedTree, Tally, audit_sentences
 from ..audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
-from ..conllu import conllu_files, format_sentence, read_conllu
+from ..conllu import format_sentence
 from ..conllu.sentence import DEPREL, HEAD
-from ..errors import CorpusError, MindRootError
+from ..errors import CorpusError
 from ..score_file import read_score_file
-from ..scored import ScoredSentence
-from .files import outputs, tolerant_streams
+from .corpora import read_for, warn
+from .files import Opened, PathsError, errors_as_messages, outputs, printable, refuse_same_files
+
+__all__ = ["run"]
+
+_TREES = ("unconstrained", "single_root")
+_FILES = (*(f"{name}.conllu" for name in _TREES), "audit.jsonl", "audit.md", "audit.html", "audit.json")
+_MANY_UNKNOWN = 0.05  # share of tokens with unknown gold labels that is worth a warning
+
+# An audited sentence, and the gold sentence that it was read from: None for a score file.
+_Pairs = Iterator[tuple[AuditedSentence, GoldSentence | None]]
 
 
-def run(model: str, corpus: Path | None, out: Path | None, most: int, seed: int) -> None:
-    """The command, with its errors as messages. See `spacy mindroot audit --help`."""
-    tolerant_streams()
-    try:
-        audited = list(_audited(model, corpus))
-        audit = summarize(audited, seed=seed)
-        facts = {
-            **({"scores": model} if corpus is None else {"model": model, "corpus": str(corpus)}),
-            "versions": ", ".join(f"{name} {version(name)}" for name in ("spacy-mindroot", "spacy", "numpy")),
-        }
-        if out is not None:
-            _write(out, corpus, audited, audit, facts, most)
-    except (MindRootError, OSError) as error:
-        typer.secho(f"Error: {error}", fg="red", err=True)
-        raise typer.Exit(1) from error
-    typer.echo(table(count_rows(audit), aligns=("l", "r"), max_col=60))
-    if audit.scores:
-        typer.echo(table(score_rows(audit), header=SCORE_HEADER, divider=True, aligns=("l", *"rrrrr"), max_col=60))
-        typer.echo(NOTE)
-    if out is not None:
-        typer.echo(
-            f"\nSee {out / 'audit.html'} for the sentences that change; audit.md, .json and .jsonl lie beside it."
+def run(
+    model: str, corpus: Path | None, out: Path | None, most: int, seed: int, surface_tokens: bool | None = None
+) -> None:
+    """Runs the command and turns errors into messages. See `spacy mindroot audit --help`."""
+    with errors_as_messages(nothing_written=out is not None):
+        _check_paths(model, corpus, out)
+        tally = Tally()
+        with outputs(out) as opened:
+            total, pairs = _audited(model, corpus, surface_tokens)
+            with ExitStack() as stack:
+                report = None if out is None else _Report(out, stack, opened, most)
+                for audited, gold in tqdm(pairs, total=total, unit=" sentences", disable=None, leave=False):
+                    tally.add(audited)
+                    if report is not None:
+                        report.add(audited, gold)
+                audit = tally.summarize(seed=seed)
+                if report is not None:
+                    report.finish(audit, _facts(model, corpus))
+        _print(audit, out)
+
+
+def _check_paths(model: str, corpus: Path | None, out: Path | None) -> None:
+    """Raises PathsError if the audit would write over its input, or read its own output the next time."""
+    refuse_same_files(MODEL=Path(model), CORPUS=corpus, out=out)
+    if out is None:
+        return
+    inputs = [path for path in (Path(model), corpus) if path is not None and path.is_file()]
+    for path in inputs:
+        if any((out / name).exists() and (out / name).samefile(path) for name in _FILES):
+            raise PathsError(f"{path} is a file that the audit would write. Choose another folder for --out.")
+    if corpus is not None and corpus.is_dir() and corpus.resolve() in out.resolve().parents:
+        raise PathsError(
+            f"--out {out} lies in CORPUS, so the next audit would read the trees of this one. Choose another folder."
         )
+
+
+def _audited(model: str, corpus: Path | None, surface_tokens: bool | None) -> tuple[int | None, _Pairs]:
+    """The number of sentences, if it is known, and the audited sentences, each with its gold sentence."""
+    if corpus is None:
+        if not model.endswith(".npz"):
+            raise CorpusError(f"{model} is not a score file (.npz). For a pipeline, give a corpus too: MODEL CORPUS.")
+        scored = read_score_file(model)
+        if not any(sentence.words for sentence in scored):
+            raise CorpusError(f"There are no sentences in {model}.")
+        stem = printable(Path(model).stem)
+        named = (replace(sentence, name=f"{stem}-{k}") for k, sentence in enumerate(scored, 1))
+        return len(scored), zip(audit_sentences(named, source=printable(model)), repeat(None), strict=False)
+    if ".npz" in (corpus.suffix, Path(model).suffix):
+        raise CorpusError("a score file is audited by itself, without a pipeline: spacy mindroot audit FILE.npz")
+    nlp = load_pipeline(model)
+    _warn_of_loss(nlp)
+    gold, to_score = tee(read_for(nlp, corpus, surface_tokens))
+    audited = audit_sentences(score_sentences(nlp, to_score), source=printable(corpus))
+    return None, zip(audited, gold, strict=True)
 
 
 def _warn_of_loss(nlp: Language) -> None:
     for name, component in nlp.pipeline:
         if isinstance(component, ArcScorer) and component.loss == "tree":
-            typer.secho(
-                f'{name} was trained with loss = "tree", by which nothing is learnt of how many roots there should be. How many its '
-                'unconstrained trees have, and all that is called "unconstrained" here, means little: train with loss = "head" or "both" to '
-                "know what the constraint changes.",
-                fg="yellow",
-                err=True,
+            warn(
+                f'{name} was trained with loss = "tree", which does not teach it how many roots a sentence has. All '
+                'that is called "unconstrained" here is therefore meaningless. To see what the constraint changes, '
+                'train with '
+                'loss = "head" or "both".'
             )
 
 
-def _audited(model: str, corpus: Path | None) -> Iterator[AuditedSentence]:
-    total, sentences = _scored(model, corpus)
-    yield from tqdm(
-        audit_sentences(sentences, source=model if corpus is None else str(corpus)),
-        total=total,
-        unit=" sentences",
-        disable=None,
-        leave=False,
-    )
-
-
-def _scored(model: str, corpus: Path | None) -> tuple[int, Iterator[ScoredSentence]]:
-    """How many sentences there are, and these."""
+def _facts(model: str, corpus: Path | None) -> dict[str, str]:
+    """What was audited, and with which versions."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("spacy-mindroot", "spacy", "numpy"))
     if corpus is None:
-        if not model.endswith(".npz"):
-            raise CorpusError(f"{model} is no score file (.npz). For a pipeline, name the corpus too: MODEL CORPUS.")
-        scored = read_score_file(model)
-        if not any(sentence.words for sentence in scored):
-            raise CorpusError(f"There are no sentences in {model}.")
-        stem = Path(model).stem
-        return len(scored), (replace(sentence, name=f"{stem}-{k}") for k, sentence in enumerate(scored, 1))
-    if ".npz" in (corpus.suffix, Path(model).suffix):
-        raise CorpusError("a score file is audited by itself, without a pipeline: spacy mindroot audit FILE.npz")
-    try:
-        nlp = load_model(model)
-    except (
-        OSError,
-        ValueError,
-        ImportError,
-    ) as error:  # no such folder or package; a bad config; a plug-in that is not there
-        raise CorpusError(f"{model} is no pipeline that spaCy can load: {error}") from error
-    _warn_of_loss(nlp)
-    gold = read_corpus(corpus, nlp.vocab)
-    return len(gold), score_sentences(nlp, gold)
+        return {"scores": printable(model), "versions": versions}
+    return {"model": printable(model), "corpus": printable(corpus), "versions": versions}
 
 
-def _write(
-    out: Path, corpus: Path | None, audited: list[AuditedSentence], audit: Audit, facts: dict[str, Any], most: int
-) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    names = ["unconstrained.conllu", "single_root.conllu"]
-    if corpus is not None and any((out / name).exists() and (out / name).samefile(corpus) for name in names):
-        raise CorpusError(f"{corpus} is a file that the audit would write. Choose another folder for it.")
-    texts = {
-        "audit.jsonl": "".join(f"{srsly.json_dumps(each.record())}\n" for each in audited),
-        "audit.md": to_markdown(audit, facts),
-        "audit.html": to_html(audit, facts, audited, most=most),
-        "audit.json": srsly.json_dumps(to_json(audit, facts), indent=2) + "\n",
-    }
-    with outputs() as opened:
-        for name in names:
-            with opened(out / name) as file:
-                file.writelines(_trees(name.removesuffix(".conllu"), corpus, audited))
-        for name, text in texts.items():
-            with opened(out / name) as file:
-                file.write(text.encode("utf8"))
+def _print(audit: Audit, out: Path | None) -> None:
+    typer.echo(table(count_rows(audit), aligns=("l", "r"), max_col=60))
+    if audit.scores:
+        typer.echo(table(score_rows(audit), header=SCORE_HEADER, divider=True, aligns=("l", *"rrrrr"), max_col=60))
+        typer.echo(NOTE)
+    unknown = sum(audit.unknown_labels.values())
+    if unknown > _MANY_UNKNOWN * audit.tokens:
+        warn(
+            f"{unknown / audit.tokens:.0%} of the tokens have a gold label that the scorer does not have. Was the "
+            "pipeline trained on another annotation scheme, or on other tokens (--surface-tokens, --words)?"
+        )
+    if out is not None:
+        typer.echo(
+            f"\n{out / 'audit.html'} shows the sentences that change. audit.md, audit.json, audit.jsonl and the "
+            "trees are in the same folder."
+        )
 
 
-def _trees(name: str, corpus: Path | None, audited: list[AuditedSentence]) -> Iterator[bytes]:
-    """The trees in CoNLL-U: if the corpus is, all of it, with other values of HEAD and DEPREL."""
-    if corpus is None or corpus.suffix == ".spacy":
-        for each in audited:
-            tree: AuditedTree = getattr(each, name)
-            words, sent_id = each.sentence.words, each.sentence.name
-            yield format_sentence(words, tree.heads.tolist(), tree.labels, sent_id=sent_id).encode("utf8")
-        return
-    sentences = (sentence for path in conllu_files(corpus) for sentence in read_conllu(path))
-    for sentence, each in zip(sentences, audited, strict=True):
-        tree = getattr(each, name)
-        for word, (head, label) in enumerate(zip(tree.heads.tolist(), tree.labels, strict=True), 1):
-            sentence.replace(word, HEAD, str(head))
-            sentence.replace(word, DEPREL, label)
-        yield sentence.to_bytes()
+class _Report:
+    """The files of an audit. Trees and records are written sentence by sentence; the rest is written at the end."""
+
+    def __init__(self, out: Path, stack: ExitStack, opened: Opened, most: int) -> None:
+        self._files: dict[str, BinaryIO] = {name: stack.enter_context(opened(out / name)) for name in _FILES}
+        self._most = most
+        self._changed: list[AuditedSentence] = []
+
+    def add(self, audited: AuditedSentence, gold: GoldSentence | None) -> None:
+        for name in _TREES:
+            self._files[f"{name}.conllu"].write(_to_conllu(audited, getattr(audited, name), gold))
+        self._write("audit.jsonl", srsly.json_dumps(audited.record()) + "\n")
+        if len(self._changed) < self._most and audited.changed:
+            self._changed.append(audited)
+
+    def finish(self, audit: Audit, facts: dict[str, Any]) -> None:
+        self._write("audit.md", to_markdown(audit, facts))
+        self._write("audit.html", to_html(audit, facts, self._changed))
+        self._write("audit.json", srsly.json_dumps(to_json(audit, facts), indent=2) + "\n")
+
+    def _write(self, name: str, text: str) -> None:
+        self._files[name].write(text.encode("utf8"))
+
+
+def _to_conllu(audited: AuditedSentence, tree: AuditedTree, gold: GoldSentence | None) -> bytes:
+    """A tree in CoNLL-U: the sentence of the corpus with other cells in HEAD and DEPREL, if it is CoNLL-U."""
+    if gold is None or gold.conllu is None:
+        words, sent_id = audited.sentence.words, audited.sentence.name
+        return format_sentence(words, tree.heads.tolist(), tree.labels, sent_id=sent_id).encode("utf8")
+    for word, (head, label) in enumerate(zip(tree.heads.tolist(), tree.labels, strict=True), 1):
+        gold.conllu.replace(word, HEAD, str(head))
+        gold.conllu.replace(word, DEPREL, label)
+    return gold.conllu.to_bytes()

@@ -1,137 +1,157 @@
-"""`spacy mindroot decode`: a score file in, CoNLL-U, a table and pictures of trees out."""
+"""`spacy mindroot decode`: reads a score file; writes CoNLL-U, a table and pictures of trees."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import typer
 from tqdm import tqdm
 from wasabi import table
 
-from ..audit.evaluation import unlabelled_attachment_score
+from ..audit.decoded import DecodedSentence, decode_sentences
+from ..audit.evaluation import Right, attachment_score, count_right
 from ..conllu import format_sentence
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
-from ..errors import MindRootError, ScoreFileError
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidence_of, margin
 from ..inference.next_best import kbest_matrix
 from ..score_file import read_score_file
-from ..scored import ScoredSentence, decode_both, raise_fault
+from ..scored import ScoredSentence, raise_fault
 from ..trees import count_roots, tree_weight
-from .files import opened_to_write, tolerant_streams
+from .files import errors_as_messages, opened_to_write, printable, refuse_same_files
 from .text_trees import side_by_side, tree_lines
 
-_BATCH = 1000  # sentences, between one step of the progress bar and the next
+__all__ = ["Totals", "before_and_after", "decode_projective", "run", "to_conllu"]
 
 
-class Decoded(NamedTuple):
-    """The best trees of the sentences of a score file, and the seconds it took to find those with a single root.
+@dataclass
+class Totals:
+    """Counts over all sentences of a score file.
 
-    `projective` are the best of those without crossing arcs, None where they are not asked for.
+    sentences, tokens (int): Sentences and tokens.
+    multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
+    seconds (float): The time that decoding with the root constraint took.
+    right (dict[str, list[Right]]): Counts of what is right in each sentence with gold heads, by kind of tree.
     """
 
-    unconstrained: list[Heads]
-    single_root: list[Heads]
-    seconds: float
-    projective: list[Heads] | None = None
+    sentences: int = 0
+    tokens: int = 0
+    multi_rooted: int = 0
+    seconds: float = 0.0
+    right: dict[str, list[Right]] = field(default_factory=dict)
 
-    def to_write(self) -> list[Heads]:
-        return self.single_root if self.projective is None else self.projective
+    def add(self, decoded: DecodedSentence, projective: Heads | None = None) -> None:
+        """Counts a sentence.
 
-    def malformed(self) -> list[int]:
-        """The sentences (indexes) whose best unconstrained tree has more than one root."""
-        return [k for k, heads in enumerate(self.unconstrained) if count_roots(heads) > 1]
+        projective (Optional[np.ndarray]): The heads of its best projective tree, if that is counted too.
+        """
+        self.sentences += 1
+        self.tokens += len(decoded.single_root)
+        self.multi_rooted += decoded.multi_rooted
+        self.seconds += decoded.seconds
+        gold = decoded.sentence.gold_heads
+        if gold is None:
+            return
+        trees = {"unconstrained": decoded.unconstrained, "single root": decoded.single_root}
+        if projective is not None:
+            trees["single root, projective"] = projective
+        for name, heads in trees.items():
+            self.right.setdefault(name, []).append(count_right(heads, gold))
+
+    def table(self) -> str:
+        """The table that the command prints."""
+        share = f" ({self.multi_rooted / self.sentences:.2%})" if self.sentences else ""
+        rows = [
+            ("Sentences", f"{self.sentences:,}"),
+            ("Tokens", f"{self.tokens:,}"),
+            ("Multi-rooted without the constraint", f"{self.multi_rooted:,}{share}"),
+            *((f"UAS, {name}", f"{100 * attachment_score(right):.2f}") for name, right in self.right.items()),
+        ]
+        if self.seconds:
+            rows.append(("Tokens per second, decoding only", f"{self.tokens / self.seconds:,.0f}"))
+        return str(table(rows, aligns=("l", "r"), max_col=60))
 
 
 def run(
-    scores: Path, out: Path | None, show: int, nbest: int = 1, probs: bool = False, projective: bool = False
+    scores: Path, out: Path | None, show: int, kbest: int = 1, confidence: bool = False, projective: bool = False
 ) -> None:
-    """The command, with its errors as messages. See `spacy mindroot decode --help`."""
+    """Runs the command and turns errors into messages. See `spacy mindroot decode --help`."""
     to_stdout = str(out) == "-"
-    tolerant_streams()
-    try:
-        if out is not None and out.exists() and out.samefile(scores):
-            raise ScoreFileError(f"{out} is the score file itself. Write the trees to another.")
+    with errors_as_messages(nothing_written=out is not None):
+        refuse_same_files(SCORES=scores, OUT=out)
         sentences = read_score_file(scores)
-        decoded = decode_sentences(sentences, source=str(scores))
-        if projective:
-            decoded = decoded._replace(projective=decode_projective(sentences, source=str(scores)))
+        source = printable(scores)
+        found = decode_projective(sentences, source=source) if projective else None
+        decoded: list[DecodedSentence] = []
+        totals = Totals()
+        for each in tqdm(
+            decode_sentences(sentences, source=source),
+            total=len(sentences),
+            unit=" sentences",
+            disable=None,
+            delay=1,
+            leave=False,
+        ):
+            totals.add(each, None if found is None else found[len(decoded)])
+            decoded.append(each)
         if out is not None:
+            stem = printable(scores.stem)
             with opened_to_write(out) as file:
-                for k, (sentence, heads) in enumerate(zip(sentences, decoded.to_write(), strict=True), 1):
+                for k, each in enumerate(decoded):
+                    heads = each.single_root if found is None else found[k]
                     if len(heads):
-                        text = to_conllu(sentence, heads, nbest=nbest, probs=probs, sent_id=f"{scores.stem}-{k}")
+                        text = to_conllu(
+                            each.sentence, heads, kbest=kbest, confidence=confidence, sent_id=f"{stem}-{k + 1}"
+                        )
                         file.write(text.encode("utf8"))
-    except BrokenPipeError:  # `... - | head`
-        raise
-    except (MindRootError, OSError) as error:
-        typer.secho(f"Error: {error}", fg="red", err=True)
-        if out is not None:
-            typer.echo("Nothing was written.", err=True)
-        raise typer.Exit(1) from error
-
-    for k in decoded.malformed()[:show]:
-        typer.echo(
-            before_and_after(sentences[k], decoded.unconstrained[k], decoded.single_root[k], number=k + 1),
-            err=to_stdout,
-        )
-    typer.echo(summary(sentences, decoded), err=to_stdout)
-
-
-def decode_sentences(sentences: list[ScoredSentence], *, source: str) -> Decoded:
-    """Decodes all sentences, without and with the root constraint.
-
-    RAISES (DecodingError): For the first sentence that has no tree with a single root. It names `source`.
-    """
-    unconstrained: list[Heads] = []
-    single_root: list[Heads] = []
-    seconds = 0.0
-    with tqdm(total=len(sentences), unit=" sentences", disable=None, delay=1, leave=False) as progress:
-        for start in range(0, len(sentences), _BATCH):
-            batch = sentences[start : start + _BATCH]
-            decoded = decode_both(batch, source=source, first=start)
-            unconstrained += decoded.unconstrained
-            single_root += decoded.single_root
-            seconds += decoded.seconds
-            progress.update(len(batch))
-    return Decoded(unconstrained, single_root, seconds)
+        changed = [k for k, each in enumerate(decoded) if each.multi_rooted]
+        for k in changed[:show]:
+            typer.echo(before_and_after(decoded[k], number=k + 1), err=to_stdout)
+        typer.echo(totals.table(), err=to_stdout)
 
 
 def decode_projective(sentences: list[ScoredSentence], *, source: str) -> list[Heads]:
-    """The best projective trees with one root. Raises DecodingError for the first sentence that has none."""
+    """The heads of the best projective single-rooted trees.
+
+    source (str): Name of the score file, for errors.
+    RAISES (DecodingError): For the first sentence that has no such tree. The message names it and `source`.
+    """
     found, faults = decode_matrices([sentence.scores for sentence in sentences], projective=True)
     raise_fault(faults, sentences, source=source, projective=True)
     return found
 
 
-def to_conllu(sentence: ScoredSentence, heads: Heads, *, nbest: int, probs: bool, sent_id: str) -> str:
-    """A sentence with its tree; and, if asked for, with its best trees and how probable they are (see `--help`)."""
+def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, sent_id: str) -> str:
+    """A sentence in CoNLL-U with its tree, its best trees and their probabilities, as `--help` describes.
+
+    heads (np.ndarray): (n,), 0 = ROOT. With `kbest` above 1, the first of the K best trees takes its place.
+    """
     comments: list[str] = []
     misc = None
-    if nbest > 1:
-        heads, comments = _tree_comments(sentence, nbest, probs)
-    if probs:
-        confidence = confidence_of(sentence.scores, heads)
+    if kbest > 1:
+        heads, comments = _tree_comments(sentence, kbest, confidence)
+    if confidence:
+        sure = confidence_of(sentence.scores, heads)
         ahead = margin(sentence.scores, heads, _best_trees(sentence, 2))
-        comments += [f"tree_logprob = {confidence.tree_logprob:.6g}", f"tree_margin = {ahead:.6g}"]
+        comments += [f"tree_logprob = {sure.tree_logprob:.6g}", f"tree_margin = {ahead:.6g}"]
         misc = [
             f"HeadEntropy={entropy:.4f}|HeadProb={prob:.4f}"
-            for prob, entropy in zip(confidence.head_prob, confidence.head_entropy, strict=True)
+            for prob, entropy in zip(sure.head_prob, sure.head_entropy, strict=True)
         ]
     return format_sentence(
         sentence.words, heads.tolist(), sentence.labels(heads), sent_id=sent_id, comments=comments, misc=misc
     )
 
 
-def _tree_comments(sentence: ScoredSentence, nbest: int, probs: bool) -> tuple[Heads, list[str]]:
-    """The best tree, and a comment for each of the n best."""
-    trees = _best_trees(sentence, nbest)
+def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool) -> tuple[Heads, list[str]]:
+    """The heads of the best tree, and one comment for each of the K best trees."""
+    trees = _best_trees(sentence, kbest)
     comments = []
     for number, (heads, weight) in enumerate(trees, 1):
-        logprob = f" logprob={confidence_of(sentence.scores, heads).tree_logprob:.6g}" if probs else ""
+        logprob = f" logprob={confidence_of(sentence.scores, heads).tree_logprob:.6g}" if confidence else ""
         labels = ",".join("_".join(label.split()) for label in sentence.labels(heads))
         comments.append(
             f"tree_{number} = weight={weight:.6g}{logprob} heads={','.join(map(str, heads.tolist()))} deprels={labels}"
@@ -141,38 +161,20 @@ def _tree_comments(sentence: ScoredSentence, nbest: int, probs: bool) -> tuple[H
 
 def _best_trees(sentence: ScoredSentence, k: int) -> list[tuple[Heads, float]]:
     trees = kbest_matrix(sentence.scores, k)
-    if isinstance(trees, Fault):  # no memory
+    if isinstance(trees, Fault):  # not enough memory
         raise decoding_error(trees, sentence.scores, words=sentence.words)
     return trees
 
 
-def summary(sentences: list[ScoredSentence], decoded: Decoded) -> str:
-    """The table that the command prints."""
-    tokens = sum(map(len, decoded.single_root))
-    malformed = len(decoded.malformed())
-    share = f" ({malformed / len(sentences):.2%})" if sentences else ""
-    rows = [
-        ("Sentences", f"{len(sentences):,}"),
-        ("Tokens", f"{tokens:,}"),
-        ("Unconstrained optimum has more than one root", f"{malformed:,}{share}"),
-    ]
-    gold = [sentence.gold_heads for sentence in sentences if sentence.gold_heads is not None]
-    if gold:
-        found = [("UAS, unconstrained", decoded.unconstrained), ("UAS, single root", decoded.single_root)]
-        if decoded.projective is not None:
-            found.append(("UAS, single root, projective", decoded.projective))
-        for name, heads in found:
-            rows.append((name, f"{100 * unlabelled_attachment_score(heads, gold):.2f}"))
-    if decoded.seconds:
-        rows.append(("Tokens per second, decoding only", f"{tokens / decoded.seconds:,.0f}"))
-    return str(table(rows, aligns=("l", "r"), max_col=60))
+def before_and_after(decoded: DecodedSentence, *, number: int) -> str:
+    """The unconstrained and the single-rooted tree of a sentence, side by side. Stars mark the arcs that change.
 
-
-def before_and_after(sentence: ScoredSentence, before: Heads, after: Heads, *, number: int) -> str:
-    """The unconstrained and the single-rooted tree of a sentence beside each other; a star marks what has changed."""
-    changed = (np.flatnonzero(before != after) + 1).tolist()
+    number (int): The number of the sentence in its file, from 1.
+    """
+    sentence = decoded.sentence
+    changed = (np.flatnonzero(decoded.unconstrained != decoded.single_root) + 1).tolist()
     columns = []
-    for title, heads in (("unconstrained", before), ("single root", after)):
+    for title, heads in (("unconstrained", decoded.unconstrained), ("single root", decoded.single_root)):
         roots = count_roots(heads)
         title = f"{title}: {roots} root{'s' if roots > 1 else ''}, weight {tree_weight(sentence.scores, heads):.2f}"
         columns.append([title, "", *tree_lines(sentence.words, heads.tolist(), sentence.labels(heads), marked=changed)])

@@ -1,13 +1,21 @@
-"""What commands share: labels, and files that they read and write: standard streams for "-", and output that appears under its name only when it is complete."""
+"""Files, labels and errors, as all commands handle them.
+
+"-" stands for a standard stream. Output appears under its name only when it is complete. Errors become messages.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import combinations
 from pathlib import Path
+from types import FrameType
 from typing import BinaryIO
 
 import typer
@@ -15,94 +23,256 @@ import typer
 from ..errors import LabelsError, MindRootError
 from ..labels import is_root_label
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = [
+    "PathsError",
+    "check_label",
+    "errors_as_messages",
+    "opened_to_read",
+    "opened_to_write",
+    "outputs",
+    "printable",
+    "refuse_same_files",
+    "tolerant_streams",
+]
+
+_BUFFER = 1 << 20  # bytes
+_PART = ".mindroot-"  # in the names of temporary files
+_LONGEST_PREFIX = 150  # bytes of an output's name in the name of its temporary file
+
+Opened = Callable[[Path], AbstractContextManager[BinaryIO]]
+
+
+class PathsError(MindRootError):
+    """The paths that a command is given do not go together."""
+
 
 @contextmanager
 def opened_to_read(path: Path) -> Iterator[BinaryIO]:
-    """Standard input for "-", else a file."""
+    """Opens a file, or standard input for "-"."""
     if str(path) == "-":
+        if sys.stdin is None:
+            raise OSError("standard input is closed.")
         yield sys.stdin.buffer
         return
-    with open(path, "rb", buffering=1 << 20) as file:
+    with open(path, "rb", buffering=_BUFFER) as file:
         yield file
 
 
 @contextmanager
-def outputs() -> Iterator[Callable[[Path], AbstractContextManager[BinaryIO]]]:
-    """Gives a function that opens files to write. They are written beside their places, and take them when the block ends well, all at
-    once; an error or an interruption leaves what was there.
+def outputs(folder: Path | None = None) -> Iterator[Opened]:
+    """Yields a function that opens files for writing. They take their places, all at once, when the block ends well.
 
-    "-" is standard output. A link is followed, not replaced; a device or a pipe is written to as it is.
+    Until then they lie beside their places under names such as `.out.conllu.mindroot-417-x2s9.part`. An error, an
+    interruption or SIGTERM removes them and leaves what was there before; what SIGKILL leaves behind, the next run
+    removes.
+
+    folder (Optional[Path]): A folder to make if it is missing. After an error it goes again, if it is empty.
+
+    "-" is standard output. Symbolic links are followed, not replaced. Devices and pipes are written to directly. An
+    exception that passes through gets a note on what has been written in spite of it.
     """
-    complete: list[tuple[str, Path, int]] = []
-    begun: list[str] = []
+    complete: list[tuple[Path, Path, int]] = []
+    begun: list[Path] = []
+    folders = [] if folder is None else [path for path in (folder, *folder.parents) if not path.exists()]
+    direct: list[str] = []  # streams and devices that have been opened
+    placed = 0
+    failed = False
 
     @contextmanager
     def opened(path: Path) -> Iterator[BinaryIO]:
         if str(path) == "-":
+            if sys.stdout is None:
+                raise OSError("standard output is closed.")
             stream = typer.get_binary_stream("stdout")
+            direct.append("standard output")
             yield stream
             stream.flush()
             return
-        path = path.resolve()
+        path = _followed(path)
         if path.exists() and not path.is_file():
             with open(path, "wb") as file:
+                direct.append(str(path))
                 yield file
             return
         mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        begun.append(temporary)
-        with os.fdopen(handle, "wb", buffering=1 << 20) as file:
+        prefix = os.fsdecode(os.fsencode(f".{path.name}")[:_LONGEST_PREFIX]) + _PART
+        _remove_stale(path.parent, prefix)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{prefix}{os.getpid()}-", suffix=".part")
+        begun.append(Path(name))
+        with os.fdopen(handle, "wb", buffering=_BUFFER) as file:
+            if fcntl is not None:
+                with suppress(OSError):  # some network file systems have no locks
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield file
-        complete.append((temporary, path, mode))
+        complete.append((Path(name), path, mode))
 
     try:
-        yield opened
-        for temporary, path, mode in complete:
-            os.chmod(temporary, mode)
-            os.replace(temporary, path)
+        with _signals_as_exceptions():
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+            yield opened
+            for temporary, path, mode in complete:
+                os.chmod(temporary, mode)
+                os.replace(temporary, path)
+                placed += 1
+    except BaseException as error:
+        failed = True
+        if placed:
+            error.add_note(f"{placed} of {len(complete)} files were written before that.")
+        if direct:
+            error.add_note(f"What was written to {', '.join(sorted(set(direct)))} before that is incomplete.")
+        raise
     finally:
         for temporary in begun:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+            temporary.unlink(missing_ok=True)
+        for made in folders if failed else []:
+            with suppress(OSError):
+                made.rmdir()
 
 
 @contextmanager
 def opened_to_write(path: Path) -> Iterator[BinaryIO]:
-    """A single file to write; see `outputs`."""
+    """Opens a single file for writing. See `outputs`."""
     with outputs() as opened, opened(path) as file:
         yield file
 
 
+def _followed(path: Path) -> Path:
+    """The file that a path leads to. Raises OSError if its symbolic links lead nowhere."""
+    try:
+        target = path.resolve()
+    except RuntimeError as error:  # Python 3.12 and older
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
+def _remove_stale(folder: Path, prefix: str) -> None:
+    """Removes the temporary files of an output that killed processes have left: neither process nor lock is there."""
+    if fcntl is None or not folder.is_dir():
+        return
+    for name in os.listdir(folder):
+        process, dash, _ = name.removeprefix(prefix).partition("-")
+        if not (name.startswith(prefix) and name.endswith(".part") and dash and process.isdigit()):
+            continue
+        with suppress(OSError):
+            if not _is_running(int(process)):
+                with open(folder / name, "rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(folder / name)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OverflowError:  # not a process number
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextmanager
+def _signals_as_exceptions() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP unwind the stack, so that temporary files are removed. Exit status 143 and 129."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)  # cleaning up is under way
+        raise SystemExit(128 + number)
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def refuse_same_files(**named: Path | None) -> None:
+    """Raises PathsError if two of a command's paths are the same file, whether directly or through links.
+
+    **named (Optional[Path]): Each path under the name that the message gives it: an argument in capitals (`OUT`), an
+        option in small letters (`report` for --report). None and "-" are skipped, as are devices and pipes.
+    """
+    paths = [(name, path) for name, path in named.items() if path is not None and str(path) != "-"]
+    for (one, path), (other, other_path) in combinations(paths, 2):
+        if _same_file(path, other_path):
+            names = " and ".join(name if name.isupper() else f"--{name.replace('_', '-')}" for name in (one, other))
+            raise PathsError(f"{names} are the same file, {other_path}. Choose another for one of them.")
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        if one.exists() and other.exists():
+            return (one.is_file() or one.is_dir()) and one.samefile(other)
+        return one.resolve() == other.resolve()
+    except (OSError, RuntimeError):  # opening them will say what is wrong
+        return False
+
+
 def tolerant_streams() -> None:
-    """A terminal that lacks some characters is no reason to stop."""
+    """Makes standard streams replace characters that a terminal lacks instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+
+
+def printable(name: object) -> str:
+    """A file name as text that can be encoded: bytes that are not UTF-8 become replacement characters."""
+    return os.fsencode(str(name)).decode("utf8", "replace")
 
 
 @contextmanager
 def errors_as_messages(*, nothing_written: bool = False) -> Iterator[None]:
     """Turns the errors of this package and of the file system into a message on standard error and exit status 1.
 
-    A reader that goes away (`... - | head`) is left to Python. With `nothing_written` the message says that no file was
-    written.
+    nothing_written (bool): The message also says that nothing was written. The notes of `outputs` take its place.
+
+    A reader that goes away (`... | head`) is left to typer, which ends the command silently.
     """
     tolerant_streams()
     try:
         yield
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, an error still becomes a message
     except BrokenPipeError:
         raise
-    except (MindRootError, OSError) as error:
-        typer.secho(f"Error: {error}", fg="red", err=True)
-        if nothing_written:
-            typer.echo("Nothing was written.", err=True)
+    except (MindRootError, OSError, MemoryError) as error:
+        notes = getattr(error, "__notes__", [])
+        typer.secho(f"Error: {str(error) or 'not enough memory.'}", fg="red", err=True)
+        for note in notes or (["Nothing was written."] if nothing_written else []):
+            typer.echo(note, err=True)
+        _abandon_stdout()
         raise typer.Exit(1) from error
 
 
+def _abandon_stdout() -> None:
+    """Empties the buffer of standard output, into nowhere if it can't be written: Python would try again at its end."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def check_label(label: str | None) -> None:
-    """Raises LabelsError unless this, from the command line, can be the label of a word that is not the root."""
+    """Raises LabelsError unless --demoted-label can be the label of a word that is not the root."""
     if label is not None and (label != "_".join(label.split()) or label in ("", "_") or is_root_label(label)):
-        raise LabelsError(f"--label is {label!r}. It is a label without white space, and not ROOT's.")
+        raise LabelsError(f"--demoted-label is {label!r}. Give a label without white space that is not the root's.")
 
 
 def _umask() -> int:

@@ -1,15 +1,21 @@
-"""`spacy mindroot init-config`: a training config with every setting spelled out, and comments on those that matter."""
+"""`spacy mindroot init-config`: a training config that spells out every setting and comments on those that matter."""
 
 from __future__ import annotations
 
+import json
+import shlex
 from pathlib import Path
 
 import jinja2
 import typer
 from spacy import util
 
-# Components that may stand before the scorer, in the order in which they do, and what their scores weigh in training. A
-# weight of None keeps a score out of the table that is printed.
+from .files import PathsError, errors_as_messages, opened_to_write
+
+__all__ = ["EXTRAS", "make_config", "run"]
+
+# Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
+# of None keeps a score out of the table that spaCy prints.
 EXTRAS: dict[str, dict[str, float | None]] = {
     "senter": {"sents_f": 0.2},
     "tagger": {"tag_acc": 0.1, "pos_acc": 0.0, "tag_micro_p": None, "tag_micro_r": None, "tag_micro_f": None},
@@ -23,29 +29,43 @@ _TREE_SCORES: dict[str, float | None] = {
 }
 
 
-def run(out: Path | None, lang: str, optimize: str, pipeline: str, transformer: str | None) -> None:
-    """The command, with its errors as messages. See `spacy mindroot init-config --help`."""
+def run(
+    out: Path | None, lang: str, optimize: str, pipeline: str, transformer: str | None, force: bool = False
+) -> None:
+    """Runs the command and turns errors into messages. See `spacy mindroot init-config --help`."""
     extras = [name.strip() for name in pipeline.split(",") if name.strip()]
     unknown = [name for name in extras if name not in EXTRAS]
     if unknown:
         raise typer.BadParameter(f"{', '.join(unknown)}: choose from {', '.join(EXTRAS)}.", param_hint="--pipeline")
     if optimize not in ("efficiency", "accuracy"):
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
+    _check_language(lang)
+    if transformer is not None and (not transformer.isprintable() or not transformer.strip() or "${" in transformer):
+        raise typer.BadParameter(
+            f"{transformer!r} can't be the name or the path of a model.", param_hint="--transformer"
+        )
+    text = make_config(lang, optimize, extras, transformer)
+    with errors_as_messages():
+        if out is None or str(out) == "-":
+            typer.echo(text, nl=False)
+            return
+        if out.is_file() and not force:
+            raise PathsError(f"{out} exists. Choose another file, or overwrite it with --force.")
+        with opened_to_write(out) as file:
+            file.write(text.encode("utf8"))
+        typer.echo(
+            f"Wrote {out}. Train with: spacy train {shlex.quote(str(out))} --paths.train train.spacy --paths.dev "
+            "dev.spacy --output model"
+        )
+
+
+def _check_language(lang: str) -> None:
     try:
+        if not lang.isidentifier():
+            raise ImportError(lang)
         util.get_lang_class(lang)
     except ImportError as error:
         raise typer.BadParameter(f"spaCy has no language {lang!r}; use xx for any.", param_hint="--lang") from error
-    text = make_config(lang, optimize, extras, transformer)
-    if out is None or str(out) == "-":
-        typer.echo(text, nl=False)
-    else:
-        try:
-            out.write_text(text, encoding="utf8")
-        except OSError as error:
-            raise typer.BadParameter(f"can't be written: {error}", param_hint="OUT") from error
-        typer.echo(
-            f"Wrote {out}. Train it with: spacy train {out} --paths.train train.spacy --paths.dev dev.spacy --output model"
-        )
 
 
 def make_config(lang: str, optimize: str, extras: list[str], transformer: str | None) -> str:
@@ -53,13 +73,13 @@ def make_config(lang: str, optimize: str, extras: list[str], transformer: str | 
 
     lang (str): A language of spaCy's, or "xx".
     optimize (str): "efficiency" or "accuracy".
-    extras (list[str]): Components of EXTRAS that go before the scorer.
-    transformer (Optional[str]): The name of a pretrained model, to use in place of the tok2vec.
+    extras (list[str]): Components of EXTRAS to put before the scorer.
+    transformer (Optional[str]): Name of a pretrained model to use in place of the tok2vec.
     """
     extras = [name for name in EXTRAS if name in extras]
     options = [f"--lang {lang}"]
     if transformer:
-        options.append(f"--transformer {transformer}")
+        options.append(f"--transformer {shlex.quote(transformer)}")
     if optimize != "accuracy":
         options.append(f"--optimize {optimize}")
     if extras:
@@ -78,6 +98,7 @@ def make_config(lang: str, optimize: str, extras: list[str], transformer: str | 
         lang=lang,
         accuracy=optimize == "accuracy",
         transformer=transformer,
+        transformer_json=json.dumps(transformer, ensure_ascii=False),
         pipeline=["transformer" if transformer else "tok2vec", *extras, "arc_scorer", "mind_root"],
         score_weights=weights,
     )

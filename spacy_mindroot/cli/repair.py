@@ -1,187 +1,201 @@
-"""`spacy mindroot repair`: CoNLL-U in, CoNLL-U with well-formed trees out, and a report of every change."""
+"""`spacy mindroot repair`: turns the trees of CoNLL-U files into single-rooted trees, and reports every change."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 import srsly
 import typer
-from tqdm import tqdm
 from wasabi import table
 
 from ..conllu import Sentence, conllu_files, read_pieces
 from ..conllu.repair import ArcChange, enhanced_root_disagrees, repair_sentence
-from ..errors import ConlluError, MindRootError
+from ..errors import ConlluError
 from ..repair import looks_zero_based
-from .files import check_label, opened_to_read, outputs, tolerant_streams
+from .files import PathsError, check_label, errors_as_messages, opened_to_read, outputs, printable
+from .rewriting import Progress, made_folders, opened_conllu, refuse_lost_files, rewritten, shown_name
 
-_SHOWN = 10  # changes, if they are not all asked for
-_PROGRESS = 1 << 20  # bytes between two updates of the bar
+__all__ = ["Counts", "run"]
+
+_SHOWN = 10  # changes that are printed without --check
+
+Pair = tuple[Path, Path | None]  # a file to read, and the file to write
 
 
-class Totals:
-    """What has been found in all files.
+@dataclass
+class Counts:
+    """The numbers of things found in all files.
 
-    counts (Counter): "sentences", "words", "malformed" (sentences), "heads" and "labels" (that change), "enhanced" (sentences whose
-        enhanced layer has another root), and "faults" (sentences that are not CoNLL-U, or have no heads).
-    reasons (Counter): How many words change for each reason.
+    sentences, words (int): Those that could be read.
+    malformed (int): Sentences that change.
+    heads, labels (int): Words whose head or label changes.
+    reasons (Counter): Words that change, for each reason.
+    enhanced (int): Sentences whose enhanced layer has another root.
+    unreadable (int): Sentences that are not CoNLL-U, or have no heads.
     """
 
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-        self.reasons: Counter[str] = Counter()
+    sentences: int = 0
+    words: int = 0
+    malformed: int = 0
+    heads: int = 0
+    labels: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    enhanced: int = 0
+    unreadable: int = 0
 
     def table(self) -> str:
-        counts = self.counts
-        share = f" ({counts['malformed'] / counts['sentences']:.2%})" if counts["sentences"] else ""
+        """The counts, one per line."""
+        share = f" ({self.malformed / self.sentences:.2%})" if self.sentences else ""
         rows = [
-            ("Sentences", f"{counts['sentences']:,}"),
-            ("Words", f"{counts['words']:,}"),
-            ("Malformed sentences", f"{counts['malformed']:,}{share}"),
-            ("Heads that change", f"{counts['heads']:,}"),
-            ("Labels that change", f"{counts['labels']:,}"),
+            ("Sentences", f"{self.sentences:,}"),
+            ("Words", f"{self.words:,}"),
+            ("Malformed sentences", f"{self.malformed:,}{share}"),
+            ("Heads that change", f"{self.heads:,}"),
+            ("Labels that change", f"{self.labels:,}"),
             *((f"  {reason}", f"{count:,}") for reason, count in self.reasons.most_common()),
         ]
-        if counts["enhanced"]:
-            rows.append(("Sentences with another root in the enhanced layer", f"{counts['enhanced']:,}"))
-        if counts["faults"]:
-            rows.append(("Sentences that can't be read", f"{counts['faults']:,}"))
+        if self.enhanced:
+            rows.append(("Sentences with another root in the enhanced layer", f"{self.enhanced:,}"))
+        if self.unreadable:
+            rows.append(("Sentences that can't be read", f"{self.unreadable:,}"))
         return str(table(rows, aligns=("l", "r"), max_col=60))
 
 
-def run(source: Path, out: Path | None, check: bool, report: Path | None, label: str | None) -> None:
-    """The command, with its errors as messages. See `spacy mindroot repair --help`."""
-    tolerant_streams()
-    totals = Totals()
-    shown = 0
+@dataclass
+class _Job:
+    """One call of the command: its options, and what it has found so far."""
 
-    def say(message: str) -> None:
-        """To standard output, unless CoNLL-U goes there."""
-        typer.echo(message, err=str(out) == "-")
+    check: bool
+    skip_invalid: bool
+    demoted_label: str | None
+    to_stderr: bool  # messages, because CoNLL-U goes to standard output
+    report: BinaryIO | None = None
+    counts: Counts = field(default_factory=Counts)
+    shown: int = 0
 
-    def on_change(change: ArcChange) -> None:
-        nonlocal shown
-        if lines is not None:
-            lines.write(f"{srsly.json_dumps(change._asdict())}\n".encode())
-        shown += 1
-        if check or shown <= _SHOWN:
-            say(str(change))
+    def say(self, message: str) -> None:
+        typer.echo(message, err=self.to_stderr)
 
-    try:
+    def unreadable(self, error: ConlluError) -> None:
+        """Report a sentence that can't be read."""
+        self.counts.unreadable += 1
+        self.say(str(error) if self.check else f"{error}\nWhat can't be read is left as it is.")
+
+    def repair(self, sentence: Sentence) -> bool:
+        """Repair a sentence in place, and count and report its changes. Return whether there are any."""
+        self.counts.sentences += 1
+        self.counts.words += len(sentence)
+        try:
+            changes = repair_sentence(sentence, demoted_label=self.demoted_label)
+        except ConlluError as error:
+            if not (self.check or self.skip_invalid):
+                raise
+            self.unreadable(error)
+            return False
+        self.counts.malformed += bool(changes)
+        for change in changes:
+            self._record(change)
+        if enhanced_root_disagrees(sentence):
+            self.counts.enhanced += 1
+            self.say(_shown_enhanced(sentence))
+        return bool(changes)
+
+    def _record(self, change: ArcChange) -> None:
+        self.counts.reasons[change.why] += 1
+        self.counts.heads += change.head != change.old_head
+        self.counts.labels += change.label != change.old_label
+        if self.report is not None:
+            self.report.write(f"{srsly.json_dumps(change._asdict())}\n".encode())
+        self.shown += 1
+        if self.check or self.shown <= _SHOWN:
+            self.say(str(change))
+
+    def summarize(self) -> None:
+        """Print the counts."""
+        if self.shown > _SHOWN and not self.check:
+            self.say(f"... and {self.shown - _SHOWN:,} more changes; --report FILE lists all.")
+        self.say(self.counts.table())
+
+
+def run(
+    source: Path,
+    out: Path | None,
+    check: bool,
+    report: Path | None,
+    demoted_label: str | None,
+    skip_invalid: bool = False,
+) -> None:
+    """Run the command. See `spacy mindroot repair --help`."""
+    job = _Job(check, skip_invalid, demoted_label, to_stderr=str(out) == "-")
+    with errors_as_messages(nothing_written=not check):
         if check == (out is not None):
-            raise ConlluError("give a file or folder to write to, or --check to write none.")
-        check_label(label)
+            raise PathsError("give a file or folder to write to, or --check to write none.")
+        check_label(demoted_label)
         pairs = _pairs(source, out)
-        size = None if str(source) == "-" else sum(file.stat().st_size for file, _ in pairs)
-        with outputs() as opened, ExitStack() as stack:
-            progress = stack.enter_context(
-                tqdm(total=size, unit="B", unit_scale=True, disable=None, delay=1, leave=False)
-            )
-            lines = None if report is None else stack.enter_context(opened(report))
-            for file, target in pairs:
-                if target is None:
-                    repair_file(file, None, totals, label, on_change, progress.update, say)
-                    continue
-                if target.parent != Path() and source.is_dir():
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                with opened(target) as output:
-                    repair_file(file, output, totals, label, on_change, progress.update, say)
-    except BrokenPipeError:  # `... - | head`
-        raise
-    except (MindRootError, OSError) as error:
-        typer.secho(f"Error: {error}", fg="red", err=True)
-        if not check:
-            typer.echo("Nothing was written.", err=True)
-        raise typer.Exit(1) from error
-    if shown > _SHOWN and not check:
-        say(f"... and {shown - _SHOWN:,} more changes; --report FILE lists all.")
-    say(totals.table())
-    if check and (totals.counts["malformed"] or totals.counts["faults"]):
+        in_place = out is not None and os.path.abspath(source) == os.path.abspath(out)
+        refuse_lost_files(pairs, report, in_place=in_place)
+        _repair_files(job, pairs, report, folders=source.is_dir())
+    with errors_as_messages():  # from here on, files have been written
+        job.summarize()
+    if check and (job.counts.malformed or job.counts.unreadable):
         raise typer.Exit(1)
 
 
-def repair_file(
-    source: Path,
-    out: BinaryIO | None,
-    totals: Totals,
-    demoted_label: str | None,
-    on_change: Callable[[ArcChange], None],
-    on_progress: Callable[[int], object],
-    on_message: Callable[[str], None],
-) -> None:
-    """Repairs the sentences of a file, one after the other.
-
-    source (Path): The file, or "-".
-    out (Optional[BinaryIO]): Gets the repaired file. Without it the file is only checked, and a sentence that is not CoNLL-U does not end it.
-    totals (Totals): Is added to.
-    demoted_label (Optional[str]): See `repair.repair_labels`.
-    on_change, on_progress, on_message (Callable): Take each change, numbers of bytes, and other messages.
-    RAISES (ConlluError): For the first sentence that is not CoNLL-U, and if heads seem to count from 0 all over the file.
-    """
-    name = "<stdin>" if str(source) == "-" else str(source)
-    counts, reasons = totals.counts, totals.reasons
-    sentences = malformed = zero_based = done = 0
-
-    def on_fault(error: ConlluError) -> None:
-        counts["faults"] += 1
-        on_message(str(error))
-
-    with opened_to_read(source) as file:
-        for piece in read_pieces(file, name, None if out is not None else on_fault):
-            if isinstance(piece, bytes):
-                if out is not None:
-                    out.write(piece)
-                done += len(piece)
+def _repair_files(job: _Job, pairs: Sequence[Pair], report: Path | None, *, folders: bool) -> None:
+    targets = [target for _, target in pairs if target is not None]
+    with ExitStack() as stack:
+        stack.enter_context(made_folders([target.parent for target in targets] if folders else []))
+        opened = stack.enter_context(outputs())
+        progress = stack.enter_context(Progress([source for source, _ in pairs]))
+        job.report = None if report is None else stack.enter_context(opened(report))
+        for source, target in pairs:
+            if target is not None:
+                with opened_conllu(opened, target, source) as out:
+                    _repair_file(job, source, out, progress)
                 continue
-            before = piece.heads.copy()
-            done += sum(map(len, piece.lines))
-            sentences += 1
-            counts["words"] += len(piece)
             try:
-                changes = repair_sentence(piece, demoted_label=demoted_label)
-            except ConlluError as error:
-                if out is not None:
-                    raise
-                on_fault(error)
-                continue
-            if changes:
+                _repair_file(job, source, None, progress)
+            except ConlluError as error:  # the file as a whole can't be read; the next one is checked nevertheless
+                job.unreadable(error)
+
+
+def _repair_file(job: _Job, source: Path, out: BinaryIO | None, progress: Progress) -> None:
+    """Repair the sentences of a file, one after the other.
+
+    RAISES (ConlluError): For the first sentence that is not CoNLL-U, unless such sentences are skipped, and if heads
+        seem to count from 0 all over the file.
+    """
+    sentences = malformed = zero_based = 0
+    on_fault = job.unreadable if job.check or job.skip_invalid else None
+    with opened_to_read(source) as file:
+        for sentence in rewritten(read_pieces(file, shown_name(source), on_fault), out, progress):
+            before = sentence.heads.copy()
+            sentences += 1
+            if job.repair(sentence):
                 malformed += 1
                 zero_based += looks_zero_based(before)
-                for change in changes:
-                    reasons[change.why] += 1
-                    counts["heads"] += change.head != change.old_head
-                    counts["labels"] += change.label != change.old_label
-                    on_change(change)
-            if enhanced_root_disagrees(piece):
-                counts["enhanced"] += 1
-                on_message(_enhanced(piece))
-            if out is not None:
-                out.write(piece.to_bytes())
-            if done > _PROGRESS:
-                on_progress(done)
-                done = 0
-    on_progress(done)
-    counts["sentences"] += sentences
-    counts["malformed"] += malformed
-    if malformed * 2 > sentences and zero_based * 4 > malformed:  # of such files, nearly all and about two thirds
+    if malformed * 2 > sentences and zero_based * 4 > malformed:  # of 0-based files: nearly all, and about two thirds
         message = (
-            f"{name}: the heads of {zero_based:,} of {malformed:,} malformed sentences make trees if they count from 0, with the root as its "
-            "own head. In CoNLL-U they count from 1, and ROOT is 0: convert them first."
+            f"{shown_name(source)}: the heads of {zero_based:,} of {malformed:,} malformed sentences make trees "
+            "if they count from 0, with the root as its own head. In CoNLL-U they count from 1, and ROOT is 0. Convert "
+            "them first."
         )
-        if out is not None:
+        if not job.check:
             raise ConlluError(message)
-        on_message(message)
+        job.say(message)
 
 
-def _pairs(source: Path, out: Path | None) -> list[tuple[Path, Path | None]]:
-    """The files to read, each with the one to write."""
+def _pairs(source: Path, out: Path | None) -> list[Pair]:
+    """The files to read, each with the file to write."""
     if str(source) == "-":
         if out is not None and out.is_dir():
-            raise ConlluError(f"{out} is a folder. Give a file for what comes from standard input.")
+            raise PathsError(f"{printable(out)} is a folder. Give a file for what comes from standard input.")
         return [(source, out)]
     files = conllu_files(source)
     if out is None:
@@ -189,11 +203,16 @@ def _pairs(source: Path, out: Path | None) -> list[tuple[Path, Path | None]]:
     if not source.is_dir():
         return [(source, out / source.name if out.is_dir() else out)]
     if str(out) == "-" or (out.exists() and not out.is_dir()):
-        raise ConlluError(f"{source} is a folder, so what is written goes to a folder, too, and not to {out}.")
+        raise PathsError(f"{printable(source)} is a folder, so OUT must be a folder, too; found {printable(out)}.")
+    if Path(os.path.realpath(source)) in Path(os.path.realpath(out)).parents:
+        raise PathsError(
+            f"OUT, {printable(out)}, is inside IN, {printable(source)}: the next run would read what this one "
+            "writes. Choose a folder outside IN."
+        )
     return [(file, out / file.relative_to(source)) for file in files]
 
 
-def _enhanced(sentence: Sentence) -> str:
+def _shown_enhanced(sentence: Sentence) -> str:
     root = sentence.heads.index(0) + 1
     where = f"{sentence.source}:{sentence.line_of(root)}"
     return (

@@ -1,86 +1,83 @@
-"""`spacy mindroot vote`: the parses of several CoNLL-U files in, the best tree by their votes out."""
+"""`spacy mindroot vote`: combines the parses of several CoNLL-U files into one."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import typer
-from tqdm import tqdm
 from wasabi import table
 
 from ..conllu import read_pieces, vote_sentence
 from ..conllu.vote import in_step
-from ..errors import MindRootError, VoteError
-from .files import check_label, opened_to_read, opened_to_write, tolerant_streams
+from ..errors import VoteError
+from .files import check_label, errors_as_messages, opened_to_read, outputs, refuse_same_files
+from .rewriting import Progress, opened_conllu, rewritten, shown_name
 
-_PROGRESS = 1 << 20  # bytes between two updates of the bar
+__all__ = ["Counts", "run", "vote_files"]
 
 
-def run(files: list[Path], out: Path, weights: str | None, label: str | None) -> None:
-    """The command, with its errors as messages. See `spacy mindroot vote --help`."""
-    tolerant_streams()
-    try:
+@dataclass
+class Counts:
+    """The numbers of sentences and words, and how many of them are the same in all files."""
+
+    sentences: int = 0
+    words: int = 0
+    unanimous: int = 0
+    changed: int = 0
+
+    def table(self) -> str:
+        """The counts, one per line."""
+        rows = [
+            ("Sentences", f"{self.sentences:,}"),
+            ("Words", f"{self.words:,}"),
+            ("Sentences on which all agree", f"{self.unanimous:,}"),
+            ("Words with another head or label than in the first file", f"{self.changed:,}"),
+        ]
+        return str(table(rows, aligns=("l", "r"), max_col=60))
+
+
+def run(files: list[Path], out: Path, weights: str | None, demoted_label: str | None) -> None:
+    """Run the command. See `spacy mindroot vote --help`."""
+    with errors_as_messages(nothing_written=True):
         if len(files) < 2:
             raise VoteError("a vote takes at least two files.")
         if sum(str(file) == "-" for file in files) > 1:
             raise VoteError("only one of the files can be standard input.")
-        check_label(label)
-        with opened_to_write(out) as output:
-            counts = vote_files(files, output, _to_weights(weights, len(files)), label)
-    except BrokenPipeError:  # `... - | head`
-        raise
-    except (MindRootError, OSError) as error:
-        typer.secho(f"Error: {error}", fg="red", err=True)
-        typer.echo("Nothing was written.", err=True)
-        raise typer.Exit(1) from error
-    rows = [(name, f"{counts[name]:,}") for name in _ROWS]
-    typer.echo(str(table(rows, aligns=("l", "r"), max_col=60)), err=str(out) == "-")
-
-
-_ROWS = (
-    "Sentences",
-    "Words",
-    "Sentences on which all agree",
-    "Words with another head or label than in the first file",
-)
+        check_label(demoted_label)
+        for file in files:
+            refuse_same_files(FILE=file, out=out)
+        numbers = _to_weights(weights, len(files))
+        with outputs() as opened, opened_conllu(opened, out, files[0]) as output:
+            counts = vote_files(files, output, numbers, demoted_label)
+    with errors_as_messages():  # from here on, the file has been written
+        typer.echo(counts.table(), err=str(out) == "-")
 
 
 def vote_files(
-    files: list[Path], out: BinaryIO, weights: list[float] | None, demoted_label: str | None = None
-) -> Counter[str]:
-    """Writes the first file with the heads and labels that win. Returns what there is to count.
+    files: Sequence[Path], out: BinaryIO, weights: list[float] | None, demoted_label: str | None = None
+) -> Counts:
+    """Write the first file with the winning heads and labels.
 
-    RAISES (ConlluError): If the files are not parses of the same words; names file and line.
+    RAISES (ConlluError): If the files are not parses of the same words. The message names file and line.
     """
-    counts: Counter[str] = Counter()
-    names = ["<stdin>" if str(file) == "-" else str(file) for file in files]
-    size = None if str(files[0]) == "-" else files[0].stat().st_size
+    counts = Counts()
+    names = [shown_name(file) for file in files]
     with ExitStack() as stack:
         streams = [
             read_pieces(stack.enter_context(opened_to_read(file)), name)
             for file, name in zip(files, names, strict=True)
         ]
-        progress = stack.enter_context(tqdm(total=size, unit="B", unit_scale=True, disable=None, delay=1, leave=False))
-        done = 0
-        for piece in in_step(streams, names):
-            if isinstance(piece, bytes):
-                out.write(piece)
-                continue
-            first = piece[0]
-            done += sum(map(len, first.lines))
-            counts["Sentences"] += 1
-            counts["Words"] += len(first)
-            counts["Sentences on which all agree"] += all(
-                other.heads == first.heads and other.labels == first.labels for other in piece[1:]
-            )
-            counts[_ROWS[3]] += vote_sentence(piece, weights, demoted_label=demoted_label)
-            out.write(first.to_bytes())
-            if done > _PROGRESS:
-                progress.update(done)
-                done = 0
+        progress = stack.enter_context(Progress(files[:1]))
+        for sentences in rewritten(in_step(streams, names), out, progress):
+            first, *others = sentences
+            counts.sentences += 1
+            counts.words += len(first)
+            counts.unanimous += all(other.heads == first.heads and other.labels == first.labels for other in others)
+            counts.changed += vote_sentence(sentences, weights, demoted_label=demoted_label)
     return counts
 
 

@@ -1,7 +1,7 @@
-"""CoNLL-U in and out, byte for byte where nothing changed; to and from spaCy's Docs."""
+"""CoNLL-U in and out, byte for byte where nothing changed, and to and from spaCy's Docs."""
 
-from .corpus import conllu_files
 from .docs import doc_to_conllu, sentence_to_doc, sentences_to_doc
+from .files import conllu_files
 from .repair import repair_sentence
 from .sentence import Sentence, format_sentence, read_conllu, read_pieces
 from .vote import vote_sentence

@@ -1,9 +1,9 @@
-"""The registered corpus reader spacy-mindroot.ConlluCorpus.v1: `spacy train` from CoNLL-U."""
+"""The registered corpus reader spacy-mindroot.ConlluCorpus.v1, for `spacy train` from CoNLL-U."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -16,48 +16,39 @@ from ..errors import ConlluError
 from ..pipeline.annotate import drop_extension
 from ..trees import MISSING
 from .docs import sentences_to_doc
+from .files import conllu_files
 from .sentence import Sentence, read_conllu
 
-
-def conllu_files(path: Path) -> list[Path]:
-    """The file itself, or all files *.conllu in a folder and below, in order.
-
-    RAISES (ConlluError): If there are none.
-    """
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*.conllu") if file.is_file())
-        if not files:
-            raise ConlluError(f"{path}: there is no file *.conllu in this folder.")
-        return files
-    if not path.exists():
-        raise ConlluError(f"{path}: there is no such file or folder.")
-    return [path]
+__all__ = ["ConlluCorpus", "make_conllu_corpus"]
 
 
 def make_conllu_corpus(
     path: Path, sentences_per_doc: int = 1, limit: int = 0, surface_tokens: bool = False
 ) -> "ConlluCorpus":
-    """Reads a corpus from CoNLL-U.
+    """Read a corpus from CoNLL-U.
 
-    path (Path): A file, or a folder, of which all files *.conllu are read, in order.
-    sentences_per_doc (int): How many sentences make a Doc. No Doc goes from one file into another.
-    limit (int): The most Docs to read; 0 for all.
-    surface_tokens (bool): Tokens are multiword tokens, not the words in them. See `conllu.sentences_to_doc`.
+    path (Path): A file, or a folder, of which all files *.conllu, *.conllup and *.cupt are read, in alphabetical order.
+        Each may be compressed with gzip (*.gz).
+    sentences_per_doc (int): The number of sentences in a Doc. No Doc goes from one file into another.
+    limit (int): The maximum number of Docs to read; 0 for all.
+    surface_tokens (bool): Whether tokens are multiword tokens instead of the words in them. See
+        `conllu.sentences_to_doc`.
     """
     return ConlluCorpus(path, sentences_per_doc, limit, surface_tokens)
 
 
 class ConlluCorpus:
-    """See `make_conllu_corpus`. Tokens are those of the file, in what is predicted, too: nothing is tokenized.
+    """A corpus in CoNLL-U. See `make_conllu_corpus`.
 
-    A word whose HEAD is "_" has no gold head. What there is of multiword tokens, empty nodes and words without a head is logged
-    the first time that the corpus is read.
+    Predicted Docs have the tokens of the file, too: nothing is tokenized. A word whose HEAD is "_" has no gold head.
+    The numbers of multiword tokens, empty nodes and words without a head are logged the first time the corpus is read.
     """
 
     def __init__(self, path: Path, sentences_per_doc: int = 1, limit: int = 0, surface_tokens: bool = False) -> None:
         if sentences_per_doc < 1 or limit < 0:
             raise ConlluError(
-                f"sentences_per_doc is {sentences_per_doc}, which must be 1 or more, and limit is {limit}, which must be 0 or more."
+                f"sentences_per_doc is {sentences_per_doc} and limit is {limit}. sentences_per_doc must be 1 or more, "
+                "and limit 0 or more."
             )
         self.path = Path(path)
         self.sentences_per_doc = sentences_per_doc
@@ -66,11 +57,12 @@ class ConlluCorpus:
         self._logged = False
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """YIELDS (Example): What is predicted has the tokens and nothing else.
+        """Iterate over the Docs of the corpus.
 
-        RAISES (ConlluError): For the first sentence at fault: it is not CoNLL-U, or has several roots or a cycle.
+        YIELDS (Example): The predicted Doc has the tokens and nothing else.
+        RAISES (ConlluError): For the first sentence that is not CoNLL-U, or has several roots or a cycle.
         """
-        counts: Counter[str] = Counter()
+        counts = _Counts()
         batches = (
             batch
             for file in conllu_files(self.path)
@@ -81,26 +73,35 @@ class ConlluCorpus:
             drop_extension(reference, "conllu")  # training keeps all Docs
             if not self._logged:
                 for sentence in sentences:
-                    _count(sentence, counts)
+                    counts.add(sentence)
             spaces = [bool(token.whitespace_) for token in reference]
             predicted = Doc(nlp.vocab, words=[token.text for token in reference], spaces=spaces)
             yield Example(predicted, reference)
         if not self._logged:
             self._logged = True
-            found = ", ".join(f"{counts[name]:,} {name}" for name in _COUNTED)
-            logger.info("%s: %s", self.path, found)
+            logger.info("%s: %s", self.path, counts)
 
 
-_COUNTED = ("sentences", "words", "multiword tokens", "empty nodes", "words without a head")
+@dataclass
+class _Counts:
+    """What a corpus contains."""
 
+    sentences: int = 0
+    words: int = 0
+    multiword_tokens: int = 0
+    empty_nodes: int = 0
+    headless: int = 0
 
-def _count(sentence: Sentence, counts: Counter[str]) -> None:
-    has_other_lines = len(sentence.lines) > len(sentence.rows) + 1
-    values = (
-        1,
-        len(sentence),
-        len(sentence.multiword_tokens()) if has_other_lines else 0,
-        len(sentence.empty_nodes()) if has_other_lines else 0,
-        sentence.heads.count(MISSING),
-    )
-    counts.update(dict(zip(_COUNTED, values, strict=True)))
+    def add(self, sentence: Sentence) -> None:
+        self.sentences += 1
+        self.words += len(sentence)
+        self.headless += sentence.heads.count(MISSING)
+        if len(sentence.lines) > len(sentence) + 1:
+            self.multiword_tokens += len(sentence.multiword_tokens())
+            self.empty_nodes += len(sentence.empty_nodes())
+
+    def __str__(self) -> str:
+        return (
+            f"{self.sentences:,} sentences, {self.words:,} words, {self.multiword_tokens:,} multiword tokens, "
+            f"{self.empty_nodes:,} empty nodes, {self.headless:,} words without a head"
+        )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from spacy.attrs import SENT_START
@@ -13,9 +14,11 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..errors import ConlluError
+from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.annotate import write_extension
 from ..pipeline.extensions import describe, read_extension
 from ..trees import MISSING, find_cycles, shown_cycle
+from .columns import CONLLU, Columns
 from .sentence import (
     DEPREL,
     FEATS,
@@ -27,14 +30,17 @@ from .sentence import (
     XPOS,
     Sentence,
     clean_form,
+    columns_named,
     format_rows,
 )
 
-_ANNOTATION = (LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL)  # in the order of what _Token has after form and space
+__all__ = ["doc_to_conllu", "sentence_to_doc", "sentences_to_doc"]
+
+_ANNOTATION = (LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL)  # the columns of _Token's fields after form and space
 
 
 class _Token(NamedTuple):
-    """What a Doc holds of a token. "" where there is nothing; the head counts from 0 in the sentence, None if it is not known."""
+    """The annotation of a token on a Doc; "" stands for none. The head is an index in the sentence, None if unknown."""
 
     form: str
     space: bool
@@ -47,31 +53,34 @@ class _Token(NamedTuple):
 
 
 def sentence_to_doc(vocab: Vocab, sentence: Sentence, *, surface_tokens: bool = False) -> Doc:
-    """A Doc of one sentence; see `sentences_to_doc`."""
+    """Return a Doc of one sentence. See `sentences_to_doc`."""
     return sentences_to_doc(vocab, [sentence], surface_tokens=surface_tokens)
 
 
 def sentences_to_doc(vocab: Vocab, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Doc:
-    """A Doc of sentences of CoNLL-U, with all that it has a place for: form, space, lemma, pos, tag, morph, head, dep, sentence start.
+    """Return a Doc of sentences in CoNLL-U: form, space, lemma, pos, tag, morph, head, dep and sentence starts.
 
-    The whole sentences, with comments, multiword tokens, empty nodes, DEPS and MISC, are kept as text in `doc._.conllu`, a list of
-    strings; `doc_to_conllu` puts the Doc's own annotation back into them.
+    The complete sentences, with comments, multiword tokens, empty nodes, DEPS and MISC, are kept as a list of strings
+    in `doc._.conllu`. `doc_to_conllu` puts the annotation of the Doc back into them.
 
-    vocab (Vocab): Of the pipeline.
-    sentences (Iterable[Sentence]): Words whose HEAD is "_" have no head in the Doc. A UPOS that spaCy does not know is left out.
-    surface_tokens (bool): Tokens are multiword tokens where there are some, and not the words in them. Such a token has the head, label,
-        tag, lemma and features of the word in it that is nearest to the root (the first, if several are), so that a tree
-        stays a tree with as many roots.
-    RETURNS (Doc): ROOT's label is "ROOT", as spaCy wants it.
-    RAISES (ConlluError): If the words of a sentence have several roots, or a cycle: spaCy would split the sentence, or never come back. It
-        names file and line.
+    vocab (Vocab): The vocabulary of the pipeline.
+    sentences (Iterable[Sentence]): Words whose HEAD is "_" have no head on the Doc. UPOS and FEATS that spaCy cannot
+        hold are left off the Doc and kept in `doc._.conllu`.
+    surface_tokens (bool): Whether tokens are multiword tokens, where there are any, instead of the words in them. Such
+        a token takes head, label, tag, lemma and features from the word in it that is nearest to the root, or from the
+        first of several. A tree thus stays a tree with the same number of roots.
+    RETURNS (Doc): The label of the root is "ROOT", as spaCy expects.
+    RAISES (ConlluError): If a sentence has several roots or a cycle. spaCy would split the sentence, or never return.
+        The message names file and line.
     """
     words: list[_Token] = []
     heads: list[int] = []
     starts: list[int] = []
     texts: list[str] = []
+    columns = CONLLU
     for sentence in sentences:
-        texts.append(sentence.text())
+        texts.append(_with_header(sentence, columns))
+        columns = sentence.columns
         tokens = _surface(sentence) if surface_tokens else _tokens(sentence)
         first = len(words)
         starts.append(first)
@@ -91,38 +100,63 @@ def sentences_to_doc(vocab: Vocab, sentences: Iterable[Sentence], *, surface_tok
     if words:
         sent_starts = np.full(len(words), -1, dtype=np.int64)
         sent_starts[starts] = 1
-        doc.from_array([SENT_START], sent_starts.view(np.uint64))  # spaCy has derived others from incomplete trees
+        doc.from_array([SENT_START], sent_starts.view(np.uint64))  # spaCy derives others from incomplete trees
     write_extension(doc, "conllu", texts)
     return doc
 
 
 def doc_to_conllu(doc: Doc) -> str:
-    """A Doc in CoNLL-U, sentence by sentence.
+    """Return a Doc in CoNLL-U, sentence by sentence.
 
-    If it came from CoNLL-U (`doc._.conllu`), every cell in which the Doc does not say anything else is as it was, and so are comments,
-    multiword tokens, empty nodes, DEPS and MISC. Else the cells are written from the Doc alone, with its text as a comment.
+    If the Doc came from CoNLL-U (`doc._.conllu`), comments, multiword tokens, empty nodes, DEPS, MISC, and every cell
+    that agrees with the Doc come out as they were. If it came from CoNLL-U Plus, the text begins with the header that
+    names the columns, and annotation without a column is not written.
 
-    doc (Doc): With sentence boundaries, or one sentence. A token without a dep has no head: "_". It may be malformed; what is on the
-        Doc is what is written.
+    Otherwise the cells are written from the Doc alone, with the text of each sentence as a comment. CoNLL-U has no
+    white-space tokens: their text goes to MISC (`SpacesAfter`, or `SpacesBefore` for the first word), and their
+    dependents attach to their heads.
+
+    doc (Doc): A Doc with sentence boundaries; without any, it is one sentence. A token without a dep has no head ("_").
+        Heads may be malformed: they are written as they are.
     RETURNS (str): Ends with an empty line, unless the file that it came from does not.
-    RAISES (ConlluError): If tokens or sentences are not those of `doc._.conllu`, or if heads lie in other sentences.
+    RAISES (ConlluError): If tokens or sentences are not those of `doc._.conllu`, or if heads are in other sentences.
     """
     texts = read_extension(doc, "conllu")
     spans = [(sentence.start, sentence.end) for sentence in doc.sents] if doc.has_annotation("SENT_START") else []
     if not spans and len(doc):
         spans = [(0, len(doc))]
     if texts is None:
-        return "".join(_written(doc, *span) for span in spans)
-    sentences = [Sentence(f"doc._.conllu of {describe(doc)}", 1, _lines(text)) for text in texts]
+        return _written(doc, spans)
+    sentences = _kept(texts, describe(doc))
     found = [len(sentence) for sentence in sentences]
-    if [end - start for start, end in spans] != found:
+    lengths = [end - start for start, end in spans]
+    if lengths != found:
         raise ConlluError(
-            f"{describe(doc)} has sentences of {[end - start for start, end in spans]} tokens, but came from sentences of {found} words. "
-            "Surface tokens and changed boundaries can't be put back into CoNLL-U; set doc._.conllu to None to write the Doc alone."
+            f"{describe(doc)} has sentences of {lengths} tokens, but came from sentences of {found} words. Surface "
+            "tokens and changed boundaries can't be put back into CoNLL-U. Set doc._.conllu to None to write the Doc "
+            "alone."
         )
     for sentence, (start, end) in zip(sentences, spans, strict=True):
         _update(sentence, doc, start, end)
     return "".join(sentence.text() for sentence in sentences)
+
+
+def _with_header(sentence: Sentence, before: Columns) -> str:
+    """The text of a sentence. A header comes first if the columns differ from those `before` and nothing says so."""
+    has_header = columns_named(sentence.lines, before, sentence.source, sentence.line) is sentence.columns
+    return sentence.text() if has_header else sentence.columns.header() + sentence.text()
+
+
+def _kept(texts: Iterable[str], name: str) -> list[Sentence]:
+    """The sentences of `doc._.conllu`."""
+    source = f"doc._.conllu of {name}"
+    columns: Columns | None = CONLLU
+    sentences = []
+    for text in texts:
+        lines = [line for line in re.split(rb"(?<=\n)", text.encode("utf8")) if line]
+        columns = columns_named(lines, columns, source, 1)
+        sentences.append(Sentence(source, 1, lines, columns or CONLLU))
+    return sentences
 
 
 def _tokens(sentence: Sentence) -> list[_Token]:
@@ -138,9 +172,9 @@ def _tokens(sentence: Sentence) -> list[_Token]:
             _text(lemma, form),
             upos if upos in POS_IDS else "",
             _text(xpos),
-            _text(feats),
+            _feats(feats),
             None if head == MISSING else i if head == 0 else head - 1,
-            "" if head == MISSING else "ROOT" if head == 0 else _text(deprel) or "dep",
+            "" if head == MISSING else SPACY_ROOT if head == 0 else _text(deprel) or "dep",
         )
         for i, (form, lemma, upos, xpos, feats, deprel, space, head) in enumerate(
             zip(*columns[:6], spaces, sentence.heads, strict=True)
@@ -149,14 +183,14 @@ def _tokens(sentence: Sentence) -> list[_Token]:
 
 
 def _surface(sentence: Sentence) -> list[_Token]:
-    """The tokens of the surface; see `sentences_to_doc`."""
+    """The surface tokens. See `sentences_to_doc`."""
     words = _tokens(sentence)
     ranges = {first: (last, cells) for first, last, cells in sentence.multiword_tokens()}
     depths = _depths(words) if ranges else []
     of_word: list[int] = []  # the surface token of each word
     tokens: list[_Token] = []
     for i, word in enumerate(words):
-        if i < len(of_word):  # in a multiword token that has been seen
+        if i < len(of_word):  # inside the last multiword token
             continue
         last, cells = ranges.get(i + 1, (i + 1, None))
         if cells is not None:
@@ -169,7 +203,7 @@ def _surface(sentence: Sentence) -> list[_Token]:
 
 
 def _depths(words: Sequence[_Token]) -> list[int]:
-    """Arcs from each word up to the root. What hangs on a word without a head is below all else."""
+    """The number of arcs from each word up to the root. Words under one without a head are deeper than all others."""
     depths: list[int] = [-1] * len(words)
     for start in range(len(words)):
         path = []
@@ -188,7 +222,7 @@ def _depths(words: Sequence[_Token]) -> list[int]:
 
 
 def _check_tree(sentence: Sentence) -> None:
-    remedy = "`spacy mindroot repair` makes trees with one root of what is in a file."
+    remedy = "`spacy mindroot repair` makes single-rooted trees of the trees in a file."
     sentence.check_heads()
     roots = [word for word, head in enumerate(sentence.heads, 1) if head == 0]
     if len(roots) > 1:
@@ -201,7 +235,7 @@ def _check_tree(sentence: Sentence) -> None:
 
 
 def _update(sentence: Sentence, doc: Doc, start: int, end: int) -> None:
-    """Writes what the tokens say otherwise than the words do."""
+    """Write back the cells where the Doc differs from the sentence."""
     if [token.text for token in doc[start:end]] != sentence.words:
         raise ConlluError(f"{describe(doc)} has other tokens than the words in its doc._.conllu.")
     for word, (was, now) in enumerate(zip(_tokens(sentence), _read(doc, start, end), strict=True), 1):
@@ -211,7 +245,7 @@ def _update(sentence: Sentence, doc: Doc, start: int, end: int) -> None:
 
 
 def _read(doc: Doc, start: int, end: int) -> list[_Token]:
-    """A sentence of a Doc."""
+    """The tokens of a sentence of a Doc."""
     tokens = []
     for token in doc[start:end]:
         head = token.head.i
@@ -232,28 +266,96 @@ def _read(doc: Doc, start: int, end: int) -> list[_Token]:
     return tokens
 
 
-def _cells(i: int, token: _Token) -> list[str]:
+def _cells(i: int, token: _Token, misc: str = "_") -> list[str]:
     """The ten cells of a token, which is number i of its sentence, from 0."""
     is_root = token.head == i
     head = "_" if token.head is None else "0" if is_root else str(token.head + 1)
-    dep = "root" if is_root and token.dep == "ROOT" else token.dep
+    dep = UD_ROOT if is_root and token.dep == SPACY_ROOT else token.dep
     annotation = (token.lemma, token.pos, token.tag, token.morph, head, dep)
-    misc = "_" if token.space else "SpaceAfter=No"
     return [str(i + 1), clean_form(token.form), *(" ".join(cell.split()) or "_" for cell in annotation), "_", misc]
 
 
-def _written(doc: Doc, start: int, end: int) -> str:
-    rows = [_cells(i, token) for i, token in enumerate(_read(doc, start, end))]
-    return format_rows([f"# text = {' '.join(doc[start:end].text.split())}"], rows)
+def _written(doc: Doc, spans: Iterable[tuple[int, int]]) -> str:
+    """A Doc that did not come from CoNLL-U."""
+    spaces = _spaces(doc)
+    sentences = []
+    for start, end in spans:
+        tokens = _read(doc, start, end)
+        words = [i for i in range(len(tokens)) if start + i in spaces]
+        gaps = [spaces[start + i] for i in words]
+        rows = [
+            _cells(i, token, _misc(before, after))
+            for i, (token, (before, after)) in enumerate(zip(_without_spaces(tokens, words), gaps, strict=True))
+        ]
+        if rows:
+            forms = [row[FORM] + (" " if after else "") for row, (_, after) in zip(rows, gaps, strict=True)]
+            sentences.append(format_rows([f"# text = {''.join(forms).rstrip()}"], rows))
+    return "".join(sentences)
 
 
-def _lines(text: str) -> list[bytes]:
-    """As a file gives them: line ends are line feeds, and only those."""
-    return [line for line in re.split(rb"(?<=\n)", text.encode("utf8")) if line]
+def _spaces(doc: Doc) -> dict[int, tuple[str, str]]:
+    """The white space before and after each token that is more than white space.
+
+    Space before is given for the first of these tokens alone. Space after includes white-space tokens. The last of
+    these tokens counts as followed by a space.
+    """
+    text = doc.text
+    words = [token for token in doc if not token.text.isspace()]
+    spaces = {}
+    for number, token in enumerate(words):
+        end = token.idx + len(token.text)
+        after = text[end : words[number + 1].idx] if number + 1 < len(words) else text[end:] or " "
+        spaces[token.i] = ("" if number else text[: token.idx], after)
+    return spaces
+
+
+def _without_spaces(tokens: Sequence[_Token], words: Sequence[int]) -> list[_Token]:
+    """The tokens `words` of a sentence without the others, which are white space.
+
+    What depends on white space attaches to its head. If white space is the root, the first of its dependents takes its
+    place.
+    """
+    if len(words) == len(tokens):
+        return list(tokens)
+    numbers = {i: number for number, i in enumerate(words)}
+    new_root: int | None = None
+    kept = []
+    for number, i in enumerate(words):
+        token, head, seen = tokens[i], tokens[i].head, set[int]()
+        while head is not None and head not in numbers and head not in seen:
+            seen.add(head)
+            head = tokens[head].head
+        if head is None or (head == i and seen):  # the latter: a cycle through white space
+            kept.append(token._replace(head=None, dep=""))
+        elif head in numbers:
+            kept.append(token._replace(head=numbers[head]))
+        elif new_root is None:
+            new_root = number
+            kept.append(token._replace(head=number, dep=SPACY_ROOT))
+        else:
+            kept.append(token._replace(head=new_root))
+    return kept
+
+
+def _misc(before: str, after: str) -> str:
+    """The cell MISC for the white space around a token."""
+    found = []
+    if not after:
+        found.append("SpaceAfter=No")
+    elif after != " ":
+        found.append(f"SpacesAfter={_escaped(after)}")
+    if before:
+        found.append(f"SpacesBefore={_escaped(before)}")
+    return "|".join(found) or "_"
+
+
+def _escaped(spaces: str) -> str:
+    """White space as UDPipe writes it in MISC: `\\s`, `\\n`, `\\t`, `\\r`; other characters as in Python, `\\xa0`."""
+    return "".join("\\s" if space == " " else space.encode("unicode_escape").decode() for space in spaces)
 
 
 def _text(cell: str, form: str = "") -> str:
-    """A cell's text; "_" is nothing, but for the lemma of an underscore."""
+    """The text of a cell: "_" means none, except in the lemma of an underscore."""
     return "" if cell == "_" and form != "_" else cell
 
 
@@ -261,11 +363,19 @@ def _space(misc: str) -> bool:
     return "SpaceAfter=No" not in misc.split("|")
 
 
+@lru_cache(maxsize=4096)
+def _feats(cell: str) -> str:
+    """FEATS as spaCy can hold them without loss: `Name=Value` pairs with different names. Else "", as for "_"."""
+    pairs = [feat.split("=") for feat in cell.split("|")]
+    good = all(len(pair) == 2 for pair in pairs) and len({name for name, *_ in pairs}) == len(pairs)
+    return cell if good else ""
+
+
 def _same_feats(cell: str, morph: str) -> bool:
-    """spaCy sorts the features, and the values of each."""
+    """Whether two strings have the same features. spaCy sorts the features, and the values of each."""
+    return _sorted_feats(cell) == _sorted_feats(morph)
 
-    def sets(feats: str) -> Any:
-        pairs = (feat.partition("=") for feat in feats.split("|"))
-        return sorted((name, sorted(values.split(","))) for name, _, values in pairs)
 
-    return bool(sets(cell) == sets(morph))
+def _sorted_feats(feats: str) -> list[tuple[str, list[str]]]:
+    pairs = (feat.partition("=") for feat in feats.split("|"))
+    return sorted((name, sorted(values.split(","))) for name, _, values in pairs)

@@ -1,27 +1,32 @@
-"""Repair and checking of a sentence of a CoNLL-U file: cells HEAD and DEPREL of the words that are wrong, and nothing else."""
+"""Repair and check the tree of a sentence in CoNLL-U. Only HEAD and DEPREL of the words at fault change."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from ..errors import HeadsError
-from ..labels import is_root_label
+from ..labels import UD_ROOT, is_root_label
 from ..repair import looks_like_punctuation, repair_heads, repair_labels
 from ..trees import MISSING, is_tree, shown_cycle
 from .sentence import DEPREL, DEPS, HEAD, UPOS, Sentence
+
+__all__ = ["ArcChange", "enhanced_root_disagrees", "is_well_formed", "repair_sentence"]
+
+_ROOT_CELL = UD_ROOT.encode()
 
 
 class ArcChange(NamedTuple):
     """A word whose head or label a repair has changed.
 
-    file (str), line (int): Where the word is.
-    sent_id (Optional[str]): Of its sentence, if that has one.
+    file (str), line (int): The place of the word.
+    sent_id (Optional[str]): The name of its sentence, if it has one.
     word (int): Its ID.
-    form (str): The word itself.
-    old_head, old_label (str): The cells HEAD and DEPREL as they were.
-    head, label (str): As they are now.
-    why (str): See `repair.Change`. "label" where only the label has changed.
-    cycle (Optional[list[int]]): The words of the cycle that the word was in, each of which hangs on the next.
+    form (str): Its FORM.
+    old_head, old_label (str): The cells HEAD and DEPREL before the repair.
+    head, label (str): The same cells after it.
+    why (str): The reason; see `repair.Change`. "label" if only the label has changed.
+    cycle (Optional[list[int]]): The words of the cycle that the word was in. Each depends on the next, the last on the
+        first.
     """
 
     file: str
@@ -44,12 +49,16 @@ class ArcChange(NamedTuple):
 
 
 def is_well_formed(sentence: Sentence) -> bool:
-    """Is the basic tree one with exactly one root, which alone has ROOT's label? In a hurry: most sentences of most files are."""
+    """Whether the basic tree has exactly one root, and only that word has the root's label.
+
+    This is fast for well-formed sentences, because nearly all sentences of most files are.
+    """
     heads, rows = sentence.heads, sentence.rows
     if heads.count(0) != 1 or min(heads) < 0 or max(heads) > len(heads):
         return False
     labels = b"\t".join([row[DEPREL] for row in rows]).lower()
-    if labels.count(b"root") != 1 or not is_root_label(rows[heads.index(0)][DEPREL].decode("utf8", "replace")):
+    root = rows[heads.index(0)][DEPREL].decode("utf8", "replace")
+    if labels.count(_ROOT_CELL) != 1 or not is_root_label(root):
         names = sentence.labels
         if any(is_root_label(name) != (head == 0) for name, head in zip(names, heads, strict=True)):
             return False
@@ -57,13 +66,14 @@ def is_well_formed(sentence: Sentence) -> bool:
 
 
 def repair_sentence(
-    sentence: Sentence, *, root_label: str = "root", demoted_label: str | None = None
+    sentence: Sentence, *, root_label: str = UD_ROOT, demoted_label: str | None = None
 ) -> list[ArcChange]:
-    """Repairs the basic tree of a sentence, in place. See `repair.repair_heads` and `repair.repair_labels`.
+    """Repair the basic tree of a sentence in place. See `repair.repair_heads` and `repair.repair_labels`.
 
-    sentence (Sentence): Only HEAD and DEPREL of words that change are written to.
-    root_label (str): What a new root gets; if a word of the sentence has ROOT's label in another spelling, that.
-    demoted_label (Optional[str]): What a demoted root gets.
+    sentence (Sentence): Only HEAD and DEPREL of words that change are written.
+    root_label (str): The label of a new root. If the sentence spells its root label in another way, that spelling is
+        used.
+    demoted_label (Optional[str]): The label of a word that is no longer a root.
     RETURNS (list[ArcChange]): The changes, in order.
     RAISES (ConlluError): If no word has a head.
     """
@@ -119,7 +129,7 @@ def repair_sentence(
 
 
 def enhanced_root_disagrees(sentence: Sentence) -> bool:
-    """Does the enhanced layer (column DEPS), where there is one, not have the basic root for a root?"""
+    """Whether the enhanced layer (column DEPS) exists and the basic root is not one of its roots."""
     rows = sentence.rows
     deps = rows[sentence.heads.index(0)][DEPS]
     if deps.startswith(b"0:") or b"|0:" in deps:

@@ -1,7 +1,7 @@
-"""CoNLL-U as it lies in a file: a strict, streaming reader that keeps every byte, and what writes single cells.
+"""CoNLL-U as it is in a file: a strict, streaming reader that keeps every byte, and functions that write cells.
 
-A reader of our own, since files go out as they came in but for the cells that change, and since every fault has to be named by
-its line: libraries parse into objects from which neither can be told any more. Knows nothing of spaCy.
+The reader is our own because files go out as they came in, apart from the cells that change, and because every fault is
+reported with its line. Libraries parse into objects that no longer know either. This module does not need spaCy.
 """
 
 from __future__ import annotations
@@ -13,12 +13,48 @@ from typing import BinaryIO
 
 from ..errors import ConlluError
 from ..trees import MISSING
+from .columns import (
+    COLUMNS,
+    CONLLU,
+    DEPREL,
+    DEPS,
+    FEATS,
+    FORM,
+    HEAD,
+    ID,
+    LEMMA,
+    MISC,
+    UPOS,
+    XPOS,
+    Columns,
+    read_header,
+)
+from .files import text_lines
 
-COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
+__all__ = [
+    "COLUMNS",
+    "DEPREL",
+    "DEPS",
+    "FEATS",
+    "FORM",
+    "HEAD",
+    "ID",
+    "LEMMA",
+    "MISC",
+    "UPOS",
+    "XPOS",
+    "FaultHandler",
+    "Sentence",
+    "clean_form",
+    "columns_named",
+    "format_rows",
+    "format_sentence",
+    "read_conllu",
+    "read_pieces",
+]
 
 _BOM = b"\xef\xbb\xbf"
-_NUMBERS = [b"%d" % number for number in range(1000)]  # as they are to be written; grows with the longest sentence
+_NUMBERS = [b"%d" % number for number in range(1000)]  # in their only valid spelling; grows with the longest sentence
 _VALUES = {cell: number for number, cell in enumerate(_NUMBERS)} | {b"_": MISSING}
 _RANGE = re.compile(rb"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY_NODE = re.compile(rb"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
@@ -28,25 +64,27 @@ FaultHandler = Callable[[ConlluError], None]
 
 
 class Sentence:
-    """A sentence of a CoNLL-U file. Its lines are as they are in the file; the cells of its words can be replaced.
+    """A sentence of a CoNLL-U file. Its lines are those of the file; the cells of its words can be replaced.
 
-    source (str): What the file is called in messages.
+    source (str): The name of the file in messages.
     line (int): The number of its first line, from 1.
     lines (list[bytes]): All its lines: comments, words, multiword tokens, empty nodes, and the empty line at its end.
-    rows (list[list[bytes]]): The ten cells of each word. The last one holds the end of the line, too.
-    heads (list[int]): HEAD of each word, 0 = ROOT, MISSING where it is "_". Its range has not been looked at.
+    columns (Columns): The columns of the file.
+    rows (list[list[bytes]]): CoNLL-U's ten cells of each word. In plain CoNLL-U, the last includes the line end.
+    heads (list[int]): HEAD of each word: 0 = ROOT, MISSING where it is "_". They may be out of range.
     """
 
-    __slots__ = ("_places", "heads", "line", "lines", "rows", "source")
+    __slots__ = ("_places", "columns", "heads", "line", "lines", "rows", "source")
 
-    def __init__(self, source: str, line: int, lines: list[bytes]) -> None:
-        """Parses the lines.
+    def __init__(self, source: str, line: int, lines: list[bytes], columns: Columns = CONLLU) -> None:
+        """Parse the lines.
 
-        RAISES (ConlluError): If they are not a sentence in CoNLL-U. It names the line of each fault.
+        RAISES (ConlluError): If they are not a sentence in CoNLL-U. The message names the line of each fault.
         """
         self.source = source
         self.line = line
         self.lines = lines
+        self.columns = columns
         self.rows: list[list[bytes]] = []
         self.heads: list[int] = []
         self._places: list[int] = []
@@ -54,12 +92,14 @@ class Sentence:
             _VALUES[b"%d" % len(_NUMBERS)] = len(_NUMBERS)
             _NUMBERS.append(b"%d" % len(_NUMBERS))
         rows, heads, places = self.rows, self.heads, self._places
-        checks = _Checks()
+        checks = _Checks(columns)
         number = 1
+        plain = columns is CONLLU
+        numbers, values = _NUMBERS, _VALUES  # local names are faster in the loop over all lines of a file
         for place, text in enumerate(lines):
-            cells = text.split(b"\t")
-            if len(cells) == 10 and cells[0] == _NUMBERS[number]:
-                head = _VALUES.get(cells[6])
+            cells = text.split(b"\t") if plain else columns.cells(text)
+            if len(cells) == 10 and cells[0] == numbers[number] and cells[1]:
+                head = values.get(cells[6])
                 if head is None:
                     head = checks.head(cells[6], line + place)
                 rows.append(cells)
@@ -67,20 +107,21 @@ class Sentence:
                 places.append(place)
                 number += 1
             else:
-                checks.other_line(text, cells, number, line + place)
+                number += checks.other_line(text, cells, number, line + place)
         checks.end(number - 1, line + len(lines) - 1)
         if checks.faults:
-            raise ConlluError("\n".join(f"{source}:{at}: line {at} {what}" for at, what in checks.faults))
+            raise ConlluError("\n".join(f"{source}:{at}: line {at} {what}" for at, what in sorted(checks.faults)))
 
     def __len__(self) -> int:
         """The number of words."""
         return len(self.rows)
 
     def to_bytes(self) -> bytes:
+        """All lines, with the cells that have been replaced."""
         return b"".join(self.lines)
 
     def column(self, number: int) -> list[str]:
-        """The cells of all words in a column, as text.
+        """Return the cells of all words in a column, as text.
 
         number (int): ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS or MISC.
         RAISES (ConlluError): If a cell is not UTF-8.
@@ -89,12 +130,13 @@ class Sentence:
         try:
             texts = [cell.decode("utf8") for cell in cells]
         except UnicodeDecodeError:
-            self.text()  # says which line it is
+            self.text()  # names the line
             raise
         return [text.rstrip("\r\n") for text in texts] if number == MISC else texts
 
     @property
     def words(self) -> list[str]:
+        """FORM of each word."""
         return self.column(FORM)
 
     @property
@@ -105,11 +147,12 @@ class Sentence:
     @property
     def comments(self) -> list[str]:
         """The comments, without line ends."""
-        return [line.decode("utf8", "replace").rstrip("\r\n") for line in self.lines if line.startswith(b"#")]
+        before = self.lines[: self._places[0]] if self._places else self.lines
+        return [line.decode("utf8", "replace").rstrip("\r\n") for line in before if line.startswith(b"#")]
 
     @property
     def sent_id(self) -> str | None:
-        """Value of the comment of that name."""
+        """The value of the comment `sent_id`; None without one."""
         for comment in self.comments:
             name, equals, value = comment[1:].partition("=")
             if equals and name.strip() == "sent_id":
@@ -117,7 +160,7 @@ class Sentence:
         return None
 
     def multiword_tokens(self) -> list[tuple[int, int, list[str]]]:
-        """First word, last word (from 1) and cells of each multiword token."""
+        """Return the first word (from 1), the last word and the cells of each multiword token."""
         tokens = []
         for cells in self._other_rows():
             match = _RANGE.fullmatch(cells[0].encode())
@@ -126,15 +169,15 @@ class Sentence:
         return tokens
 
     def empty_nodes(self) -> list[list[str]]:
-        """The cells of each empty node."""
+        """Return the cells of each empty node."""
         return [cells for cells in self._other_rows() if "." in cells[0]]
 
     def line_of(self, word: int) -> int:
-        """The number of a word's line in the file. Words count from 1."""
+        """Return the number of a word's line in the file. Words count from 1."""
         return self.line + self._places[word - 1]
 
     def fault(self, word: int, what: str) -> ConlluError:
-        """An error about a word (from 1): says where, and then `what`."""
+        """Return an error about a word (from 1): where it is, and then `what`."""
         at = self.line_of(word)
         return ConlluError(f"{self.source}:{at}: line {at} {what}")
 
@@ -150,17 +193,24 @@ class Sentence:
             raise ConlluError(f"{self.source}:{at}: line {at} is not UTF-8 ({error.reason}).") from error
 
     def check_heads(self) -> None:
-        """Raises ConlluError unless every head is one of the sentence's words, ROOT or missing."""
+        """Raise ConlluError unless every head is a word of the sentence, ROOT or missing."""
         n = len(self.rows)
         for word, head in enumerate(self.heads, 1):
             if not MISSING <= head <= n:
                 raise self.fault(word, f"has HEAD {_shown(self.rows[word - 1][HEAD])}, but the sentence has {n} words.")
 
     def replace(self, word: int, column: int, cell: str) -> None:
-        """Writes a cell of a word (from 1): not its ID, and not MISC, which holds the end of the line."""
+        """Replace a cell of a word (from 1) in any column but ID and MISC.
+
+        A column that the file lacks is not written.
+        """
         row = self.rows[word - 1]
         row[column] = cell.encode("utf8")
-        self.lines[self._places[word - 1]] = b"\t".join(row)
+        place = self._places[word - 1]
+        if self.columns is CONLLU:
+            self.lines[place] = b"\t".join(row)
+        else:
+            self.lines[place] = self.columns.replaced(self.lines[place], column, row[column])
         if column == HEAD:
             self.heads[word - 1] = MISSING if cell == "_" else int(cell)
 
@@ -168,68 +218,111 @@ class Sentence:
         """The cells of multiword tokens and empty nodes."""
         of_words = set(self._places)
         for place, line in enumerate(self.lines):
-            if b"\t" in line and place not in of_words and not line.startswith(b"#"):
-                yield line.decode("utf8", "replace").rstrip("\r\n").split("\t")
+            if b"\t" in line and place not in of_words:
+                cells = b"\t".join(self.columns.cells(line)).decode("utf8", "replace").split("\t")
+                if cells[0][:1].isdigit():
+                    yield cells
 
 
 class _Checks:
-    """Looks at the lines that are no plain words, and collects faults: line and what is wrong."""
+    """Checks the lines that are not plain words, and collects faults as pairs of line number and description."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Columns) -> None:
         self.faults: list[tuple[int, str]] = []
+        self._columns = columns
         self._begun = False  # no comments from here on
-        self._range_end = 0
+        self._range = (0, 0)  # first and last word of the latest multiword token
         self._range_line = 0
         self._empty_node = (0, 0)
 
     def head(self, cell: bytes, line: int) -> int:
+        """Return the head in a cell that is not a number in its only valid spelling within the sentence."""
         if _INTEGER.fullmatch(cell):
             head = int(cell)
             return head if head >= 0 else head - 1  # -1 is out of range, not missing
         self.faults.append((line, f"has HEAD {_shown(cell)}, which is not a number."))
         return MISSING
 
-    def other_line(self, text: bytes, cells: list[bytes], number: int, line: int) -> None:
-        """Any line but that of the word that is next, `number`."""
+    def other_line(self, text: bytes, cells: list[bytes], number: int, line: int) -> bool:
+        """Check any line except a good one of the next word, `number`. Return whether it is that word, with a fault."""
         if text in (b"\n", b"\r\n"):
-            return
-        begun, self._begun = self._begun or number > 1, self._begun or not text.startswith(b"#")
-        if text.startswith(b"#"):
-            if begun:
+            return False
+        if text.startswith(b"#") and not (len(cells) == 10 and cells[0][:1].isdigit()):
+            if self._begun or number > 1:
                 self.faults.append((line, "is a comment inside a sentence. Comments come before the first word."))
-            return
+            elif b"global.columns" in text and read_header(text) not in (None, self._columns):
+                self.faults.append((line, "is a header that must be the first line of the file."))
+            return False
+        self._begun = True
         if not text.strip():
             self.faults.append((line, "is white space. An empty line, with nothing in it, ends a sentence."))
-            return
-        if len(cells) != 10:
-            columns = f"has {len(cells)} column{'s' if len(cells) > 1 else ''}, expected 10 (separated by tabs)"
-            hint = "; columns may be separated by spaces here" if len(text.split()) == 10 else ""
-            if not hint and not cells[0].strip().replace(b"-", b"").replace(b".", b"").isdigit():
-                hint = "; it has no ID, so a line break in a cell of the line before may be the reason"
-            self.faults.append((line, f"{columns}{hint}."))
-            return
-        if match := _RANGE.fullmatch(cells[0]):
-            first, last = int(match[1]), int(match[2])
-            if first != number or last < first or first <= self._range_end:
-                self.faults.append((line, f"has ID {_shown(cells[0])}, but the next word is {number}."))
-            else:
-                self._range_end, self._range_line = last, line
+        elif len(cells) != 10:
+            self.faults.append((line, _wrong_number(text, self._columns)))
+        elif match := _RANGE.fullmatch(cells[0]):
+            self._multiword_token(int(match[1]), int(match[2]), cells, number, line)
         elif match := _EMPTY_NODE.fullmatch(cells[0]):
-            node = (int(match[1]), int(match[2]))
-            follows = (number - 1, self._empty_node[1] + 1 if self._empty_node[0] == number - 1 else 1)
-            if node != follows:
-                expected = f"{follows[0]}.{follows[1]}"
-                self.faults.append((line, f"has ID {_shown(cells[0])}; an empty node here is {expected}."))
-            self._empty_node = node
+            self._check_empty_node((int(match[1]), int(match[2])), cells[0], number, line)
+        elif cells[0] == _NUMBERS[number]:
+            self.faults.append((line, _EMPTY_FORM))
+            return True
         else:
             self.faults.append((line, f"has ID {_shown(cells[0])}, but the next word is {number}."))
+        return False
+
+    def _multiword_token(self, first: int, last: int, cells: list[bytes], number: int, line: int) -> None:
+        if first != number or last < first or first <= self._range[1]:
+            self.faults.append((line, f"has ID {_shown(cells[0])}, but the next word is {number}."))
+            return
+        self._range, self._range_line = (first, last), line
+        if not cells[FORM]:
+            self.faults.append((line, _EMPTY_FORM))
+
+    def _check_empty_node(self, node: tuple[int, int], cell: bytes, number: int, line: int) -> None:
+        follows = (number - 1, self._empty_node[1] + 1 if self._empty_node[0] == number - 1 else 1)
+        first, last = self._range
+        if node != follows:
+            expected = f"{follows[0]}.{follows[1]}"
+            self.faults.append((line, f"has ID {_shown(cell)}; an empty node here is {expected}."))
+        elif first == number:
+            what = f"has ID {_shown(cell)}, but the empty node belongs before the multiword token {first}-{last}."
+            self.faults.append((line, what))
+        self._empty_node = node
 
     def end(self, words: int, line: int) -> None:
-        if self._range_end > words and not self.faults:
-            what = f"is a multiword token up to word {self._range_end}, but the sentence has {words} words."
+        """Check what can only be known at the end of the sentence."""
+        if self._range[1] > words and not self.faults:
+            what = f"is a multiword token up to word {self._range[1]}, but the sentence has {words} words."
             self.faults.append((self._range_line, what))
         if not words and self._begun and not self.faults:
             self.faults.append((line, "ends a sentence without words."))
+
+
+_EMPTY_FORM = 'has an empty FORM. Write "_" where there is none.'
+
+
+def _wrong_number(text: bytes, columns: Columns) -> str:
+    """Describe a line with the wrong number of columns, with the most likely reason."""
+    cells = text.rstrip(b"\r\n").split(b"\t")
+    found, expected = len(cells), len(columns)
+    says = "separated by tabs" if columns is CONLLU else "by the header `# global.columns`"
+    hint = ""
+    if found > expected:
+        if not any(cells[expected:]):
+            hint = "; there is a tab at its end"
+        elif not cells[0]:
+            hint = "; there is a tab at its beginning"
+        elif b"" in cells:
+            hint = "; there are two tabs in a row"
+        elif columns is CONLLU:
+            hint = (
+                "; a file with other columns, such as CoNLL-U Plus, needs their names in its first line: "
+                "# global.columns = ID FORM ..."
+            )
+    elif len(text.split()) == expected:
+        hint = "; columns may be separated by spaces here"
+    elif columns is CONLLU and not cells[0].strip().replace(b"-", b"").replace(b".", b"").isdigit():
+        hint = "; it has no ID, so a line break in a cell of the line before may be the reason"
+    return f"has {found} column{'s' if found > 1 else ''}, expected {expected} ({says}){hint}."
 
 
 def _shown(cell: bytes) -> str:
@@ -237,19 +330,23 @@ def _shown(cell: bytes) -> str:
 
 
 def read_pieces(file: BinaryIO, source: str, on_fault: FaultHandler | None = None) -> Iterator[Sentence | bytes]:
-    """All of a CoNLL-U file, in order: sentences, and the bytes between them (a byte order mark, comments without a sentence, empty lines).
+    """Iterate over a whole CoNLL-U file: its sentences, and the bytes between them.
 
-    Put together again (`Sentence.to_bytes`), the pieces are the file. One sentence is held in memory at a time.
+    The bytes between are a byte order mark, comments without a sentence, and additional empty lines. All pieces
+    together (`Sentence.to_bytes`) are the file. Only one sentence is held in memory at a time. Columns are CoNLL-U's
+    ten until a comment `# global.columns = ...` names others.
 
-    file (BinaryIO): Gives lines.
-    source (str): What it is called in messages.
-    on_fault (Optional[Callable]): Takes the error for a sentence at fault, which then comes as bytes. Without it, the error is raised.
+    file (BinaryIO): Yields lines. Its content may be compressed with gzip.
+    source (str): The name of the file in messages.
+    on_fault (Optional[Callable]): Called with the error for each sentence at fault, which is then yielded as bytes. If
+        None, the error is raised.
     YIELDS (Sentence | bytes): The pieces.
-    RAISES (ConlluError): For the first sentence at fault.
+    RAISES (ConlluError): For the first sentence at fault, and for a file that is not UTF-8 text at all.
     """
+    parser = _Parser(source, on_fault)
     lines: list[bytes] = []
     number = 0
-    for line in file:
+    for line in text_lines(file, source):
         number += 1
         if number == 1 and line.startswith(_BOM):
             yield _BOM
@@ -258,32 +355,72 @@ def read_pieces(file: BinaryIO, source: str, on_fault: FaultHandler | None = Non
             lines.append(line)
         elif lines:
             lines.append(line)
-            yield _parse(source, number + 1 - len(lines), lines, on_fault)
+            yield parser.parse(number + 1 - len(lines), lines)
             lines = []
         elif line:
             yield line
     if lines:
-        yield _parse(source, number + 1 - len(lines), lines, on_fault)
+        yield parser.parse(number + 1 - len(lines), lines)
 
 
-def _parse(source: str, first: int, lines: list[bytes], on_fault: FaultHandler | None) -> Sentence | bytes:
-    try:
-        sentence = Sentence(source, first, lines)
-    except ConlluError as error:
-        if on_fault is None:
-            raise
-        on_fault(error)
+class _Parser:
+    """Parses the blocks of lines of one file, with the columns that it has named so far."""
+
+    def __init__(self, source: str, on_fault: FaultHandler | None) -> None:
+        self.source = source
+        self.on_fault = on_fault
+        self.columns: Columns | None = CONLLU  # None after a header that is at fault
+        self._is_first = True
+
+    def parse(self, first: int, lines: list[bytes]) -> Sentence | bytes:
+        try:
+            if self._is_first or b"global.columns" in lines[0]:
+                self._is_first = False
+                self.columns = columns_named(lines, self.columns, self.source, first)
+            if self.columns is not None:
+                sentence = Sentence(self.source, first, lines, self.columns)
+                if sentence.rows:
+                    return sentence
+        except ConlluError as error:
+            if self.on_fault is None:
+                raise
+            if error.args[0].endswith(_HEADER_FAULT):
+                self.columns = None
+            self.on_fault(error)
         return b"".join(lines)
-    return sentence if sentence.rows else b"".join(lines)
+
+
+_HEADER_FAULT = "so no sentence below can be read."
+
+
+def columns_named(lines: Sequence[bytes], before: Columns | None, source: str, first: int) -> Columns | None:
+    """Return the columns that the comments at the beginning of a sentence name, or `before` if they name none.
+
+    source (str), first (int): The name of the file, and the number of the first line in it.
+    RAISES (ConlluError): If columns are named twice, or without ID, FORM, HEAD and DEPREL.
+    """
+    found = before
+    for at, line in enumerate(lines, first):
+        if not line.startswith(b"#"):
+            break
+        if b"global.columns" in line:
+            named = read_header(line)
+            fault = named.fault() if named is not None else ""
+            if fault:
+                shown = line.decode("utf8", "replace").strip()[:200]
+                raise ConlluError(f"{source}:{at}: line {at} is the header {shown!r} {fault}, {_HEADER_FAULT}")
+            found = named or found
+    return found
 
 
 def read_conllu(path: str | Path) -> Iterator[Sentence]:
-    """The sentences of a CoNLL-U file, one at a time.
+    """Iterate over the sentences of a CoNLL-U file, which may be compressed with gzip.
 
     path (str | Path): The file.
-    YIELDS (Sentence): Each has at least one word, and its heads are words of it, ROOT, or missing; they need not form a tree.
-    RAISES (ConlluError): For the first sentence at fault: wrong number of columns, IDs out of order, a head beyond the sentence, and
-        what else CoNLL-U forbids of lines. It names the file and the line.
+    YIELDS (Sentence): A sentence with at least one word. Its heads are words of it, ROOT or missing; they need not form
+        a tree.
+    RAISES (ConlluError): For the first sentence at fault: a wrong number of columns, IDs out of order, a head beyond
+        the sentence, and whatever else CoNLL-U forbids. The message names the file and the line.
     """
     with open(path, "rb") as file:
         for piece in read_pieces(file, str(path)):
@@ -293,7 +430,7 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
 
 
 def format_rows(comments: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """A sentence in CoNLL-U, with the empty line that ends it. Nothing is checked or mended.
+    """Return a sentence in CoNLL-U, with the empty line that ends it. Nothing is checked.
 
     comments (Iterable[str]): With their "#".
     rows (Iterable[Sequence[str]]): The ten cells of each word.
@@ -310,16 +447,17 @@ def format_sentence(
     comments: Iterable[str] = (),
     misc: Iterable[str] | None = None,
 ) -> str:
-    """A parsed sentence of which nothing else is known in CoNLL-U, with the empty line that ends it.
+    """Return a parsed sentence in CoNLL-U if only words and arcs are known, with the empty line that ends it.
 
-    words (Sequence[str]): The forms, taken to be separated by single spaces. Tabs and line breaks in them become spaces.
+    words (Sequence[str]): The forms, taken to be separated by single spaces. Tabs and line breaks in them become
+        spaces.
     heads (Iterable[int]): 0 = ROOT.
     labels (Iterable[str]): The relations; not empty. White space in them becomes an underscore.
     sent_id (str): Value of the comment of that name.
-    comments (Iterable[str]): More comments, without the sign before them: "name = value".
+    comments (Iterable[str]): Further comments, without the "#": "name = value".
     misc (Optional[Iterable[str]]): The cells of the last column; empty if None.
 
-    UPOS is X, since nothing is known of it and the validator wants one; the other columns are empty.
+    UPOS is X, because it is unknown and the validator requires one. All other columns are empty.
     """
     forms = [clean_form(word) for word in words]
     return format_rows(
@@ -334,5 +472,5 @@ def format_sentence(
 
 
 def clean_form(word: str) -> str:
-    """A form that can't break the columns: tabs and line breaks become spaces, and nothing an underscore."""
+    """Return a form that cannot break the columns: white space becomes single spaces, and an empty form "_"."""
     return " ".join(word.split()) or "_"

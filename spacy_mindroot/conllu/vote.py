@@ -1,4 +1,4 @@
-"""Vote over the parses of a sentence in several CoNLL-U files: HEAD and DEPREL of the first are replaced, and nothing else."""
+"""Vote over the parses of a sentence in several CoNLL-U files. Only HEAD and DEPREL of the first change."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from ..trees import MISSING
 from ..voting import vote_heads, vote_labels
 from .sentence import DEPREL, FORM, HEAD, UPOS, Sentence
 
+__all__ = ["check_same_words", "in_step", "vote_sentence"]
+
 
 def vote_sentence(
     sentences: Sequence[Sentence], weights: Sequence[float] | None = None, *, demoted_label: str | None = None
 ) -> int:
-    """Writes the tree that wins (`voting.vote_heads`) and its labels (`voting.vote_labels`) to the first of the sentences, in place.
+    """Write the winning tree and its labels to the first of the sentences, in place.
 
-    sentences (Sequence[Sentence]): The parses of one sentence. Each has the same words.
-    weights (Optional[Sequence[float]]): What each parse counts.
-    demoted_label (Optional[str]): For a word that nobody has a label for; see `repair.repair_labels`.
-    RETURNS (int): How many words of the first have another head or label now.
-    RAISES (ConlluError): If words differ, or if no word has a head in any of them.
+    See `voting.vote_heads` and `voting.vote_labels`.
+
+    sentences (Sequence[Sentence]): The parses of one sentence, all with the same words.
+    weights (Optional[Sequence[float]]): The weight of each parse.
+    demoted_label (Optional[str]): The label of a former root for which no parse has a label. See
+        `repair.repair_labels`.
+    RETURNS (int): The number of words of the first sentence whose head or label has changed.
+    RAISES (ConlluError): If words differ, or if no word has a head in any of the sentences.
     """
     first = sentences[0]
     check_same_words(sentences)
@@ -51,7 +56,7 @@ def vote_sentence(
 
 
 def check_same_words(sentences: Sequence[Sentence]) -> None:
-    """Raises ConlluError for the first word of a sentence that is another one than in the first."""
+    """Raise ConlluError unless all sentences have the words of the first. The message names the first that differs."""
     first = sentences[0]
     words = [row[FORM] for row in first.rows]
     for other in sentences[1:]:
@@ -74,12 +79,13 @@ def check_same_words(sentences: Sequence[Sentence]) -> None:
 
 
 def in_step(streams: Sequence[Iterator[Sentence | bytes]], names: Sequence[str]) -> Iterator[list[Sentence] | bytes]:
-    """Goes through several files sentence by sentence.
+    """Iterate over several files in parallel, sentence by sentence.
 
-    streams (Sequence[Iterator]): Of `read_pieces`.
-    names (Sequence[str]): What the files are called in messages.
-    YIELDS (list[Sentence] | bytes): The sentences that belong together, one of each file; and the bytes between sentences of the first.
-    RAISES (ConlluError): If one has more sentences than another.
+    streams (Sequence[Iterator]): One result of `read_pieces` for each file.
+    names (Sequence[str]): The names of the files in messages.
+    YIELDS (list[Sentence] | bytes): The sentences that belong together, one from each file, and the bytes between the
+        sentences of the first file.
+    RAISES (ConlluError): If a file has more sentences than another.
     """
     others = [(piece for piece in stream if isinstance(piece, Sentence)) for stream in streams[1:]]
     for piece in streams[0]:
@@ -90,9 +96,8 @@ def in_step(streams: Sequence[Iterator[Sentence | bytes]], names: Sequence[str])
         for other, name in zip(others, names[1:], strict=True):
             sentence = next(other, None)
             if sentence is None:
-                raise ConlluError(
-                    f"{name}: the file ends before the sentence that begins in line {piece.line} of {names[0]}. {_REMEDY}"
-                )
+                place = f"the sentence that begins in line {piece.line} of {names[0]}"
+                raise ConlluError(f"{name}: the file ends before {place}. {_REMEDY}")
             sentences.append(sentence)
         yield sentences
     for other in others:

@@ -48,8 +48,8 @@ def test_counts():
         sentence(FINE, [2, 0, 2], labels=["nsubj", "root", "obj"]),
         sentence(CYCLE, [2, 0], labels=["nsubj", "root"]),
     )
-    assert (found.sentences, found.tokens, found.malformed) == (3, 8, 1)
-    assert found.malformed_rate == pytest.approx(1 / 3)
+    assert (found.sentences, found.tokens, found.multi_rooted) == (3, 8, 1)
+    assert found.multi_rooted_rate == pytest.approx(1 / 3)
     assert (found.mean_roots, found.most_roots) == (pytest.approx(4 / 3), 2)
     assert (found.greedy_tree, found.greedy_answer) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
     assert (found.single_root, found.changed_sentences, found.changed_arcs) == (1, 1, 1)
@@ -92,7 +92,7 @@ def test_without_gold_trees_or_sentences():
     _, found = audit(sentence(TWO_ROOTS, [-1, -1, -1], labels=["", "", ""]))  # nothing annotated
     assert list(found.scores) == ["nonprojective"]
     _, found = audit()
-    assert (found.sentences, found.malformed_rate, found.weight_lost, found.scores) == (0, 0.0, None, {})
+    assert (found.sentences, found.multi_rooted_rate, found.weight_lost, found.scores) == (0, 0.0, None, {})
     json.dumps(to_json(found, {}))
 
 
@@ -156,11 +156,11 @@ def test_a_sentence_without_a_tree_is_named():
 
 def test_the_page_and_the_table_escape_what_they_show():
     audited, found = audit(sentence(TWO_ROOTS, [0, 1, 2], ["<b>", "a&b", "c"], "<i>", ["root", "nsubj", "obj"]))
-    page = to_html(found, {"model": "<m>"}, audited, most=10)
-    assert "<b>a&amp;b</b>" in page and "&lt;b&gt;" in page and "<i>" not in page and "<m>" not in page
+    page = to_html(found, {"model": "<m>"}, audited)
+    assert "<b><bdi>a&amp;b</bdi></b>" in page and "&lt;b&gt;" in page and "<i>" not in page and "<m>" not in page
     assert page.count("<svg") == 1 and "The first" not in page
     assert page.count('class="arc above marked"') == page.count('class="arc below marked"') == 1
-    assert "The first 0 are shown" in to_html(found, {}, audited, most=0)
+    assert "The first 0 are shown" in to_html(found, {}, [])
     assert "| UAS | 66.67 | 100.00 | +33.33 " in to_markdown(found, {})
     _, found = audit(sentence(TWO_ROOTS, [0, 1, 2], labels=["root", "a|b", "obj"]))
     assert "| a\\|b (1) |" in to_markdown(found, {})
@@ -172,7 +172,7 @@ def test_equals_the_table_of_the_data(score_file):
     assert (
         round(100 * found.scores["uas"].unconstrained, 2),
         round(100 * found.scores["uas"].single_root, 2),
-        found.malformed,
+        found.multi_rooted,
         round(n * found.scores["uem"].unconstrained),
         round(n * found.scores["uem"].single_root),
     ) == EXPECTED[score_file.stem]

@@ -60,7 +60,7 @@ def test_writes_conllu_and_prints_a_table(write, tmp_path):
     assert rows == {
         "Sentences": "2",
         "Tokens": "3",
-        "Unconstrained optimum has more than one root": "1 (50.00%)",
+        "Multi-rooted without the constraint": "1 (50.00%)",
         "UAS, unconstrained": "66.67",
         "UAS, single root": "100.00",
     }
@@ -157,7 +157,7 @@ def test_the_score_file_is_not_written_over(write):
     path = write()
     before = path.read_bytes()
     result = decode(path, path)
-    assert result.exit_code == 1 and "the score file itself" in result.output
+    assert result.exit_code == 1 and "SCORES and OUT are the same file" in result.output
     assert path.read_bytes() == before
 
 

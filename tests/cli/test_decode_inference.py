@@ -1,4 +1,4 @@
-"""`spacy mindroot decode` with --nbest, --probs and --projective."""
+"""`spacy mindroot decode` with --kbest, --confidence and --projective."""
 
 import re
 
@@ -31,7 +31,7 @@ def small(tmp_path):
 
 
 def test_the_documented_form(small, tmp_path):
-    result = run(small, tmp_path / "out.conllu", "--nbest", 3, "--probs")
+    result = run(small, tmp_path / "out.conllu", "--kbest", 3, "--confidence")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out.conllu").read_text("utf8") == (
         "# sent_id = scores-1\n# text = a b\n"
@@ -49,10 +49,10 @@ def test_the_documented_form(small, tmp_path):
 
 def test_each_switch_by_itself(small, tmp_path):
     out = tmp_path / "out.conllu"
-    run(small, out, "--nbest", 2)
+    run(small, out, "--kbest", 2)
     text = out.read_text("utf8")
     assert "# tree_2 = weight=5 heads=2,0 deprels=obj,root\n" in text and "prob" not in text.lower()
-    run(small, out, "--probs")
+    run(small, out, "--confidence")
     text = out.read_text("utf8")
     assert "HeadProb" in text and "tree_logprob" in text and "tree_1" not in text
     run(small, out)
@@ -61,7 +61,7 @@ def test_each_switch_by_itself(small, tmp_path):
 
 def test_numbers_on_real_scores(data, tmp_path):
     path = data / "scores" / "Upper_Sorbian-UFAL.npz"
-    assert run(path, tmp_path / "out.conllu", "-k", 3, "-p").exit_code == 0
+    assert run(path, tmp_path / "out.conllu", "-k", 3, "-c").exit_code == 0
     blocks = (tmp_path / "out.conllu").read_text("utf8").split("\n\n")
     for sentence, block in list(zip(read_score_file(path), blocks, strict=False))[::40]:
         trees = kbest(sentence.scores, 3)
@@ -80,7 +80,7 @@ def test_numbers_on_real_scores(data, tmp_path):
 
 def test_projective_trees(data, tmp_path):
     path = data / "scores" / "Upper_Sorbian-UFAL.npz"
-    result = run(path, tmp_path / "out.conllu", "--projective", "--probs")
+    result = run(path, tmp_path / "out.conllu", "--projective", "--confidence")
     assert result.exit_code == 0 and re.search(r"UAS, single root, projective\s+\d", result.output)
     trees = [
         [int(line.split("\t")[6]) for line in block.splitlines() if line[0] != "#"]
@@ -94,9 +94,9 @@ def test_projective_trees(data, tmp_path):
 
 
 def test_what_does_not_go_together(small):
-    result = run(small, "--projective", "--nbest", 2)
+    result = run(small, "--projective", "--kbest", 2)
     assert result.exit_code == 2 and "crossing arcs" in result.output.replace("\n", " ")
-    assert run(small, "--nbest", 0).exit_code == 2
+    assert run(small, "--kbest", 0).exit_code == 2
 
 
 def test_a_sentence_without_a_projective_tree_is_named(tmp_path):
@@ -111,5 +111,5 @@ def test_a_sentence_without_a_projective_tree_is_named(tmp_path):
 
 def test_help_tells_the_form():
     output = run("--help").output
-    for name in ("--nbest", "--probs", "--projective", "HeadProb", "tree_margin", "heads=2,0,2"):
+    for name in ("--kbest", "--confidence", "--projective", "HeadProb", "tree_margin", "heads=2,0,2"):
         assert name in output

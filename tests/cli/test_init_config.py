@@ -88,7 +88,44 @@ def test_options_that_do_not_exist(options, says):
 
 def test_a_file_that_can_not_be_written(tmp_path):
     result = init_config(tmp_path / "nowhere" / "config.cfg")
-    assert result.exit_code == 2 and "can't be written" in re.sub(r"\s+", " ", result.output)
+    assert result.exit_code == 1 and "No such file or directory" in result.output
+
+
+def test_a_file_is_overwritten_only_by_force(tmp_path):
+    path = tmp_path / "config.cfg"
+    path.write_text("precious")
+    result = init_config(path)
+    assert result.exit_code == 1 and "--force" in result.output and path.read_text() == "precious"
+    for option in ("--force", "-F"):
+        path.write_text("precious")
+        assert init_config(path, option).exit_code == 0
+        assert path.read_text("utf8") == init_config().stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["a\n[training]", "a\rb", "a\u202eb", "a\x1b[2J", "a\u2028b", " ", "", "${paths.train}"]
+)
+def test_names_that_would_change_the_config_are_refused(name):
+    result = init_config("--transformer", name)
+    assert result.exit_code == 2 and "--transformer" in result.output and "\n[training]" not in result.output
+
+
+@pytest.mark.parametrize(
+    "name", ['my "model"', "my models\\xlm", "C:\\models\\x", "org/xlm-roberta", "a'b#c;d", "模型"]
+)
+def test_other_names_come_back_as_they_are(tmp_path, name):
+    result = init_config("--transformer", name)
+    assert result.exit_code == 0
+    config = util.load_config_from_str(result.stdout)
+    assert config["components"]["transformer"]["model"]["name"] == name
+    command = re.search(r"^# Made by: spacy mindroot init-config (.*)$", result.stdout, flags=re.M)[1]
+    assert init_config(*shlex.split(command)).stdout == result.stdout
+
+
+@pytest.mark.parametrize("lang", ["", ".", "en.stop_words", "../en", "en\n", "e n", "nonsense"])
+def test_languages_that_do_not_exist(lang):
+    result = init_config("--lang", lang)
+    assert result.exit_code == 2 and "spaCy has no language" in re.sub(r"\s+", " ", result.output)
 
 
 def test_the_transformer_config_loads_where_spacy_transformers_is_installed(checkout):
@@ -127,7 +164,10 @@ def test_from_config_to_parsed_text(corpus, tmp_path, extras):
     assert '"nsubj"' in (tmp_path / "labels" / "arc_scorer.json").read_text("utf8")
 
     config = (tmp_path / "config.cfg").read_text("utf8")
-    read_labels = '[initialize.components]\n\n[initialize.components.arc_scorer]\nlabels = {"@readers": "spacy.read_labels.v1", "path": "labels/arc_scorer.json"}'
+    read_labels = (
+        "[initialize.components]\n\n[initialize.components.arc_scorer]\n"
+        'labels = {"@readers": "spacy.read_labels.v1", "path": "labels/arc_scorer.json"}'
+    )
     (tmp_path / "config.cfg").write_text(config.replace("[initialize.components]", read_labels), encoding="utf8")
     run("train", "config.cfg", "--output", "model", *paths, *QUICK, cwd=tmp_path)
     evaluated = run(

@@ -1,8 +1,10 @@
 """`spacy mindroot repair`, as a person runs it."""
 
+import gzip
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -110,12 +112,12 @@ def test_labels_alone(write, tmp_path):
 
 def test_the_label_of_demoted_roots(write, tmp_path):
     text = "1\ta\ta\tVERB\t_\t_\t0\troot\t_\t_\n2\tb\tb\tVERB\t_\t_\t0\troot\t_\t_\n\n"
-    for options, label in (([], "parataxis"), (["--label", "discourse"], "discourse")):
+    for options, label in (([], "parataxis"), (["--demoted-label", "discourse"], "discourse")):
         assert repair(write(text), tmp_path / "out.conllu", *options).exit_code == 0
         assert f"1\t{label}\t" in (tmp_path / "out.conllu").read_text()
     for label in ("root", "a b", "_", ""):
-        result = repair(write(text), tmp_path / "out.conllu", "--label", label)
-        assert result.exit_code == 1 and "--label" in result.output
+        result = repair(write(text), tmp_path / "out.conllu", "--demoted-label", label)
+        assert result.exit_code == 1 and "--demoted-label" in result.output
 
 
 def test_the_enhanced_layer_is_left_and_a_disagreement_reported(write, tmp_path):
@@ -223,8 +225,156 @@ def test_a_very_long_sentence_of_nothing_but_cycles(write, tmp_path):
 
 def test_a_reader_that_goes_away(write, tmp_path):
     path = write(GOOD * 20000)
-    done = subprocess.run(f"{' '.join(COMMAND)} {path} - | head -1", shell=True, capture_output=True, text=True)
+    command = " ".join(map(shlex.quote, [*COMMAND, str(path)]))
+    done = subprocess.run(f"{command} - | head -1", shell=True, capture_output=True, text=True)
     assert done.stdout == "# sent_id = good\n" and "Traceback" not in done.stderr
+
+
+INVALID = "# sent_id = x\n1\ta\n\n"
+NO_HEADS = "1\ta\ta\tX\t_\t_\t_\t_\t_\t_\n\n"
+
+
+def test_sentences_at_fault_can_be_skipped(write, tmp_path):
+    path = write(TWO_ROOTS + INVALID + NO_HEADS + TWO_ROOTS)
+    result = repair(path, tmp_path / "out.conllu", "--skip-invalid")
+    assert result.exit_code == 0
+    assert (tmp_path / "out.conllu").read_text() == MENDED + INVALID + NO_HEADS + MENDED
+    assert f"{path}:12: line 12 has 2 columns" in result.output and f"{path}:14: line 14 has no HEAD" in result.output
+    assert result.output.count("is left as it is") == 2
+    assert table(result.output)["Sentences that can't be read"] == "2"
+    assert repair(path, tmp_path / "new.conllu").exit_code == 1 and not (tmp_path / "new.conllu").exists()
+
+
+def test_skipping_covers_no_whole_file(write, tmp_path):
+    path = write(TWO_ROOTS.encode("utf-16"))
+    result = repair(path, tmp_path / "out.conllu", "--skip-invalid")
+    assert result.exit_code == 1 and "is UTF-16" in result.output and os.listdir(tmp_path) == ["in.conllu"]
+
+
+def test_check_goes_on_after_a_file_that_can_not_be_read(write, tmp_path):
+    write(TWO_ROOTS.encode("utf-16"), "in/a.conllu")
+    write(gzip.compress(TWO_ROOTS.encode() * 99)[:-9], "in/b.cupt.gz")
+    write(TWO_ROOTS, "in/c.conllu")
+    result = repair(tmp_path / "in", "--check")
+    assert result.exit_code == 1 and "is UTF-16" in result.output and "gzip data is damaged" in result.output
+    assert "c.conllu:6: sentence two" in result.output
+
+
+PLUS = "# global.columns = ID FORM OLD HEAD DEPREL\n1\ta\t0\t0\troot\n2\tb\t0\t0\troot\n\n"
+CUPT = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE\n" + TWO_ROOTS.replace(
+    "\t_\n", "\t_\t*\n"
+).replace("X=1\n", "X=1\t1:VID\n")
+
+
+def test_a_folder_of_all_kinds(write, tmp_path):
+    mended = {
+        "a.conllu": MENDED,
+        "b.conllup": PLUS.replace("2\tb\t0\t0\troot", "2\tb\t0\t1\tdep"),
+        "c.cupt": CUPT.replace("0\troot\t2:punct", "2\tpunct\t2:punct").replace("4\tcase", "2\tcase"),
+    }
+    for name, text in (("a.conllu", TWO_ROOTS), ("b.conllup", PLUS), ("c.cupt", CUPT)):
+        write(text, f"in/{name}")
+        write(gzip.compress(text.encode()), f"in/{name}.gz")
+    result = repair(tmp_path / "in", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    found = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert sorted(found) == sorted([*mended, *(f"{name}.gz" for name in mended)])
+    for name, text in mended.items():
+        assert found[name].decode() == text
+        assert gzip.decompress(found[f"{name}.gz"]).decode() == text
+    assert repair(tmp_path / "out", "--check").exit_code == 0
+    assert repair(tmp_path / "in", tmp_path / "in").exit_code == 0  # in place
+    assert gzip.decompress((tmp_path / "in" / "a.conllu.gz").read_bytes()).decode() == MENDED
+
+
+def test_other_columns_without_those_that_are_needed(write, tmp_path):
+    result = repair(write(PLUS.replace("HEAD", "X")), tmp_path / "out.conllu")
+    assert (
+        result.exit_code == 1 and "without HEAD" in result.output and "# global.columns = ID FORM OLD" in result.output
+    )
+    assert os.listdir(tmp_path) == ["in.conllu"]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["in.conllu", "--check", "--report", "in.conllu"],
+        ["in.conllu", "--check", "--report", "soft.conllu"],
+        ["in.conllu", "--check", "--report", "hard.conllu"],
+        ["in.conllu", "out.conllu", "--report", "out.conllu"],
+        ["in.conllu", "in.conllu", "--report", "in.conllu"],
+        ["in.conllu", "soft.conllu"],
+        ["in.conllu", "hard.conllu"],
+        ["in.conllu", "."],
+        ["folder", "folder", "--report", "folder/a.conllu"],
+        ["folder", "link"],
+        ["folder", "folder/sub"],
+        ["folder", "link/new/sub"],
+        ["folder", "other"],  # where a.conllu is a link to an input
+    ],
+)
+def test_no_path_is_lost_to_another(args, write, tmp_path, monkeypatch):
+    for name in ("in.conllu", "folder/a.conllu"):
+        write(TWO_ROOTS, name)
+    monkeypatch.chdir(tmp_path)
+    os.symlink("in.conllu", "soft.conllu")
+    os.link("in.conllu", "hard.conllu")
+    os.symlink("folder", "link")
+    os.mkdir("other")
+    os.symlink("../folder/a.conllu", "other/a.conllu")
+    before = sorted(tmp_path.rglob("*"))
+    result = repair(*args)
+    assert result.exit_code == 1 and ("same file" in result.output or "is inside IN" in result.output), result.output
+    assert (tmp_path / "in.conllu").read_text() == (tmp_path / "folder" / "a.conllu").read_text() == TWO_ROOTS
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("args", [["loop", "out"], ["in.conllu", "loop"], ["in.conllu", "out", "--report", "loop"]])
+def test_links_that_lead_nowhere(args, write, tmp_path, monkeypatch):
+    write(GOOD)
+    monkeypatch.chdir(tmp_path)
+    os.symlink("loop", "loop")
+    result = repair(*args)
+    assert result.exit_code == 1 and "loop" in result.output and result.exc_info[0] is SystemExit
+    assert sorted(os.listdir(tmp_path)) == ["in.conllu", "loop"]
+
+
+def run(args, cwd, **options):
+    return subprocess.run([*COMMAND, *args], cwd=cwd, capture_output=True, **options)
+
+
+def test_the_message_is_true_when_standard_output_has_a_part_of_the_result(tmp_path):
+    done = run(["-", "-"], tmp_path, input=(GOOD + "1\ta\n\n").encode())
+    assert done.returncode == 1 and done.stdout.decode() == GOOD
+    assert b"Nothing was written" not in done.stderr and b"standard output" in done.stderr
+
+
+def test_the_message_is_true_when_the_table_can_not_be_printed(write, tmp_path):
+    write(GOOD)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*COMMAND, "in.conllu", "out"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1 and (tmp_path / "out").read_bytes().decode() == GOOD
+    assert b"Nothing was written" not in done.stderr and b"Traceback" not in done.stderr
+
+
+def test_file_names_that_are_not_utf8(tmp_path):
+    names = [os.fsdecode(name) for name in (b"in\xff.conllu", b"out\xff.conllu", b"r\xff.jsonl")]
+    (tmp_path / names[0]).write_text(TWO_ROOTS)
+    done = run([names[0], names[1], "--report", names[2]], tmp_path)
+    assert done.returncode == 0 and b"Traceback" not in done.stderr, done.stderr
+    assert (tmp_path / names[1]).read_text() == MENDED
+    lines = (tmp_path / names[2]).read_text("utf8").splitlines()
+    assert {json.loads(line)["file"] for line in lines} == {"in\ufffd.conllu"}
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_closed_standard_streams(closed, write, tmp_path):
+    write(TWO_ROOTS)
+    command = " ".join([*map(shlex.quote, COMMAND), "in.conllu"])
+    done = subprocess.run(f"{command} out {closed}", shell=True, cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0 and not done.stderr and (tmp_path / "out").read_text() == MENDED
+    done = subprocess.run(f"{command} - {closed}", shell=True, cwd=tmp_path, capture_output=True)
+    assert done.returncode == 1 and b"Traceback" not in done.stderr
 
 
 def test_help_suffices():
@@ -253,7 +403,7 @@ def damaged(heads, labels, rng):
 
 
 def by_the_plain_rule(heads):
-    """Hang every extra root on the first, and whatever is wrong else, too."""
+    """Attach every extra root, and whatever else is wrong, to the first root."""
     wrong = [i for i, head in enumerate(heads) if head == i + 1]
     roots = [i for i, head in enumerate(heads) if head == 0]
     cycles = [cycle[0] - 1 for cycle in find_cycles(heads) if len(cycle) > 1]
@@ -265,7 +415,7 @@ def by_the_plain_rule(heads):
 
 
 def test_damaged_treebanks(data, tmp_path):
-    """All trees have one root again, the validator finds no fault in them, and more heads are right than by the plain rule."""
+    """All trees are single-rooted again, and more heads are right than by the plain rule."""
     rng = np.random.default_rng(5)
     right = plain = words = 0
     for path in sorted((data / "ud").glob("*/*-test.conllu")):

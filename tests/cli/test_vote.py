@@ -1,7 +1,9 @@
 """`spacy mindroot vote`, as a person runs it."""
 
+import gzip
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -120,6 +122,72 @@ def test_files_that_do_not_fit_together(texts, says, write, tmp_path):
     assert re.search(says, result.output.replace("\n", " ")), result.output
     assert "Nothing was written" in result.output and "Traceback" not in result.output
     assert "out" not in os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("weights", ["1e308,1e308", "5e-324,1e-323", "1e308,1e-308"])
+def test_weights_near_the_limits_of_a_double(weights, write, tmp_path):
+    result = vote(*write(A, C), "-o", tmp_path / "out", "--weights", weights)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out").read_text() == (C if weights.startswith("5") else A)
+    result = vote(*write(A, C), "-o", tmp_path / "new", "--weights", "1e309,1")
+    assert result.exit_code == 1 and "positive and finite" in result.output
+
+
+@pytest.mark.parametrize("name", ["B.conllu", "soft", "hard", "sub/../A.conllu"])
+def test_no_file_is_lost_to_the_output(name, write, tmp_path, monkeypatch):
+    files = write(A, C)
+    monkeypatch.chdir(tmp_path)
+    os.symlink(files[1], "soft")
+    os.link(files[0], "hard")
+    os.mkdir("sub")
+    result = vote(*files, "-o", name)
+    assert result.exit_code == 1 and "same file" in result.output
+    assert [file.read_text() for file in files] == [A, C]
+
+
+def test_links_that_lead_nowhere(write, tmp_path):
+    os.symlink("loop", tmp_path / "loop")
+    files = write(A, C)
+    for args in ([*files, "-o", tmp_path / "loop"], [files[0], tmp_path / "loop", "-o", tmp_path / "out"]):
+        result = vote(*args)
+        assert result.exit_code == 1 and "loop" in result.output and result.exc_info[0] is SystemExit
+
+
+def run(args, cwd, end="", **options):
+    command = " ".join(map(shlex.quote, [sys.executable, "-m", "spacy", "mindroot", "vote", *map(str, args)]))
+    return subprocess.run(f"{command} {end}", shell=True, cwd=cwd, capture_output=True, **options)
+
+
+def test_file_names_that_are_not_utf8_and_closed_streams(write, tmp_path):
+    name = os.fsdecode(b"x\xff")
+    files = write(A, C)
+    (tmp_path / name).write_text(A)
+    for end in ("", ">&-", ">&- 2>&-"):
+        done = run([name, files[1], "-o", f"out-{name}"], tmp_path, end)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+    assert (tmp_path / f"out-{name}").read_text() == A
+    (tmp_path / name).write_text("1\ta\n\n")
+    done = run([name, files[1], "-o", "new"], tmp_path)
+    assert done.returncode == 1 and b"line 1 has 2 columns" in done.stderr and b"Traceback" not in done.stderr
+
+
+def test_the_message_is_true_when_standard_output_has_a_part_of_the_result(write, tmp_path):
+    done = run([*write(A + A, A + "1\ta\n\n"), "-o", "-"], tmp_path)
+    assert done.returncode == 1 and done.stdout.decode() == A
+    assert b"Nothing was written" not in done.stderr and b"standard output" in done.stderr
+
+
+def test_gzip_and_other_columns(write, tmp_path):
+    """Each file has its own columns; the first is written."""
+    first, second = write("# global.columns = HEAD X FORM ID DEPREL\n", C)
+    text = "# global.columns = HEAD X FORM ID DEPREL\n2\tx\ta\t1\tdet\n0\tx\tb\t2\troot\n2\tx\tc\t3\tobj\n\n"
+    first = first.with_suffix(".conllup.gz")
+    first.write_bytes(gzip.compress(text.encode()))
+    out = tmp_path / "out.conllup.gz"
+    assert vote(first, second, second, "-o", out).exit_code == 0
+    voted = [line.split("\t") for line in gzip.decompress(out.read_bytes()).decode().splitlines() if "\t" in line]
+    assert [(row[0], row[4]) for row in voted] == [tuple(row.split("\t")[6:8]) for row in C.splitlines() if "\t" in row]
+    assert [row[1] for row in voted] == ["x"] * 3
 
 
 def test_help_suffices():

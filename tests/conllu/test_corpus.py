@@ -67,7 +67,7 @@ def test_what_is_not_in_the_trees_is_logged_once(tmp_path, caplog):
         ("1\ta\n\n", {}, "b.conllu:1: line 1 has 2 columns"),
         (PARTIAL, {"sentences_per_doc": 0}, "sentences_per_doc is 0"),
         (PARTIAL, {"path": "nowhere"}, "nowhere: there is no such file"),
-        (None, {}, "no file \\*.conllu"),
+        (None, {}, "no files \\*.conllu"),
     ],
 )
 def test_faults(read, text, settings, says):

@@ -60,11 +60,11 @@ def test_the_papers_table_has_its_averages(treebanks):
 
     rows = read_paper().values()
     assert len(rows) == 63
-    assert round(mean(row.malformed for row in rows), 2) == 1.80
+    assert round(mean(row.multi_rooted for row in rows), 2) == 1.80
     found = {
         group: tuple(
             round(mean(getattr(row, name) for row in rows if row.group == group), digits)
-            for name, digits in (("malformed", 2), ("exact_match", 2))
+            for name, digits in (("multi_rooted", 2), ("exact_match", 2))
         )
         for group in GROUPS
     }
@@ -143,7 +143,7 @@ def test_table_and_figures(finished, checkout, treebanks):
     pytest.importorskip("matplotlib")
     code, output = run(checkout, out, "figures")
     assert code == 0, output
-    for name in ("malformed.png", "changes.png"):
+    for name in ("multi-rooted.png", "changes.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
 
 
@@ -202,9 +202,9 @@ def test_the_workflow_runs_all_steps(finished, checkout, tmp_path):
 def test_one_seed_shows_its_interval_and_several_their_range(treebanks):
     from scripts.treebanks.paper import read_paper
 
-    def audit(relative, malformed, interval, difference=0.0):
+    def audit(relative, multi_rooted, interval, difference=0.0):
         score = {"relative": relative, "relative_interval": interval, "single_root": 0.5, "difference": difference}
-        return {"malformed_rate": malformed, "sentences": 10, "scores": {"uas": score, "uem": score}}
+        return {"multi_rooted_rate": multi_rooted, "sentences": 10, "scores": {"uas": score, "uem": score}}
 
     paper = read_paper()["UD_Kurmanji-MG"]
     one = treebanks.Found(paper, [audit(0.5, 0.1, [-1, 2])])

@@ -1,0 +1,39 @@
+"""Corpora as the commands read them for a pipeline: with the tokens that it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+from spacy.language import Language
+
+from ..audit.corpus import GoldSentence, read_corpus, reads_surface_tokens
+
+__all__ = ["read_for", "warn"]
+
+
+def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterator[GoldSentence]:
+    """Yields the sentences of a corpus. Warns at its end if it is unknown whether their tokens fit the pipeline.
+
+    surface_tokens (Optional[bool]): Whether the tokens of CoNLL-U are its multiword tokens or the words in them.
+        None: as the corpus reader in the pipeline's config has it, or words if that names none.
+    RAISES (CorpusError, ConlluError): See `audit.corpus.read_corpus`.
+    """
+    chosen = reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens
+    multiword_tokens = 0
+    for sentence in read_corpus(corpus, nlp.vocab, surface_tokens=bool(chosen)):
+        multiword_tokens += sentence.multiword_tokens
+        yield sentence
+    if chosen is None and multiword_tokens:
+        warn(
+            f"{corpus} has {multiword_tokens:,} multiword tokens, and the words in them were scored. If the pipeline "
+            "was trained on the multiword tokens themselves, use --surface-tokens. If it was trained on the words, "
+            "--words "
+            "silences this message."
+        )
+
+
+def warn(message: str) -> None:
+    """Prints a warning to standard error."""
+    typer.secho(f"Warning: {message}", fg="yellow", err=True)

@@ -1,0 +1,153 @@
+"""What `repair` and `vote` share: CoNLL-U is read sentence by sentence, changed, and written back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, TypeVar, cast
+
+from tqdm import tqdm
+
+from ..conllu import Sentence
+from ..conllu.files import gzipped, is_gzip
+from .files import Opened, PathsError, printable
+
+__all__ = ["Progress", "made_folders", "opened_conllu", "refuse_lost_files", "rewritten", "shown_name"]
+
+_STEP = 1 << 20  # bytes between two updates of a progress bar
+
+Piece = TypeVar("Piece", Sentence, list[Sentence])
+
+
+def shown_name(path: Path) -> str:
+    """The name of an input in messages."""
+    return "<stdin>" if str(path) == "-" else printable(path)
+
+
+class Progress:
+    """A progress bar over bytes of input, on a terminal only.
+
+    It shows no total for standard input and compressed files.
+    """
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        total = None
+        if not any(str(file) == "-" or file.name.endswith(".gz") for file in files):
+            total = sum(file.stat().st_size for file in files)
+        disable = None if sys.stderr is not None else True  # None: unless standard error is a terminal
+        self._bar = tqdm(total=total, unit="B", unit_scale=True, disable=disable, delay=1, leave=False)
+        self._done = 0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.close()
+
+    def add(self, size: int) -> None:
+        """Count bytes of input."""
+        self._done += size
+        if self._done > _STEP:
+            self._bar.update(self._done)
+            self._done = 0
+
+
+def rewritten(pieces: Iterable[Piece | bytes], out: BinaryIO | None, progress: Progress) -> Iterator[Piece]:
+    """Iterate over sentences that the caller changes in place, and write them back with the bytes between them.
+
+    pieces (Iterable): The result of `read_pieces` or `in_step`. Of several sentences that belong together, the first is
+        written.
+    out (Optional[BinaryIO]): Receives each sentence when the caller asks for the next. If None, nothing is written.
+    """
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            progress.add(len(piece))
+            if out is not None:
+                out.write(piece)
+            continue
+        first = piece[0] if isinstance(piece, list) else piece
+        progress.add(sum(map(len, first.lines)))
+        yield piece
+        if out is not None:
+            out.write(first.to_bytes())
+
+
+@contextmanager
+def opened_conllu(opened: Opened, target: Path, source: Path) -> Iterator[BinaryIO]:
+    """Open a file for CoNLL-U. If it is to be compressed with gzip, what is written to it is compressed.
+
+    It is compressed if `source` is, where both have the same name; otherwise if its own name ends in `.gz`. Standard
+    output never is.
+
+    opened (Callable): From `outputs`.
+    target, source (Path): The file to write, and the file that it is made from.
+    """
+    with opened(target) as file:
+        same_name = str(target) != "-" and target.name == source.name
+        if not (is_gzip(source) if same_name else target.name.endswith(".gz")):
+            yield file
+            return
+        with gzipped(file) as text:
+            yield cast(BinaryIO, text)
+
+
+@contextmanager
+def made_folders(folders: Iterable[Path]) -> Iterator[None]:
+    """Make folders that are missing. After an error, those that have been made are removed if they are empty."""
+    made: list[Path] = []
+    try:
+        for folder in folders:
+            for path in (*reversed(folder.parents), folder):
+                if not path.exists():
+                    path.mkdir()
+                    made.append(path)
+        yield
+    except BaseException:
+        for path in reversed(made):
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def refuse_lost_files(pairs: Sequence[tuple[Path, Path | None]], report: Path | None, *, in_place: bool) -> None:
+    """Raise PathsError if writing would destroy an input or another output. Links are followed.
+
+    pairs (Sequence): The files to read, each with the file to write; "-" for standard streams.
+    report (Optional[Path]): A further file to write.
+    in_place (bool): Whether each input may be its own output.
+    """
+    inputs = {key: source for source, _ in pairs if (key := _key(source)) is not None}
+    outputs: dict[object, tuple[object, Path]] = {}  # the input that each is made from, and its name
+    for source, target in pairs:
+        key = None if target is None else _key(target)
+        if target is None or key is None:
+            continue
+        own = _key(source)
+        if key in inputs and not (in_place and key == own):
+            raise PathsError(
+                f"IN and OUT are the same file, {printable(inputs[key])}. Choose another for one of them. "
+                "To write to IN itself, give OUT exactly as you give IN."
+            )
+        if outputs.setdefault(key, (own, target))[0] != own:
+            raise PathsError(f"{printable(target)} and {printable(outputs[key][1])}, two files to write, are the same.")
+    if report is None:
+        return
+    if str(report) == "-" and any(str(target) == "-" for _, target in pairs):
+        raise PathsError("OUT and --report are both standard output. Choose a file for one of them.")
+    key = _key(report)
+    if key is not None and (key in inputs or key in outputs):
+        name = "IN" if key in inputs else "OUT"
+        raise PathsError(f"{name} and --report are the same file, {printable(report)}. Choose another for one of them.")
+
+
+def _key(path: Path) -> object:
+    """What two paths have in common if and only if they are the same file; None for streams, devices and folders."""
+    if str(path) == "-":
+        return None
+    if path.exists():
+        status = path.stat()
+        return (status.st_dev, status.st_ino) if path.is_file() else None
+    return os.path.realpath(path)

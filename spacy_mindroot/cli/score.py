@@ -1,0 +1,53 @@
+"""`spacy mindroot score`: writes the arc scores that a pipeline gives to a corpus to a score file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import typer
+from tqdm import tqdm
+
+from ..audit.corpus import load_pipeline, score_sentences
+from ..errors import LabelsError
+from ..score_file import write_score_file
+from ..scored import ScoredSentence
+from .corpora import read_for
+from .files import PathsError, errors_as_messages, opened_to_write, refuse_same_files
+
+__all__ = ["run"]
+
+
+def run(model: str, corpus: Path, out: Path, surface_tokens: bool | None = None) -> None:
+    """Runs the command and turns errors into messages. See `spacy mindroot score --help`."""
+    with errors_as_messages(nothing_written=True):
+        refuse_same_files(MODEL=Path(model), CORPUS=corpus, OUT=out)
+        if out.suffix != ".npz":
+            raise PathsError(f"OUT is {out}. Give it the ending .npz, by which the other commands know a score file.")
+        with opened_to_write(out) as file:
+            nlp = load_pipeline(model)
+            gold = read_for(nlp, corpus, surface_tokens)
+            scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
+            _write(file, scored)
+        typer.echo(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
+
+
+def _write(file: Any, scored: list[ScoredSentence]) -> None:
+    names = scored[0].label_names or ["dep"]
+    best_labels = []
+    for sentence in scored:
+        if (sentence.label_names or ["dep"]) != names:
+            raise LabelsError(f"{sentence.name} has other doc._.arc_label_names than {scored[0].name}.")
+        # Without labels, each arc has the label that such a tree gets anyway.
+        best = sentence.best_labels
+        best_labels.append(np.zeros(sentence.scores.shape, dtype=np.uint8) if best is None else best)
+    write_score_file(
+        file,
+        scores=[sentence.scores for sentence in scored],
+        words=[sentence.words for sentence in scored],
+        labels=names,
+        best_labels=best_labels,
+        gold_heads=[cast(Any, sentence.gold_heads) for sentence in scored],
+        gold_labels=[sentence.gold_labels or [] for sentence in scored],
+    )

@@ -1,0 +1,254 @@
+"""Files as all commands read and write them: nothing is lost, nothing is left behind, every error is a message."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import typer
+
+from spacy_mindroot.cli.files import (
+    PathsError,
+    check_label,
+    errors_as_messages,
+    opened_to_read,
+    opened_to_write,
+    outputs,
+    printable,
+    refuse_same_files,
+)
+from spacy_mindroot.errors import LabelsError
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from spacy_mindroot.cli.files import outputs
+with outputs() as opened:
+    with opened(Path(sys.argv[1])) as first:
+        first.write(b"half")
+        first.flush()
+        with opened(Path(sys.argv[2])) as second:
+            second.write(b"half")
+        print("ready", flush=True)
+        time.sleep(60)
+"""
+
+
+def start_writer(folder):
+    """A process in the middle of writing one file, with another one complete but not in its place."""
+    command = [sys.executable, "-c", WRITER, str(folder / "one.conllu"), str(folder / "two.conllu")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a file that is about to be replaced."""
+    (tmp_path / "one.conllu").write_text("precious")
+    return tmp_path
+
+
+def names(folder):
+    return sorted(os.listdir(folder))
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_leaves_everything_as_it_was(folder, name):
+    process = start_writer(folder)
+    assert len(names(folder)) == 3
+    process.send_signal(getattr(signal, name))
+    _, errors = process.communicate(timeout=60)
+    assert names(folder) == ["one.conllu"] and (folder / "one.conllu").read_text() == "precious"
+    if name != "SIGINT":  # of which click makes "Aborted!"; here there is no command
+        assert process.returncode == 128 + getattr(signal, name) and b"Traceback" not in errors
+
+
+def test_a_signal_that_is_ignored_stays_ignored(folder):
+    """As under nohup."""
+    code = (
+        "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        + WRITER.replace('print("ready", flush=True)', "os.kill(os.getpid(), signal.SIGHUP)")
+    ).replace("time.sleep(60)", "pass")
+    done = subprocess.run([sys.executable, "-c", code, str(folder / "one.conllu"), str(folder / "two.conllu")])
+    assert done.returncode == 0 and names(folder) == ["one.conllu", "two.conllu"]
+
+
+def test_the_next_run_removes_what_a_killed_process_left(folder):
+    process = start_writer(folder)
+    process.kill()
+    process.communicate(timeout=60)
+    left = [name for name in names(folder) if name != "one.conllu"]
+    assert len(left) == 2 and all(".mindroot-" in name and name.endswith(".part") for name in left)
+    foreign = [".one.conllu.mindroot-x-y.part", ".one.conllu.mindroot-1", ".other.conllu.mindroot-99999999-a.part"]
+    for name in foreign:
+        (folder / name).touch()
+    with opened_to_write(folder / "one.conllu") as file:
+        file.write(b"new")
+    assert (folder / "one.conllu").read_text() == "new"
+    assert [name for name in left if name in names(folder)] == [name for name in left if ".two." in name]
+    assert all(name in names(folder) for name in foreign)
+
+
+def test_what_a_running_process_writes_stays(folder):
+    process = start_writer(folder)
+    try:
+        with opened_to_write(folder / "one.conllu") as file:
+            file.write(b"new")
+        with opened_to_write(folder / "two.conllu") as file:
+            file.write(b"new")
+        assert sum(".part" in name for name in names(folder)) == 2
+    finally:
+        process.kill()
+        process.communicate(timeout=60)
+
+
+def test_all_outputs_take_their_places_at_once(folder):
+    with pytest.raises(ZeroDivisionError), outputs() as opened:
+        with opened(folder / "one.conllu") as file:
+            file.write(b"new")
+        with opened(folder / "two.conllu") as file:
+            file.write(b"new")
+        1 / 0  # noqa: B018
+    assert names(folder) == ["one.conllu"] and (folder / "one.conllu").read_text() == "precious"
+
+
+def test_a_new_folder_goes_again_after_an_error(folder):
+    with pytest.raises(ZeroDivisionError), outputs(folder / "a" / "b") as opened:
+        with opened(folder / "a" / "b" / "x") as file:
+            file.write(b"new")
+        1 / 0  # noqa: B018
+    assert names(folder) == ["one.conllu"]
+    with outputs(folder / "a" / "b") as opened, opened(folder / "a" / "b" / "x") as file:
+        file.write(b"new")
+    with pytest.raises(ZeroDivisionError), outputs(folder / "a" / "b"):
+        1 / 0  # noqa: B018
+    assert (folder / "a" / "b" / "x").read_text() == "new"
+
+
+def test_outputs_can_be_written_outside_the_main_thread(folder):
+    """Where no signal handlers can be set."""
+
+    def write():
+        with opened_to_write(folder / "one.conllu") as file:
+            file.write(b"new")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+    assert (folder / "one.conllu").read_text() == "new"
+    before = signal.getsignal(signal.SIGTERM)
+    write()
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_links(folder):
+    (folder / "link").symlink_to("one.conllu")
+    (folder / "dangling").symlink_to("new.conllu")
+    (folder / "loop").symlink_to("loop")
+    for name, target in [("link", "one.conllu"), ("dangling", "new.conllu")]:
+        with opened_to_write(folder / name) as file:
+            file.write(b"text")
+        assert (folder / name).is_symlink() and (folder / target).read_text() == "text"
+    with pytest.raises(OSError, match="symbolic links"), opened_to_write(folder / "loop"):
+        pass
+    assert (folder / "loop").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["a" * 250, "語" * 80, os.fsdecode(b"x\xff" * 60), "with\nnewline", "-dash"])
+def test_names_of_all_kinds(tmp_path, name):
+    with opened_to_write(tmp_path / name) as file:
+        file.write(b"text")
+    assert names(tmp_path) == [name]
+    printable(tmp_path / name).encode("utf8")
+
+
+def test_errors_become_messages_that_are_true(folder, capsys):
+    def fail(*paths, nothing_written=True):
+        messages = errors_as_messages(nothing_written=nothing_written)
+        with pytest.raises(typer.Exit) as exit_, messages, outputs() as opened:
+            for path in paths:
+                with opened(path) as file:
+                    file.write(b"text")
+            raise OSError("no luck")
+        assert exit_.value.exit_code == 1
+        return capsys.readouterr().err
+
+    assert fail(nothing_written=False) == "Error: no luck\n"
+    assert fail(folder / "x") == "Error: no luck\nNothing was written.\n"
+    assert "What was written to /dev/null before that is incomplete" in fail(Path("/dev/null"))
+    with pytest.raises(typer.Exit), errors_as_messages(nothing_written=True), outputs() as opened:
+        for name in ("first", "second"):
+            with opened(folder / name) as file:
+                file.write(b"text")
+        (folder / "second").mkdir()
+    assert "1 of 2 files were written" in capsys.readouterr().err and (folder / "first").exists()
+
+
+def test_not_enough_memory_is_a_message(capsys):
+    with pytest.raises(typer.Exit), errors_as_messages():
+        raise MemoryError
+    assert capsys.readouterr().err == "Error: not enough memory.\n"
+
+
+def test_standard_streams_that_are_closed(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(OSError, match="standard input is closed"), opened_to_read(Path("-")):
+        pass
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(OSError, match="standard output is closed"), opened_to_write(Path("-")):
+        pass
+    with errors_as_messages():
+        typer.echo("into nowhere")
+
+
+def test_the_same_file_twice_is_refused(folder):
+    one = folder / "one.conllu"
+    (folder / "symbolic").symlink_to(one)
+    (folder / "hard").hardlink_to(one)
+    (folder / "sub").mkdir()
+    (folder / "folder").symlink_to("sub")
+    for other in (one, folder / "symbolic", folder / "hard", folder / "sub" / ".." / "one.conllu"):
+        with pytest.raises(PathsError, match="IN and --report are the same file"):
+            refuse_same_files(IN=one, OUT=None, report=other)
+    with pytest.raises(PathsError, match="OUT and --demoted-label"):  # neither exists yet
+        refuse_same_files(OUT=folder / "sub" / "new", demoted_label=folder / "folder" / "new")
+    with pytest.raises(PathsError, match="CORPUS and --out"):
+        refuse_same_files(CORPUS=folder / "sub", out=folder / "folder")
+    (folder / "loop").symlink_to("loop")
+    refuse_same_files(IN=one, OUT=folder / "two.conllu", report=folder / "loop")
+    refuse_same_files(IN=Path("-"), OUT=Path("-"), report=None)
+    refuse_same_files(OUT=Path("/dev/null"), report=Path("/dev/null"))
+
+
+@pytest.mark.parametrize("label", ["", "_", "a b", "root", "ROOT", "root:x"])
+def test_labels_of_demoted_roots(label):
+    with pytest.raises(LabelsError, match="--demoted-label"):
+        check_label(label)
+    check_label("parataxis")
+    check_label(None)
+
+
+def test_a_full_device_is_a_message():
+    code = (
+        "from spacy_mindroot.cli.files import errors_as_messages\nimport typer\n"
+        "with errors_as_messages(): print('x' * 10)"
+    )
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert "No space left" in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_reading_gives_bytes(tmp_path, monkeypatch):
+    (tmp_path / "x").write_bytes(b"\xff")
+    with opened_to_read(tmp_path / "x") as file:
+        assert file.read() == b"\xff"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"abc")))
+    with opened_to_read(Path("-")) as file:
+        assert file.read() == b"abc"

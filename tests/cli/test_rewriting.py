@@ -1,0 +1,121 @@
+"""What `repair` and `vote` share: reading, writing back, and paths that must not be lost."""
+
+import gzip
+import io
+import os
+from pathlib import Path
+
+import pytest
+from conllu_samples import PLAIN
+
+from spacy_mindroot.cli.files import PathsError, outputs
+from spacy_mindroot.cli.rewriting import (
+    Progress,
+    made_folders,
+    opened_conllu,
+    refuse_lost_files,
+    rewritten,
+    shown_name,
+)
+from spacy_mindroot.conllu import read_pieces
+from spacy_mindroot.conllu.sentence import HEAD
+
+
+def test_sentences_are_written_as_the_caller_leaves_them():
+    text = "\ufeff" + PLAIN + "\n" + PLAIN
+    out = io.BytesIO()
+    with Progress([Path("-")]) as progress:
+        for k, sentence in enumerate(rewritten(read_pieces(io.BytesIO(text.encode()), "f"), out, progress)):
+            if k:
+                sentence.replace(1, HEAD, "2")
+    assert out.getvalue().decode() == "\ufeff" + PLAIN + "\n" + PLAIN.replace("\t0\t", "\t2\t")
+
+
+def test_nothing_is_written_without_an_output():
+    pieces = read_pieces(io.BytesIO(PLAIN.encode()), "f")
+    with Progress([Path("-")]) as progress:
+        assert [len(sentence) for sentence in rewritten(pieces, None, progress)] == [2]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "compressed"),
+    [
+        ("in.conllu", "out.conllu", False),
+        ("in.conllu", "out.conllu.gz", True),
+        ("in.conllu.gz", "out.conllu", False),
+        ("in.conllu.gz", "sub/in.conllu.gz", True),
+        ("plain.gz", "sub/plain.gz", False),  # whatever the name, as the input
+        ("zipped.conllu", "sub/zipped.conllu", True),
+    ],
+)
+def test_what_is_compressed(source, target, compressed, tmp_path):
+    (tmp_path / "sub").mkdir()
+    for name in ("in.conllu", "plain.gz"):
+        (tmp_path / name).write_text(PLAIN)
+    for name in ("in.conllu.gz", "zipped.conllu"):
+        (tmp_path / name).write_bytes(gzip.compress(PLAIN.encode()))
+    with outputs() as opened, opened_conllu(opened, tmp_path / target, tmp_path / source) as file:
+        file.write(PLAIN.encode())
+    data = (tmp_path / target).read_bytes()
+    assert (gzip.decompress(data) if compressed else data).decode() == PLAIN
+
+
+def test_folders_go_again_after_an_error(tmp_path):
+    with made_folders([tmp_path / "a" / "b", tmp_path / "a"]):
+        pass
+    assert (tmp_path / "a" / "b").is_dir()
+    with pytest.raises(KeyboardInterrupt), made_folders([tmp_path / "a" / "c" / "d", tmp_path / "e"]):
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == ["a"] and os.listdir(tmp_path / "a") == ["b"]
+
+
+def test_names_in_messages():
+    assert shown_name(Path("-")) == "<stdin>" and shown_name(Path("a/b")) == "a/b"
+    assert shown_name(Path(os.fsdecode(b"\xff.conllu"))) == "\ufffd.conllu"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a").touch()
+    Path("b").touch()
+    os.symlink("a", "soft")
+    os.link("a", "hard")
+    os.symlink("nowhere", "dangling")
+    Path("folder").mkdir()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "report", "in_place", "says"),
+    [
+        ([("a", None)], "a", False, "IN and --report"),
+        ([("a", None)], "soft", False, "IN and --report"),
+        ([("a", None)], "hard", False, "IN and --report"),
+        ([("a", None)], "folder/../a", False, "IN and --report"),
+        ([("a", "out")], "out", False, "OUT and --report"),
+        ([("a", "out")], "./folder/../out", False, "OUT and --report"),
+        ([("a", "dangling")], "nowhere", False, "OUT and --report"),
+        ([("a", "a")], "hard", True, "IN and --report"),
+        ([("a", "a")], None, False, "IN and OUT"),
+        ([("a", "soft")], None, False, "IN and OUT"),
+        ([("a", "hard")], None, False, "IN and OUT"),
+        ([("a", "x"), ("b", "a")], None, True, "IN and OUT"),  # the output of one is the other
+        ([("a", "x"), ("b", "./x")], None, False, "two files to write"),
+        ([("-", "-")], "-", False, "both standard output"),
+        ([("a", "a"), ("b", "b")], None, True, None),
+        ([("a", "a"), ("hard", "hard")], None, True, None),
+        ([("a", "b")], "c", False, None),
+        ([("-", "a")], "c", False, None),
+        ([("a", "-")], "c", False, None),
+        ([("a", "/dev/null")], "/dev/null", False, None),
+        ([("-", "-")], None, False, None),
+    ],
+)
+def test_paths_that_are_the_same_file(pairs, report, in_place, says, files):
+    pairs = [(Path(source), None if target is None else Path(target)) for source, target in pairs]
+    report = None if report is None else Path(report)
+    if says is None:
+        refuse_lost_files(pairs, report, in_place=in_place)
+        return
+    with pytest.raises(PathsError, match=says):
+        refuse_lost_files(pairs, report, in_place=in_place)

@@ -1,0 +1,119 @@
+"""CoNLL-U files: which a folder holds, gzip, and text that is not UTF-8."""
+
+import gzip
+import io
+import lzma
+import os
+import zipfile
+
+import pytest
+from conllu_samples import FULL, PLAIN
+
+from spacy_mindroot.conllu import conllu_files, read_conllu, read_pieces
+from spacy_mindroot.conllu.files import gzipped, is_gzip, text_lines
+from spacy_mindroot.errors import ConlluError
+
+
+def test_the_files_of_a_folder(tmp_path):
+    names = ["a.conllu", "b.conllup", "c.cupt", "d.conllu.gz", "e.conllup.gz", "f.cupt.gz", "sub/a.conllu"]
+    others = ["x.txt", "conllu", "y.conllu.xz", "z.conllu.bak", "w.gz", ".a.conllu.mindroot-1-x.part"]
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "folder.conllu").mkdir()
+    os.symlink("loop.conllu", tmp_path / "loop.conllu")
+    for name in names + others:
+        (tmp_path / name).touch()
+    assert [str(file.relative_to(tmp_path)) for file in conllu_files(tmp_path)] == names
+    assert conllu_files(tmp_path / "x.txt") == [tmp_path / "x.txt"]
+
+
+def test_there_are_none(tmp_path):
+    (tmp_path / "a.txt").touch()
+    with pytest.raises(ConlluError, match=r"has no files \*.conllu, \*.conllup, \*.cupt, .* [.]gz"):
+        conllu_files(tmp_path)
+    with pytest.raises(ConlluError, match="no such file or folder"):
+        conllu_files(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["a.conllu.gz", "a.conllu"])
+def test_gzip_is_read_whatever_the_name(name, tmp_path):
+    data = gzip.compress(("\ufeff" + FULL).encode()) + gzip.compress((PLAIN * 3000).encode())  # two members
+    (tmp_path / name).write_bytes(data)
+    assert [len(sentence) for sentence in read_conllu(tmp_path / name)] == [6] + [2] * 3000
+    assert is_gzip(tmp_path / name)
+    (tmp_path / "empty").touch()
+    assert not is_gzip(tmp_path / "empty") and list(read_conllu(tmp_path / "empty")) == []
+    (tmp_path / "empty").write_bytes(gzip.compress(b""))
+    assert list(read_conllu(tmp_path / "empty")) == []
+
+
+class Trickle(io.RawIOBase):
+    """A pipe that gives a byte at a time."""
+
+    def __init__(self, data):
+        self.data = io.BytesIO(data)
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        return self.data.readinto(memoryview(buffer)[:1])
+
+
+@pytest.mark.parametrize("data", [PLAIN.encode(), gzip.compress(PLAIN.encode())])
+def test_streams_that_cannot_be_rewound(data):
+    assert b"".join(text_lines(Trickle(data), "pipe")).decode() == PLAIN
+
+
+@pytest.mark.parametrize("damage", ["cut", "cut in the header", "changed", "garbage at the end"])
+def test_damaged_gzip(damage):
+    data = bytearray(gzip.compress(os.urandom(3000).hex().encode()))
+    if damage == "changed":
+        data[len(data) // 2] ^= 255
+    elif damage == "garbage at the end":
+        data += b"garbage"
+    else:
+        del data[4 if damage.endswith("header") else -10 :]
+    with pytest.raises(ConlluError, match="f.gz: the gzip data is damaged or incomplete"):
+        list(text_lines(io.BytesIO(bytes(data)), "f.gz"))
+
+
+def archive():
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        file.writestr("a.conllu", PLAIN)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (PLAIN.encode("utf-16"), "is UTF-16.*iconv -f UTF-16"),
+        (PLAIN.encode("utf-16-be"), "UTF-16.*iconv"),
+        (PLAIN.encode("utf-16-le"), "UTF-16.*iconv"),
+        (("\ufeff" + PLAIN).encode("utf-16-be"), "is UTF-16"),
+        (PLAIN.encode("utf-32"), "is UTF-32.*iconv -f UTF-32"),
+        (gzip.compress(PLAIN.encode("utf-16")), "is UTF-16"),
+        (archive(), "is a zip archive. Unpack it"),
+        (lzma.compress(PLAIN.encode()), "is compressed with xz. Unpack it"),
+        (b"BZh91AY", "is compressed with bzip2"),
+        (b"\x28\xb5\x2f\xfd\x00", "is compressed with zstd"),
+    ],
+)
+def test_files_of_other_kinds_are_refused_by_name(data, says):
+    for on_fault in (None, lambda error: None):  # there is no sentence to skip
+        with pytest.raises(ConlluError, match=f"f: this file .*{says}"):
+            list(read_pieces(io.BytesIO(data), "f", on_fault))
+
+
+def test_a_nul_in_a_cell_is_no_sign_of_utf_16():
+    text = PLAIN.replace("Go", "\0")
+    assert b"".join(text_lines(io.BytesIO(text.encode()), "f")).decode() == text
+
+
+def test_what_is_compressed_depends_on_the_text_alone(tmp_path):
+    outputs = []
+    for name in ("a", "b"):
+        with open(tmp_path / name, "wb") as file, gzipped(file) as text:
+            text.write(PLAIN.encode())
+        outputs.append((tmp_path / name).read_bytes())
+    assert outputs[0] == outputs[1] and gzip.decompress(outputs[0]).decode() == PLAIN

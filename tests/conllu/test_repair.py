@@ -1,0 +1,71 @@
+"""Repair of single sentences in CoNLL-U. The command is tested in tests/cli."""
+
+import pytest
+from conllu_samples import FULL, PLAIN, row, sentence
+
+from spacy_mindroot.conllu import repair_sentence
+from spacy_mindroot.conllu.repair import enhanced_root_disagrees, is_well_formed
+from spacy_mindroot.errors import ConlluError
+
+
+@pytest.mark.parametrize(
+    ("arcs", "well_formed"),
+    [
+        (["0 root", "1 obj"], True),
+        (["0 ROOT", "1 obj"], True),
+        (["0 root:x", "1 obj"], True),
+        (["0 root", "1 root"], False),
+        (["0 root", "1 Root"], False),
+        (["0 root", "1 root:x"], False),
+        (["0 root", "1 rootless"], True),
+        (["0 root", "1 obj||root"], True),  # spaCy's pseudo-projective labels
+        (["0 root||obj", "1 obj"], True),
+        (["0 root", "1 root||obj"], False),
+        (["0 obj||root", "1 obj"], False),
+        (["0 rootless", "1 obj"], False),
+        (["0 obj", "1 obj"], False),
+        (["0 root", "0 root"], False),
+        (["0 root", "2 obj"], False),
+        (["0 root", "3 obj"], False),
+        (["0 root", "_ obj"], False),
+        (["2 obj", "1 obj"], False),
+        (["2 obj", "0 root"], True),
+    ],
+)
+def test_what_is_well_formed(arcs, well_formed):
+    rows = [f"{i}\ta\ta\tX\t_\t_\t{arc.replace(' ', chr(9))}\t_\t_\n" for i, arc in enumerate(arcs, 1)]
+    found = sentence("".join(rows) + "\n")
+    assert is_well_formed(found) == well_formed
+    assert bool(repair_sentence(found)) != well_formed and is_well_formed(found)
+
+
+def test_changes_say_where_and_why():
+    found = sentence("# sent_id = s\n" + row(1, "2") + row(2, "1") + "\n")
+    (change,) = [change for change in repair_sentence(found) if change.why != "label"]
+    assert (change.sent_id, change.line, change.word, change.old_head, change.head) == ("s", 2, 1, "2", "0")
+    assert change.cycle == [1, 2] and "in.conllu:2: sentence s, word 1 'a'" in str(change)
+
+
+def test_the_spelling_of_the_root_label_is_kept():
+    found = sentence(row(1, "_") + row(2, "1").replace("dep", "ROOT") + "\n")
+    repair_sentence(found)
+    assert found.labels == ["ROOT", "dep"]
+
+
+def test_a_sentence_without_heads():
+    with pytest.raises(ConlluError, match="in.conllu:1: line 1 has no HEAD"):
+        repair_sentence(sentence(row(1, "_") + row(2, "_") + "\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "disagrees"),
+    [
+        (FULL, False),
+        (PLAIN, False),
+        (FULL.replace("\t0:root\t_\n2", "\t2:dep\t_\n2"), True),
+        (FULL.replace("\t0:root\t_\n2", "\t2:dep|0:root\t_\n2"), False),
+        (FULL.replace("\t0:root\t_\n2", "\t_\t_\n2"), True),
+    ],
+)
+def test_the_root_of_the_enhanced_layer(text, disagrees):
+    assert enhanced_root_disagrees(sentence(text)) == disagrees
