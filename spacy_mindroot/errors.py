@@ -99,6 +99,10 @@ class MissingSentencesError(MindRootError):
     """A Doc has no sentence boundaries where they are needed."""
 
 
+class SentenceTooLongError(MindRootError):
+    """A sentence has more tokens than `max_length` of the scorer allows."""
+
+
 class TrainingError(MindRootError):
     """The scorer can't be trained on what it is given."""
 

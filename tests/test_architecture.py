@@ -135,6 +135,8 @@ def test_the_registry_knows_every_name(checkout):
         "spacy_scorers": spacy.registry.scorers,
         "spacy_readers": spacy.registry.readers,
         "spacy_misc": spacy.registry.misc,
+        "spacy_callbacks": spacy.registry.callbacks,
+        "thinc_schedules": spacy.registry.schedules,
     }
     for group, name in declared_entry_points(checkout):
         if group != "spacy_cli":

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
+from spacy import util
 from spacy.tokens import Doc, DocBin
 
 from generators import random_tree, scores_of_tree
+from scorer_helpers import gold_docs, make_examples
 
 CONFIG = """
 [nlp]
@@ -39,7 +41,7 @@ def spacy_cli(*args, cwd):
 
 @pytest.fixture
 def scored(tmp_path):
-    """A .spacy file of scored Docs, and their trees."""
+    """Return a .spacy file of scored Docs, and their trees."""
     rng = np.random.default_rng(1)
     nlp = spacy.blank("de")
     docs, heads = [], []
@@ -103,3 +105,78 @@ def test_worker_processes_give_the_same_trees(tmp_path, scored, start_method):
     )
     printed = run(sys.executable, script, start_method, path, cwd=tmp_path)
     assert [eval(line) for line in printed.splitlines()] == heads
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The configs of `init-config`
+
+CPU_CONFIGS = ("cpu-accurate", "cpu-small", "cpu-senter", "cpu-tagged")
+
+
+@pytest.fixture
+def make_pipeline(checkout):
+    def make(name, **overrides):
+        overrides = {key.replace("__", "."): value for key, value in overrides.items()}
+        return util.load_model_from_config(util.load_config(checkout / "configs" / f"{name}.cfg", overrides=overrides))
+
+    return make
+
+
+def train_in_python(nlp, docs, steps):
+    """A loop as in spaCy's documentation: it steps no schedule. Return the loss of the scorer at each step."""
+    return [nlp.update(make_examples(nlp, docs))["arc_scorer"] for _ in range(steps)]
+
+
+@pytest.mark.parametrize("name", ["cpu-accurate", "cpu-senter"])
+def test_a_loop_in_python_learns(make_pipeline, tmp_path, name):
+    docs = gold_docs(count=3)
+    nlp = make_pipeline(name)
+    nlp.initialize(lambda: make_examples(nlp, docs))
+    losses = train_in_python(nlp, docs, 10)
+    assert losses[-1] < 0.8 * losses[0]
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    optimizer = loaded.resume_training()
+    losses = [loaded.update(make_examples(loaded, docs), sgd=optimizer)["arc_scorer"] for _ in range(6)]
+    assert losses[-1] < 0.9 * losses[0]
+
+
+def test_configs_with_the_schedule_of_thinc_still_work(make_pipeline):
+    """Configs of earlier versions name it."""
+    docs = gold_docs(count=2)
+    schedule = {"@schedules": "warmup_linear.v1", "warmup_steps": 1, "total_steps": 100, "initial_rate": 0.003}
+    nlp = make_pipeline("cpu-small", training__optimizer__learn_rate=schedule)
+    optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
+    assert optimizer.learn_rate == 0
+    optimizer.step_schedules()
+    assert optimizer.learn_rate == 0.003
+    losses = train_in_python(nlp, docs, 6)
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("name", CPU_CONFIGS)
+def test_analyze_pipes_finds_no_problem(make_pipeline, name):
+    nlp = make_pipeline(name)
+    problems = nlp.analyze_pipes()["problems"]
+    assert set(problems) == set(nlp.pipe_names) and not any(problems.values()), problems
+
+
+def test_analyze_pipes_finds_a_scorer_in_the_wrong_place():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("mind_root")
+    nlp.add_pipe("arc_scorer")
+    assert nlp.analyze_pipes()["problems"] == {"mind_root": ["doc._.arc_scores"], "arc_scorer": []}
+
+
+@pytest.mark.parametrize("name", ["cpu-small", "cpu-senter"])
+def test_debug_model(checkout, tmp_path, name):
+    DocBin(docs=gold_docs(count=5)).to_disk(tmp_path / "train.spacy")
+    config = checkout / "configs" / f"{name}.cfg"
+    command = ["debug", "model", config, "arc_scorer", "--print-step3", "--paths.train", "train.spacy"]
+    printed = spacy_cli(*command, "--paths.dev", "train.spacy", cwd=tmp_path)
+    assert "Successfully ended analysis" in printed and "ArcOutput" in printed
+
+
+def test_a_saved_pipeline_of_an_earlier_version_has_the_default_of_max_length(checkout):
+    nlp = spacy.load(checkout / "tests" / "data" / "pipeline-0.1.0a")
+    assert nlp.get_pipe("arc_scorer").max_length == 1000

@@ -1,1 +1,1 @@
-"""The trainable scorer: arc scores for `mind_root`, in thinc."""
+"""The trainable component `arc_scorer`, which scores arcs for `mind_root`; its model is built with thinc."""

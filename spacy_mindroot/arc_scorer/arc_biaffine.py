@@ -1,4 +1,4 @@
-"""The score of every arc, from the vectors of the two tokens (Dozat and Manning 2017)."""
+"""A biaffine score for every arc, from the vectors of its two tokens (Dozat and Manning 2017)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from thinc.types import Floats2d, Floats3d
 
 from .batching import SentenceBatch
 
+__all__ = ["ArcBiaffine"]
+
 InT = tuple[Floats2d, Floats2d, SentenceBatch]
 OutT = list[Floats3d]
 
 
 def ArcBiaffine(width: int | None = None) -> Model[InT, OutT]:
-    """Scores `D W H + b H` of all arcs, where H begins with a learned vector for ROOT.
+    """Build a layer that scores all arcs: `(D W + b) H^T`, where H begins with a learned vector for ROOT.
 
-    Input: vectors of the tokens as dependents, (N, width), and as heads, (N, width), and how they divide into sentences.
-    Output: for each group of sentences arc scores (B, T, T+1), `[sentence, dependent, head]`. Arcs to and from padding
-    have scores too, which mean nothing.
+    Input: token vectors as dependents, (N, width), token vectors as heads, (N, width), and the SentenceBatch that
+        divides them into sentences.
+    Output: for each group of sentences, arc scores (B, T, T+1), `[sentence, dependent, head]`, column 0 = ROOT. Arcs to
+        and from padding have meaningless scores.
+
+    width (Optional[int]): Width of the vectors; None to infer it from the data.
     """
     return Model(
         "arc_biaffine",
-        forward,
-        init=init,
+        _forward,
+        init=_init,
         dims={"nI": width},
         params={"W": None, "b": None, "root": None},
     )
 
 
-def forward(
+def _forward(
     model: Model[InT, OutT], inputs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], tuple[Floats2d, Floats2d]]]:
     dependents, heads, batch = inputs
@@ -57,11 +62,11 @@ def forward(
     return scores, backprop
 
 
-def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+def _init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     if X is not None:
         model.set_dim("nI", X[0].shape[1])
     width = model.get_dim("nI")
-    # Zero, so that training starts from what the distances say; the ROOT vector breaks the symmetry.
+    # Zeros: at first, only distances count. The random ROOT vector breaks the symmetry.
     model.set_param("W", model.ops.alloc2f(width, width))
     model.set_param("b", model.ops.alloc1f(width))
     model.set_param("root", uniform_init(model.ops, (width,), lo=-0.1, hi=0.1))

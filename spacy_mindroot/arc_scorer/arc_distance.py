@@ -1,4 +1,4 @@
-"""What the distance between two tokens says about an arc between them, for this dependent and this head."""
+"""A score for every arc from the distance between its tokens, weighted by the dependent and by the head."""
 
 from __future__ import annotations
 
@@ -9,26 +9,32 @@ from thinc.types import Floats2d, Floats3d
 
 from .batching import BUCKETS, SentenceBatch, one_hot_buckets
 
+__all__ = ["ArcDistance"]
+
 InT = tuple[Floats2d, Floats2d, SentenceBatch]
 OutT = list[Floats3d]
 
 
 def ArcDistance(width: int | None = None) -> Model[InT, OutT]:
-    """Scores of all arcs from their signed distance, in buckets: a linear function of the dependent gives one table, a
-    linear function of the head another, and an arc gets the sum of its entries. Arcs from ROOT get 0.
+    """Build a layer that scores all arcs by their signed distance, which falls into one of BUCKETS buckets.
 
-    Input and output as for ArcBiaffine.
+    Each dependent has a score for every bucket, a linear function of its vector, and so has each head. The score of an
+    arc is the sum of the two scores for its bucket. Arcs from ROOT score 0.
+
+    Input and output: as for ArcBiaffine.
+
+    width (Optional[int]): Width of the vectors; None to infer it from the data.
     """
     return Model(
         "arc_distance",
-        forward,
-        init=init,
+        _forward,
+        init=_init,
         dims={"nI": width},
         params={"W_dependent": None, "W_head": None, "b": None},
     )
 
 
-def forward(
+def _forward(
     model: Model[InT, OutT], inputs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], tuple[Floats2d, Floats2d]]]:
     dependents, heads, batch = inputs
@@ -40,7 +46,7 @@ def forward(
     for group in batch.groups:
         size, longest = group.real.shape
         block = ops.alloc3f(size, longest, longest + 1)
-        # [sentence, dependent, bucket] -> [sentence, dependent, head]; for heads the other way round
+        # [sentence, dependent, bucket] -> [sentence, dependent, head], and the same with dependent and head swapped
         block[:, :, 1:] = xp.take_along_axis(group.pad(of_dependent), group.distances[None], axis=2)
         block[:, :, 1:] += xp.take_along_axis(group.pad(of_head), group.distances.T[None], axis=2).transpose(0, 2, 1)
         scores.append(block)
@@ -50,7 +56,7 @@ def forward(
         for group, d_group in zip(batch.groups, d_scores, strict=True):
             in_bucket = one_hot_buckets(xp, group.distances)  # (T, T, BUCKETS)
             d_arcs = d_group[:, :, 1:]
-            # For each dependent (each head), the sum over heads (dependents) of each bucket.
+            # For each dependent and bucket, the sum over heads; for each head and bucket, the sum over dependents.
             by_dependent = xp.matmul(d_arcs.transpose(1, 0, 2), in_bucket)
             by_head = xp.matmul(d_arcs.transpose(2, 0, 1), in_bucket.transpose(1, 0, 2))
             group.unpad(by_dependent.transpose(1, 0, 2), into=d_of_dependent)
@@ -63,7 +69,7 @@ def forward(
     return scores, backprop
 
 
-def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+def _init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     if X is not None:
         model.set_dim("nI", X[0].shape[1])
     width = model.get_dim("nI")

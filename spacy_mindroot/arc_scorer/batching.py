@@ -1,7 +1,7 @@
-"""Sentences of different lengths as a few padded blocks, so that no layer loops over sentences or tokens.
+"""Groups sentences of similar length into padded blocks, so that no layer loops over sentences or tokens.
 
-Token vectors are flat, (N, width), for all sentences of a batch end to end. Arc scores are padded: one block (B, T, T+1)
-for each group of B sentences of at most T tokens, `[sentence, dependent, head]`, column 0 = ROOT.
+Token vectors are flat: (N, width) for the sentences of a batch, end to end. Arc scores are padded: one block
+(B, T, T+1) for each group of B sentences with at most T tokens, `[sentence, dependent, head]`, column 0 = ROOT.
 """
 
 from __future__ import annotations
@@ -16,21 +16,31 @@ import numpy.typing as npt
 from thinc.api import Ops
 from thinc.types import Floats1d, Floats2d, Floats3d
 
-_LARGEST_BLOCK = 1 << 18  # cells of a block of more than one sentence
+__all__ = [
+    "BUCKETS",
+    "Group",
+    "SentenceBatch",
+    "batch_sentences",
+    "bucket_of",
+    "distance_buckets",
+    "one_hot_buckets",
+]
 
-# Signed distances from dependent to head fall into these buckets: 1, 2, 3, 4-5, 6-8, 9-13, 14-23, 24 and more, and the
-# same to the left.
+_LARGEST_BLOCK = 1 << 18  # cells in a block of two or more sentences
+
+# Signed distances from dependent to head fall into these buckets: 1, 2, 3, 4-5, 6-8, 9-13, 14-23, and 24 or more, once
+# for heads on the right and once for heads on the left.
 _EDGES = np.array([1, 2, 3, 4, 6, 9, 14, 24])
 BUCKETS = 2 * len(_EDGES) + 1  # 0 is the token itself
 
 
 @dataclass(frozen=True)
 class Group:
-    """Sentences of about the same length.
+    """Sentences of similar length.
 
-    sentences (np.ndarray): Their numbers in the batch, (B,), on the host.
-    tokens (Ints2d): Their tokens as rows of the flat vectors, (B, T); 0 where there is none. On the device.
-    real (array): Whether there is a token, (B, T), bool. On the device.
+    sentences (np.ndarray): Indices of the sentences in the batch, (B,), on the host.
+    tokens (Ints2d): Rows of their tokens in the flat vectors, (B, T), on the device; 0 for padding.
+    real (array): True for tokens, False for padding, (B, T), bool, on the device.
     """
 
     ops: Ops
@@ -40,7 +50,7 @@ class Group:
 
     @cached_property
     def allowed(self) -> Any:
-        """Which arcs there are, (B, T, T+1), bool: from ROOT and from every other token of the sentence."""
+        """Whether an arc exists, (B, T, T+1), bool: from ROOT, and from every other token of the sentence."""
         xp = self.ops.xp
         size, longest = self.real.shape
         allowed = xp.ones((size, longest, longest + 1), dtype=bool)
@@ -49,30 +59,30 @@ class Group:
 
     @cached_property
     def distances(self) -> Any:
-        """The bucket of the distance from each dependent to each head that is a token, (T, T)."""
+        """The bucket of the distance from each dependent to each head other than ROOT, (T, T)."""
         return self.ops.asarray(distance_buckets(self.real.shape[1]))
 
     def pad(self, flat: Floats2d) -> Floats3d:
-        """(N, width) to (B, T, width). What stands in the padding is arbitrary."""
+        """Turn (N, width) into (B, T, width). Padding has arbitrary values."""
         return flat[self.tokens]
 
     def pad_with_root(self, flat: Floats2d, root: Floats1d) -> Floats3d:
-        """(N, width) to (B, T+1, width), the vector of ROOT first."""
+        """Turn (N, width) into (B, T+1, width), with the vector of ROOT first."""
         xp = self.ops.xp
         roots = xp.broadcast_to(root, (len(self.sentences), 1, len(root)))
         return xp.concatenate([roots, self.pad(flat)], axis=1)
 
     def unpad(self, padded: Floats3d, into: Floats2d) -> None:
-        """Writes (B, T, width) back to the rows of `into`, (N, width)."""
+        """Write (B, T, width) back to the rows of `into`, (N, width), without the padding."""
         into[self.tokens[self.real]] = padded[self.real]
 
 
 @dataclass(frozen=True)
 class SentenceBatch:
-    """How the tokens of a batch divide into sentences.
+    """The division of the tokens of a batch into sentences.
 
-    lengths (np.ndarray): Tokens of each sentence, (S,), on the host.
-    groups (list[Group]): All sentences, each in one group.
+    lengths (np.ndarray): Number of tokens of each sentence, (S,), on the host.
+    groups (list[Group]): The groups. Each sentence is in exactly one.
     """
 
     lengths: npt.NDArray[np.int64]
@@ -80,9 +90,12 @@ class SentenceBatch:
 
 
 def batch_sentences(ops: Ops, lengths: Sequence[int]) -> SentenceBatch:
-    """Groups sentences so that little is padding and no block is very large.
+    """Group sentences so that there is little padding and no block is very large.
 
-    lengths (Sequence[int]): Tokens of each sentence, none of them 0.
+    A group is cut by its number of cells, not of sentences, and a long sentence is never grouped with short ones.
+
+    ops (Ops): The device of the groups' arrays.
+    lengths (Sequence[int]): Number of tokens of each sentence, at least 1.
     """
     array = np.asarray(lengths, dtype=np.int64)
     starts = np.cumsum(array) - array
@@ -91,7 +104,7 @@ def batch_sentences(ops: Ops, lengths: Sequence[int]) -> SentenceBatch:
     while at < len(order):
         longest = int(array[order[at]])
         most = max(1, _LARGEST_BLOCK // (longest * (longest + 1)))
-        # As short as this, and less than a third of the block is padding.
+        # Sentences at least this long leave little of the block to padding.
         fits = int(np.searchsorted(-array[order], -max(1, 0.8 * longest - 3), side="right"))
         members = order[at : min(fits, at + most)]
         positions = np.arange(longest)
@@ -103,17 +116,17 @@ def batch_sentences(ops: Ops, lengths: Sequence[int]) -> SentenceBatch:
 
 
 def distance_buckets(longest: int) -> npt.NDArray[np.int64]:
-    """The bucket of the distance from each token to each other, (T, T): `[dependent, head]`."""
+    """Return the bucket of the distance between any two tokens, (T, T), `[dependent, head]`."""
     positions = np.arange(longest)
     return bucket_of(positions[np.newaxis, :] - positions[:, np.newaxis])
 
 
 def one_hot_buckets(xp: Any, buckets: Any) -> Any:
-    """Buckets of any shape (...) to (..., BUCKETS): 1 at the bucket, 0 elsewhere."""
+    """Turn buckets of any shape (...) into (..., BUCKETS): 1 at the bucket, 0 elsewhere."""
     return (buckets[..., None] == xp.arange(BUCKETS)).astype("f")
 
 
 def bucket_of(offset: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The bucket of each offset from dependent to head."""
+    """Return the bucket of each offset from dependent to head (head minus dependent)."""
     bucket = np.searchsorted(_EDGES, np.abs(offset), side="right")
     return np.where(offset < 0, bucket + len(_EDGES), bucket)

@@ -1,6 +1,7 @@
-"""A bidirectional LSTM over whole texts (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005), the same on every device.
+"""A bidirectional LSTM over whole texts (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005).
 
-thinc has one too, but on a GPU that computes only the longest text of a batch.
+It computes the same on every device. thinc's LSTM does not: on a GPU, only the longest text of a batch is computed. On the host
+the time loop is compiled (lstm.hh); on other devices it is a loop over array operations, which also serves as the reference.
 """
 
 from __future__ import annotations
@@ -13,48 +14,97 @@ import numpy as np
 from thinc.api import Model, glorot_uniform_init
 from thinc.types import Floats2d, Floats3d
 
+from . import _lstm
+
+__all__ = ["BiLSTM"]
+
 InOut = list[Floats2d]
 
 
 def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = glorot_uniform_init) -> Model[InOut, InOut]:
-    """Input: token vectors of each text, (n, nI). Output: (n, nO), half of it from the left, half from the right.
+    """Build a bidirectional LSTM.
 
-    Gates are in the order input, forget, output, cell. Texts are packed by time step, the longest first, so that a step
-    computes both directions of all texts that are not at their end.
+    Input: token vectors of each text, (n, nI).
+    Output: token vectors of each text, (n, nO); the first half comes from the left, the second from the right.
+
+    One step computes all texts that have not ended. The gates are ordered input, forget, output, cell.
+
+    nO (int): Width of the output, even.
+    nI (Optional[int]): Width of the input; None to infer it from the data.
+    init_W (Callable): Initializes the weights of each gate.
     """
     return Model(
         "bilstm",
-        forward,
-        init=partial(init, init_W),
+        _forward,
+        init=partial(_init, init_W),
         dims={"nI": nI, "nO": nO},
         params={"W": None, "R": None, "b": None},  # (2, nI, 4H), (2, H, 4H), (2, 4H): by direction
     )
 
 
-def forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
-    ops, xp = model.ops, model.ops.xp
+def _forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[InOut, Callable[[InOut], InOut]]:
     if not texts:
         return [], lambda d_texts: []
+    return on_host(model, texts) if model.ops.xp is np else on_device(model, texts)
+
+
+def on_host(model: Model[InOut, InOut], texts: InOut) -> tuple[InOut, Callable[[InOut], InOut]]:
+    """Return the output and the backprop callback, with the compiled time loop."""
+    ops = model.ops
+    W, R, b = (model.get_param(name) for name in ("W", "R", "b"))
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    flat = ops.flatten(texts)
+    gates = np.matmul(flat, W)  # (2, N, 4H)
+    gates += b[:, None]
+    Y = np.empty((len(flat), 2 * R.shape[1]), dtype="f")
+    cells = np.empty_like(Y)
+    _lstm.forward(lengths, R, gates, cells, Y)
+
+    def backprop(d_texts: InOut) -> InOut:
+        dY = ops.flatten(d_texts)
+        d_gates = np.empty_like(gates)
+        _lstm.backward(lengths, R, gates, cells, dY, d_gates)
+        # The hidden vectors of the step before: of the token to the left, and of that to the right; 0 at the ends of texts.
+        before = np.zeros((2, len(flat), R.shape[1]), dtype="f")
+        width = R.shape[1]
+        before[0, 1:], before[1, :-1] = Y[:-1, :width], Y[1:, width:]
+        ends = np.cumsum(lengths[lengths > 0])
+        before[0, ends[:-1]] = before[1, ends[:-1] - 1] = 0
+        model.inc_grad("W", np.matmul(flat.T, d_gates))
+        model.inc_grad("R", np.matmul(before.transpose(0, 2, 1), d_gates))
+        model.inc_grad("b", d_gates.sum(axis=1))
+        d_flat = np.matmul(d_gates, W.transpose(0, 2, 1)).sum(axis=0)
+        return ops.unflatten(d_flat, ops.asarray1i(lengths))
+
+    return ops.unflatten(Y, ops.asarray1i(lengths)), backprop
+
+
+def on_device(model: Model[InOut, InOut], texts: InOut) -> tuple[InOut, Callable[[InOut], InOut]]:
+    """Return the output and the backprop callback, with array operations alone.
+
+    Texts are packed by time step, the longest first, so that one step computes both directions.
+    """
+    ops, xp = model.ops, model.ops.xp
     W, R, b = (model.get_param(name) for name in ("W", "R", "b"))
     width = R.shape[1]
     lengths = [len(text) for text in texts]
     rows, sizes = _pack(lengths)
-    order = ops.asarray(rows)  # (2, N): which token each packed row is, by direction
+    order = ops.asarray(rows)  # (2, N): the token in each packed row, by direction
     flat = ops.flatten(texts)
     X = flat[order]
     gates = xp.matmul(X, W)
     gates += b[:, None]
-    cells = xp.empty((2, len(flat), width), dtype="f")  # of each step, and their tanh
-    squashed = xp.empty_like(cells)
+    cells = xp.empty((2, len(flat), width), dtype="f")  # at each step
+    squashed = xp.empty_like(cells)  # tanh(cells)
     hidden = xp.empty_like(cells)
     begin = 0
     for step, size in enumerate(sizes):
         end = begin + size
-        before = slice(begin - sizes[step - 1], begin - sizes[step - 1] + size)  # the same texts, a step earlier
+        before = slice(begin - sizes[step - 1], begin - sizes[step - 1] + size)  # the same texts, one step earlier
         now = gates[:, begin:end]
         if step:
             now += xp.matmul(hidden[:, before], R)
-        # sigmoid(x) = (1 + tanh(x / 2)) / 2, so that one tanh does for all gates
+        # sigmoid(x) = (1 + tanh(x / 2)) / 2, so that one call of tanh computes all gates
         now[..., : 3 * width] *= 0.5
         xp.tanh(now, out=now)
         now[..., : 3 * width] *= 0.5
@@ -107,7 +157,7 @@ def forward(model: Model[InOut, InOut], texts: InOut, is_train: bool) -> tuple[I
     return ops.unflatten(Y, ops.asarray1i(lengths)), backprop
 
 
-def init(
+def _init(
     init_W: Callable[..., Any], model: Model[InOut, InOut], X: InOut | None = None, Y: InOut | None = None
 ) -> None:
     if X is not None:
@@ -125,8 +175,8 @@ def init(
 
 
 def _pack(lengths: list[int]) -> tuple[Any, list[int]]:
-    """Which token (a row of the flat vectors) each packed row is, from the left and from the right, (2, N); and how many
-    texts there are at each step."""
+    """Return the token (a row of the flat vectors) in each packed row, from the left and from the right, (2, N), and
+    the number of texts at each step."""
     array = np.asarray(lengths, dtype=np.int64)
     starts = np.cumsum(array) - array
     longest = np.argsort(-array, kind="stable")

@@ -1,4 +1,4 @@
-"""What a word is spelled like: the sum of learned vectors of its character n-grams (Bojanowski et al. 2017, "fastText")."""
+"""A vector for the spelling of a word, from its character n-grams (Bojanowski et al. 2017, "fastText")."""
 
 from __future__ import annotations
 
@@ -13,27 +13,37 @@ from spacy.tokens import Doc
 from thinc.api import Model, uniform_init
 from thinc.types import Ragged
 
-_END = 50  # characters of a very long word that are looked at, from its beginning and from its end
+__all__ = ["CharacterNGrams", "ngram_rows"]
+
+_END = 50  # a longer word counts with this many characters at its beginning and its end
 
 
 def CharacterNGrams(nO: int, rows: int, shortest: int, longest: int) -> Model[list[Doc], Ragged]:
-    """Input: Docs. Output: a vector for each token, (N, nO), that depends on nothing but its norm.
+    """Build a layer that embeds the spelling of each token.
 
-    The norm is put between "<" and ">", and the vectors of all its n-grams from `shortest` to `longest` characters are
-    added up and divided by the square root of their number; without any, it is 0. N-grams share `rows` vectors by their
-    hashes. Of very long words, the middle is left out.
+    Input: Docs.
+    Output: a vector for each token, (N, nO), a function of its NORM alone.
+
+    The norm is put between "<" and ">". The learned vectors of all n-grams of `shortest` to `longest` characters are
+    summed, and the sum is divided by the square root of their number. A word too short for any n-gram has the zero
+    vector. In words of more than 100 characters, the middle is ignored.
+
+    nO (int): Width of the vectors.
+    rows (int): Rows of the table. N-grams are hashed into it, so that several may share a row.
+    shortest (int): Number of characters of the shortest n-grams, "<" and ">" included.
+    longest (int): Number of characters of the longest n-grams.
     """
     return Model(
         "character_ngrams",
-        forward,
-        init=init,
+        _forward,
+        init=_init,
         dims={"nO": nO, "nV": rows},
         params={"E": None},  # (nV, nO)
         attrs={"shortest": shortest, "longest": longest},
     )
 
 
-def forward(
+def _forward(
     model: Model[list[Doc], Ragged], docs: Sequence[Doc], is_train: bool
 ) -> tuple[Ragged, Callable[[Ragged], list[Doc]]]:
     ops = model.ops
@@ -57,12 +67,12 @@ def forward(
     return Ragged(sums[which], ops.asarray1i([len(doc) for doc in docs])), backprop
 
 
-def init(model: Model[list[Doc], Ragged], X: Sequence[Doc] | None = None, Y: Ragged | None = None) -> None:
+def _init(model: Model[list[Doc], Ragged], X: Sequence[Doc] | None = None, Y: Ragged | None = None) -> None:
     model.set_param("E", uniform_init(model.ops, (model.get_dim("nV"), model.get_dim("nO"))))
 
 
 def _words(docs: Sequence[Doc]) -> tuple[list[str], npt.NDArray[np.int32]]:
-    """The different norms, and the number of that of each token."""
+    """Return the distinct norms, and for each token the index of its norm."""
     numbers: dict[str, int] = {}
     of_tokens = [
         numbers.setdefault(doc.vocab.strings[norm], len(numbers))
@@ -74,7 +84,7 @@ def _words(docs: Sequence[Doc]) -> tuple[list[str], npt.NDArray[np.int32]]:
 
 @lru_cache(maxsize=1 << 16)
 def ngram_rows(word: str, rows: int, shortest: int, longest: int) -> npt.NDArray[np.int32]:
-    """The rows of a word's n-grams, one that occurs twice twice."""
+    """Return the rows of a word's n-grams. One that occurs twice is listed twice."""
     if len(word) > 2 * _END:
         word = word[:_END] + word[-_END:]
     marked = f"<{word}>"

@@ -1,7 +1,8 @@
-"""The component `arc_scorer`: leaves the scores of all arcs, and the best label of each, on the Doc."""
+"""The component `arc_scorer`, which sets the scores of all arcs, and the best label of each, on the Doc."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -13,16 +14,19 @@ from spacy.parts_of_speech import IDS as POS_IDS
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
-from ..errors import LabelsError, TrainingError
-from ..pipeline.extensions import install_extensions
+from ..errors import LabelsError, MindRootError, TrainingError
+from ..pipeline.extensions import describe, install_extensions
 from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
 from .tree_loss import head_and_tree_loss, tree_loss
+
+__all__ = ["ARC_LOSSES", "DEFAULT_MODEL", "ROOT_LABEL", "ArcScorer", "DocArcs", "make_arc_scorer"]
 
 ROOT_LABEL = "ROOT"
 ARC_LOSSES = {"head": head_loss, "tree": tree_loss, "both": head_and_tree_loss}
@@ -51,10 +55,10 @@ DEFAULT_MODEL = Config().from_str(
 
 
 class DocArcs(NamedTuple):
-    """What is predicted for one Doc.
+    """Predictions for one Doc.
 
-    scores (list[np.ndarray]): Arc scores (n, n+1) of each sentence.
-    labels (list[np.ndarray]): The best label of each arc, same shapes; 0 is ROOT's.
+    scores (list[np.ndarray]): Arc scores (n, n+1) of each sentence, `[dependent, head]`, column 0 = ROOT.
+    labels (list[np.ndarray]): The best label of each arc, same shapes, as an index into `ArcScorer.labels`.
     """
 
     scores: list[FloatArray]
@@ -64,7 +68,6 @@ class DocArcs(NamedTuple):
 @Language.factory(
     "arc_scorer",
     assigns=["doc._.arc_scores", "doc._.arc_labels", "doc._.arc_label_names"],
-    requires=["token.is_sent_start"],
     default_config={
         "model": DEFAULT_MODEL,
         "whole_doc": False,
@@ -72,6 +75,7 @@ class DocArcs(NamedTuple):
         "joint": False,
         "loss": "tree",
         "tag_loss": 0.5,
+        "max_length": 1000,
     },
 )
 def make_arc_scorer(
@@ -83,8 +87,9 @@ def make_arc_scorer(
     joint: bool,
     loss: Literal["head", "tree", "both"],
     tag_loss: float,
+    max_length: int,
 ) -> "ArcScorer":
-    """Makes the component from its config. See `ArcScorer` for the settings."""
+    """Make the component from its config. See `ArcScorer` for the settings."""
     install_extensions()
     return ArcScorer(
         nlp.vocab,
@@ -95,24 +100,27 @@ def make_arc_scorer(
         joint=joint,
         loss=loss,
         tag_loss=tag_loss,
+        max_length=max_length,
     )
 
 
 class ArcScorer(TrainablePipe):
     """Scores every arc of every sentence, for `mind_root` to decode, and finds the best label of each arc.
 
-    Arcs from ROOT have ROOT's label and no other; no other arc has it.
+    An arc has the label ROOT if and only if it comes from ROOT.
 
     vocab (Vocab): The shared vocabulary.
-    model (Model[ArcInput, ArcOutput]): The model, of architecture spacy-mindroot.Biaffine.v1.
+    model (Model[ArcInput, ArcOutput]): The model, with the architecture spacy-mindroot.Biaffine.v1.
     name (str): The component's name in the pipeline.
-    whole_doc (bool): A Doc without any sentence boundaries is one sentence. If False, that is an error.
-    log_probabilities (bool): Scores are log-probabilities of the heads of each dependent; if False, raw scores.
+    whole_doc (bool): Treat a Doc without any sentence boundaries as one sentence. If False, such a Doc is an error.
+    log_probabilities (bool): Scores are log-probabilities of the heads of each dependent. If False, raw scores.
     joint (bool): The score of an arc includes the log-probability of its best label.
-    loss (str): How arcs are learnt: "head", each head by itself, "tree", by the probability of the tree among all those with a
-        single root, or "both", the mean of the two (see `head_loss`, `tree_loss`, `head_and_tree_loss`).
-    tag_loss (float): What the loss of the parts of speech counts, if the model has them (see TagFeatures). Tokens without
-        one in the training data are left out.
+    loss (str): The loss of arcs: "head" (each head by itself), "tree" (the probability of the tree among all trees with
+        a single root) or "both" (their mean). See `head_loss`, `tree_loss` and `head_and_tree_loss`.
+    tag_loss (float): Weight of the auxiliary part-of-speech loss, if the model has parts of speech (see TagFeatures).
+        Tokens without one in the training data are left out.
+    max_length (int): Number of tokens that a sentence may have, 0 for no limit. Time and memory grow with its square.
+        In prediction, a longer sentence is an error. In training, its arcs are left out, with one warning.
     """
 
     def __init__(
@@ -126,7 +134,10 @@ class ArcScorer(TrainablePipe):
         joint: bool = False,
         loss: Literal["head", "tree", "both"] = "tree",
         tag_loss: float = 0.5,
+        max_length: int = 1000,
     ) -> None:
+        if max_length < 0:
+            raise MindRootError(f"{name}: max_length must be 0 (no limit) or more, but it is {max_length}.")
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -135,29 +146,32 @@ class ArcScorer(TrainablePipe):
         self.joint = joint
         self.loss = loss
         self.tag_loss = tag_loss
+        self.max_length = max_length
+        self._warned_of_length = False
+        self._updates_at_rate_0 = 0
         self.cfg: dict[str, list[str]] = {"labels": [], "tags": []}
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of all labels, ROOT's first: what the numbers in `doc._.arc_labels` mean."""
+        """The names of all labels, ROOT first. The numbers in `doc._.arc_labels` are indices into them."""
         return (ROOT_LABEL, *self.cfg["labels"])
 
     @property
     def label_data(self) -> tuple[str, ...]:
-        """What `spacy init labels` writes."""
+        """The labels, for `spacy init labels`."""
         return self.labels
 
     def add_label(self, label: str) -> int:
-        """Adds a label. Returns 1, or 0 if it is there already.
+        """Add a label, and return 1, or 0 if the component has it already.
 
-        RAISES (LabelsError): If the model has been initialized: its output can't grow.
+        RAISES (LabelsError): If the model has been initialized, since its output can't grow.
         """
         if label in self.labels:
             return 0
         if self._initialized:
             raise LabelsError(
-                f"{self.name}: can't add the label {label!r}, since the model is initialized for {len(self.labels)} labels. Give all "
-                "labels when initializing, or train anew."
+                f"{self.name}: can't add the label {label!r}, since the model is initialized for {len(self.labels)} "
+                "labels. Pass all labels when initializing, or train a new model."
             )
         self.cfg["labels"].append(label)
         self.vocab.strings.add(label)
@@ -170,16 +184,20 @@ class ArcScorer(TrainablePipe):
         nlp: Language | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
-        """Collects the labels, from the examples if they are not given, and gives the model its shape.
+        """Collect the labels and initialize the model.
 
-        get_examples (Callable[[], Iterable[Example]]): Gives a representative sample of the training data.
-        labels (Optional[Sequence[str]]): The labels, as `spacy init labels` writes them.
+        get_examples (Callable[[], Iterable[Example]]): Returns a representative sample of the training data.
+        nlp (Optional[Language]): The pipeline; not used.
+        labels (Optional[Sequence[str]]): The labels, as written by `spacy init labels`. By default, those of the
+            examples.
+        RAISES (TrainingError): If the component has been initialized before, or there are no labels.
+        RAISES (LabelsError): If the model has sizes that the data does not fit.
         """
         validate_get_examples(get_examples, "ArcScorer.initialize")
         if self._initialized:
             raise TrainingError(
-                f"{self.name} has been initialized before. To train it on, use nlp.resume_training(); to train it on other data, make the "
-                "pipeline anew from its config."
+                f"{self.name} has been initialized before. To continue its training, use nlp.resume_training(). To "
+                "train it from scratch, create a new pipeline from the config."
             )
         if labels is None:
             labels = sorted({token.dep_ for example in get_examples() for token in example.reference if token.dep})
@@ -188,7 +206,8 @@ class ArcScorer(TrainablePipe):
                 self.add_label(label)
         if not self.cfg["labels"]:
             raise TrainingError(
-                f"{self.name}: there is nothing to learn, since no token of the training data has a label but ROOT's. Is the data parsed?"
+                f"{self.name}: there is nothing to learn, since no token of the training data has a label but ROOT's. "
+                "Check that the data has heads and labels."
             )
         self._set_size(self.model, "nO", len(self.cfg["labels"]))
         tag_features = self.model.maybe_get_ref("tag_features")
@@ -204,7 +223,8 @@ class ArcScorer(TrainablePipe):
     def _set_size(self, model: Model[Any, Any], dim: str, size: int) -> None:
         if model.has_dim(dim) and model.get_dim(dim) != size:
             raise LabelsError(
-                f"{self.name}: the config sets {dim} = {model.get_dim(dim)}, but the training data has {size}. Leave it null."
+                f"{self.name}: the config sets {dim} = {model.get_dim(dim)}, but the training data has {size}. Leave "
+                "it null to infer it from the data."
             )
         model.set_dim(dim, size)
 
@@ -214,28 +234,53 @@ class ArcScorer(TrainablePipe):
         return bool(has_weights)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Model, labels and settings. (Not so on disk, where the config beside it holds the settings.)"""
+        """Return model, labels and settings. On disk, the settings are in the config of the pipeline instead."""
         settings = {name: getattr(self, name) for name in self._SETTINGS}
         contents: bytes = srsly.msgpack_dumps({"settings": settings, "pipe": super().to_bytes(exclude=exclude)})
         return contents
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ArcScorer":
-        """Takes over model, labels and settings, which `Language.from_bytes` would not take from the config."""
+        """Load model, labels and settings. `Language.from_bytes` does not load the settings of a component."""
         contents = srsly.msgpack_loads(bytes_data)
         for name in self._SETTINGS:
-            setattr(self, name, contents["settings"][name])
+            if name in contents["settings"]:  # an older version has fewer
+                setattr(self, name, contents["settings"][name])
         super().from_bytes(contents["pipe"], exclude=exclude)
         return self
 
-    _SETTINGS = ("whole_doc", "log_probabilities", "joint", "loss", "tag_loss")
+    _SETTINGS = ("whole_doc", "log_probabilities", "joint", "loss", "tag_loss", "max_length")
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Score a stream of Docs, batch by batch.
+
+        A Doc that can't be scored goes to the error handler (`nlp.set_error_handler`). If that does not raise, the Doc
+        is left out of the stream, as in spaCy's own components. The other Docs of the batch are not affected.
+
+        stream (Iterable[Doc]): The Docs.
+        batch_size (int): Number of Docs scored together.
+        YIELDS (Doc): The scored Docs, in order.
+        """
+        handle_error = self.get_error_handler()
+        for docs in minibatch(stream, size=batch_size):
+            try:
+                predictions = self.predict(docs)
+            except Exception as error:
+                if len(docs) == 1:
+                    handle_error(self.name, self, docs, error)
+                else:
+                    yield from self.pipe(docs, batch_size=1)
+            else:
+                self.set_annotations(docs, predictions)
+                yield from docs
 
     def predict(self, docs: Iterable[Doc]) -> list[DocArcs]:
-        """The arc scores and labels of a batch of Docs, as numpy arrays.
+        """Return the arc scores and labels of a batch of Docs, as numpy arrays.
 
         RAISES (MissingSentencesError): If a Doc has no sentence boundaries and `whole_doc` is False.
+        RAISES (SentenceTooLongError): If a sentence has more than `max_length` tokens.
         """
         docs = list(docs)
-        lengths = [sentence_lengths(doc, whole_doc=self.whole_doc) for doc in docs]
+        lengths = [sentence_lengths(doc, whole_doc=self.whole_doc, max_length=self.max_length) for doc in docs]
         flat_lengths = [n for of_doc in lengths for n in of_doc]
         if not flat_lengths:
             return [DocArcs([], []) for _ in docs]
@@ -248,7 +293,7 @@ class ArcScorer(TrainablePipe):
         return predictions
 
     def set_annotations(self, docs: Iterable[Doc], predictions: list[DocArcs]) -> None:
-        """Leaves the predictions on the Docs."""
+        """Set the predictions on the Docs: `doc._.arc_scores`, `doc._.arc_labels` and `doc._.arc_label_names`."""
         names = list(self.labels)
         for doc, (scores, labels) in zip(docs, predictions, strict=True):
             doc._.arc_scores = scores
@@ -263,7 +308,15 @@ class ArcScorer(TrainablePipe):
         sgd: Optimizer | None = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learns from a batch of examples."""
+        """Learn from a batch of examples.
+
+        examples (Iterable[Example]): The batch. Examples without tokens are left out.
+        drop (float): The dropout rate.
+        sgd (Optional[Optimizer]): The optimizer. Without it, gradients are only accumulated.
+        losses (Optional[dict[str, float]]): The losses by component, to be updated.
+        RETURNS (dict[str, float]): The updated losses.
+        RAISES (TrainingError): If the loss is not finite.
+        """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, "ArcScorer.update")
@@ -280,11 +333,29 @@ class ArcScorer(TrainablePipe):
         losses[self.name] += loss
         return losses
 
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Update the weights with the accumulated gradients.
+
+        It warns, once, if the learning rate stays 0.
+
+        sgd (Optimizer): The optimizer.
+        """
+        # `spacy train` with thinc's warmup_linear.v1 makes one such update, its first.
+        self._updates_at_rate_0 = self._updates_at_rate_0 + 1 if getattr(sgd, "learn_rate", None) == 0 else 0
+        if self._updates_at_rate_0 == 2:
+            warnings.warn(
+                f"{self.name}: nothing is learned, since the learning rate of the optimizer is 0. In a training loop "
+                "of your own, call optimizer.step_schedules() after each update, or set optimizer.learn_rate. In "
+                "`spacy train`, raise total_steps of the schedule.",
+                stacklevel=3,
+            )
+        super().finish_update(sgd)
+
     def get_loss(self, examples: Iterable[Example], scores: ArcOutput) -> tuple[float, ArcGradient]:
-        """The loss, summed over tokens, and its gradient.
+        """Return the loss, summed over tokens, and its gradient.
 
         examples (Iterable[Example]): The batch.
-        scores (ArcOutput): What the model says of it, given the gold heads.
+        scores (ArcOutput): The output of the model for the batch and its gold heads.
         """
         validate_examples(examples, "ArcScorer.get_loss")
         return self._loss(self._read_gold(examples), scores)
@@ -292,7 +363,19 @@ class ArcScorer(TrainablePipe):
     def _read_gold(self, examples: Iterable[Example]) -> list[GoldArcs]:
         labels = {self.vocab.strings.add(label): number for number, label in enumerate(self.cfg["labels"])}
         tags = {POS_IDS[tag]: number for number, tag in enumerate(self.cfg["tags"])}
-        return [read_gold(example, labels, tags, whole_doc=self.whole_doc) for example in examples]
+        gold = []
+        for example in examples:
+            gold.append(read_gold(example, labels, tags, whole_doc=self.whole_doc, max_length=self.max_length))
+            if gold[-1].too_long and not self._warned_of_length:
+                self._warned_of_length = True
+                warnings.warn(
+                    f"{self.name}: {describe(example.reference)} of the training data has a sentence of "
+                    f"{gold[-1].too_long[0]:,} tokens, but max_length is {self.max_length:,}. The arcs of such "
+                    "sentences are left out of training. To train on them, raise max_length (0: no limit) or set sentence "
+                    "boundaries in the data.",
+                    stacklevel=3,
+                )
+        return gold
 
     def _training_input(self, docs: list[Doc], gold: list[GoldArcs]) -> ArcInput:
         return ArcInput(docs, [n for arcs in gold for n in arcs.lengths], np.concatenate([arcs.heads for arcs in gold]))
@@ -310,18 +393,19 @@ class ArcScorer(TrainablePipe):
             d_tags *= self.tag_loss
         if not np.isfinite(loss):
             raise TrainingError(
-                f"{self.name}: the loss is {loss}. Training has diverged: lower the learning rate, or check the data and vectors."
+                f"{self.name}: the loss is {loss}. Training has diverged: lower the learning rate, or check the "
+                "data and vectors."
             )
         return loss, ArcGradient(d_arcs, d_labels, d_tags)
 
     def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, npt.NDArray[np.unsignedinteger[Any]]]]:
-        """Scores and best labels of each sentence, in order; a single transfer for the whole batch."""
+        """Return scores and best labels of each sentence, in order, with a single transfer for the whole batch."""
         ops, xp = self.model.ops, self.model.ops.xp
         blocks = []
         for arcs, of_labels in zip(output.arcs, output.labels, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
             labels, log_probabilities = [], []
-            for part in of_labels:  # some of the dependents
+            for part in of_labels:  # for some of the dependents
                 labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
                 if self.joint:
                     log_probabilities.append(log_softmax(xp, part).max(axis=3))

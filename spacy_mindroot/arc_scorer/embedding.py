@@ -1,4 +1,4 @@
-"""The embedding spacy-mindroot.NGramHashEmbed.v1: spaCy's hashed attributes, and the character n-grams of each word."""
+"""The embedding spacy-mindroot.NGramHashEmbed.v1: spaCy's hashed attributes and the character n-grams of each word."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
@@ -13,6 +13,10 @@ from thinc.types import Floats2d, Ints2d
 
 from .character_ngrams import CharacterNGrams
 
+__all__ = ["WordDropout", "build_ngram_hash_embed"]
+
+_NAME = "spacy-mindroot.NGramHashEmbed.v1"
+
 
 def build_ngram_hash_embed(
     width: int,
@@ -24,25 +28,29 @@ def build_ngram_hash_embed(
     word_dropout: float = 0.1,
     include_static_vectors: bool = False,
 ) -> Model[list[Doc], list[Floats2d]]:
-    """For `spacy.Tok2Vec.v2` to embed with: `spacy.MultiHashEmbed.v2`, and beside it what each word is spelled like, so that
-    little is unknown of a word that was not in the training data.
+    """Build an embedding layer for `spacy.Tok2Vec.v2`: `spacy.MultiHashEmbed.v2` plus the spelling of each word.
 
-    width (int): Width of the output, and of each table.
-    attrs (list[str | int]): Attributes of tokens, each of which has a table. The first is the one that tells words apart.
-    rows (list[int]): Rows of each table.
-    ngram_rows (int): Rows of the table of n-grams.
-    shortest (int): Characters of the shortest n-grams, the beginning and the end of the word counted as one each.
-    longest (int): Characters of the longest.
-    word_dropout (float): How often, in training, a token's first attribute is hidden, so that the rest is relied on, too.
+    The spelling tells the model much about words that are not in the training data.
+
+    width (int): Width of the output and of each table.
+    attrs (list[str | int]): Token attributes, each with a table of its own. The first one identifies the word.
+    rows (list[int]): Number of rows of each table.
+    ngram_rows (int): Number of rows of the table of n-grams.
+    shortest (int): Number of characters of the shortest n-grams. The beginning and the end of the word count as one
+        each.
+    longest (int): Number of characters of the longest n-grams.
+    word_dropout (float): Fraction of tokens whose first attribute is hidden during training, so that the model learns
+        to use the other attributes and the n-grams.
     include_static_vectors (bool): Embed the word vectors of the vocabulary as well.
+    RAISES (ValueError): If the settings do not fit together.
     """
     if len(rows) != len(attrs) or not attrs or min(rows) < 1:
         raise ValueError(
-            f"spacy-mindroot.NGramHashEmbed.v1: each attribute needs a number of rows, 1 or more, found attributes {attrs} and rows {rows}."
+            f"{_NAME}: each attribute needs a number of rows, 1 or more, but found attributes {attrs} and rows {rows}."
         )
     if not 1 <= shortest <= longest or ngram_rows < 1:
         raise ValueError(
-            f"spacy-mindroot.NGramHashEmbed.v1: 1 <= shortest <= longest and ngram_rows >= 1 are needed, found shortest = {shortest}, "
+            f"{_NAME}: expected 1 <= shortest <= longest and ngram_rows >= 1, but found shortest = {shortest}, "
             f"longest = {longest}, ngram_rows = {ngram_rows}."
         )
     tables = [HashEmbed(width, nV, column=i, seed=8 + i, dropout=0.0) for i, nV in enumerate(rows)]
@@ -54,32 +62,36 @@ def build_ngram_hash_embed(
         parts.append(StaticVectors(width, dropout=0.0))
     mix = Maxout(width, width * (len(attrs) + len(parts) - 1), nP=3, dropout=0.0, normalize=True)
     layer: Model[list[Doc], list[Floats2d]] = chain(concatenate(*parts), with_array(mix), ragged2list())
-    return Model("ngram_hash_embed", forward, init=init, layers=[layer], dims={"nO": width})
+    return Model("ngram_hash_embed", _forward, init=_init, layers=[layer], dims={"nO": width})
 
 
-def forward(
+def _forward(
     model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-    """For Docs without a single token the layer is not called: thinc's layers don't know how wide nothing is."""
+    # thinc's layers can't tell the width of an empty batch, so that Docs without a single token never reach them.
     if not any(len(doc) for doc in docs):
         return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_docs: []
     layer: Model[list[Doc], list[Floats2d]] = model.layers[0]
     return layer(docs, is_train)
 
 
-def init(model: Model[list[Doc], list[Floats2d]], X: list[Doc] | None = None, Y: Any = None) -> None:
+def _init(model: Model[list[Doc], list[Floats2d]], X: list[Doc] | None = None, Y: Any = None) -> None:
     model.layers[0].initialize(X=X if X and any(len(doc) for doc in X) else None)
 
 
 def WordDropout(rate: float) -> Model[list[Ints2d], list[Ints2d]]:
-    """Input and output: the attributes of the tokens of each Doc, (n, attributes). In training, the first of them is 0 in a share of the
-    tokens that is `rate`."""
+    """Build a layer that hides the first attribute of some tokens during training.
+
+    Input and output: the attributes of the tokens of each Doc, (n, attributes).
+
+    rate (float): Fraction of tokens whose first attribute is set to 0 during training.
+    """
     if not 0 <= rate < 1:
-        raise ValueError(f"spacy-mindroot.NGramHashEmbed.v1: word_dropout is at least 0 and less than 1, found {rate}.")
-    return Model("word_dropout", drop_words, attrs={"rate": rate})
+        raise ValueError(f"{_NAME}: word_dropout must be at least 0 and less than 1, but found {rate}.")
+    return Model("word_dropout", _drop_words, attrs={"rate": rate})
 
 
-def drop_words(
+def _drop_words(
     model: Model[list[Ints2d], list[Ints2d]], docs: list[Ints2d], is_train: bool
 ) -> tuple[list[Ints2d], Callable[[list[Ints2d]], list[Ints2d]]]:
     rate = model.attrs["rate"]

@@ -1,4 +1,4 @@
-"""The encoder spacy-mindroot.CNNBiLSTM.v1: a convolution for what stands around a token, a BiLSTM for the whole text."""
+"""The encoder spacy-mindroot.CNNBiLSTM.v1: a convolution over neighbouring tokens, then a BiLSTM over the text."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
@@ -10,21 +10,25 @@ from thinc.types import Floats2d
 
 from .bilstm import BiLSTM
 
+__all__ = ["build_cnn_bilstm"]
+
 
 def build_cnn_bilstm(
     width: int, depth: int = 2, window_size: int = 1, maxout_pieces: int = 3, lstm_depth: int = 1
 ) -> Model[list[Floats2d], list[Floats2d]]:
-    """For `spacy.Tok2Vec.v2` to encode with. It sees the whole text.
+    """Build an encoder for `spacy.Tok2Vec.v2` in which every token sees the whole text.
 
-    width (int): Width of input and output; even, since each direction of the BiLSTM gives half.
-    depth (int): Convolutional layers, 0 for none.
-    window_size (int): Tokens to either side that a convolutional layer sees.
-    maxout_pieces (int): Maxout pieces of the convolutional layers.
-    lstm_depth (int): Layers of the BiLSTM, 1 or more.
+    width (int): Width of input and output. It must be even: each direction of the BiLSTM makes half of the output.
+    depth (int): Number of convolutional layers, 0 for none.
+    window_size (int): Number of tokens on either side that a convolutional layer sees.
+    maxout_pieces (int): Number of maxout pieces of the convolutional layers.
+    lstm_depth (int): Number of BiLSTM layers, 1 or more.
+    RAISES (ValueError): If the width is odd or there is no BiLSTM layer.
     """
     if width % 2 or lstm_depth < 1:
         raise ValueError(
-            f"spacy-mindroot.CNNBiLSTM.v1: width is to be even and lstm_depth at least 1, found {width} and {lstm_depth}."
+            "spacy-mindroot.CNNBiLSTM.v1: width must be even and lstm_depth at least 1, but found "
+            f"width = {width} and lstm_depth = {lstm_depth}."
         )
     layers: list[Model[Any, Any]] = [MaxoutWindowEncoder(width, window_size, maxout_pieces, depth)] if depth else []
     for _ in range(lstm_depth):

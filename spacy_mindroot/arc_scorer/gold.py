@@ -1,4 +1,4 @@
-"""What an Example says of the heads and labels of the predicted Doc's tokens, and what it leaves open."""
+"""Reads the gold heads, labels and tags of an Example, by tokens of its predicted Doc."""
 
 from __future__ import annotations
 
@@ -7,73 +7,87 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from spacy.attrs import DEP, HEAD, POS, SENT_START
+from spacy.attrs import POS
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..errors import MissingSentencesError
+from ..errors import MissingSentencesError, SentenceTooLongError
+from ..pipeline import reading
 from ..pipeline.alignment import UNALIGNED, one_to_one
 from ..pipeline.extensions import describe
 from ..trees import MISSING
 
+__all__ = ["GoldArcs", "read_gold", "sentence_lengths"]
+
 
 class GoldArcs(NamedTuple):
-    """The arcs of an example, by tokens of its predicted Doc.
+    """The gold arcs of an example, by tokens of its predicted Doc.
 
-    lengths (list[int]): Tokens of each sentence.
-    heads (np.ndarray): Head of each token, counted from the start of its sentence, 0 = ROOT; MISSING where the reference
-        has none, where tokens can't be aligned one to one, or where the head is in another sentence. (n,)
-    labels (np.ndarray): Number of the label of each arc; MISSING where the head is, on arcs from ROOT, and where the
-        label is not among those given. (n,)
-    tags (np.ndarray): Number of the part of speech of each token; MISSING likewise. (n,)
+    lengths (list[int]): Number of tokens of each sentence.
+    heads (np.ndarray): Head of each token, (n,): 0 = ROOT, j = token j of the sentence. MISSING if the reference has
+        none, if a token is not aligned one to one, or if the head is in another sentence.
+    labels (np.ndarray): Index of the label of each arc, (n,). MISSING if the head is, on arcs from ROOT, and for labels
+        that are not among those given.
+    tags (np.ndarray): Index of the part of speech of each token, (n,). MISSING if the reference has none, if the token
+        is not aligned one to one, and for parts of speech that are not among those given.
+    too_long (list[int]): Number of tokens of each sentence that is longer than allowed. In `lengths`, such a sentence
+        is cut into pieces, and its heads and labels are MISSING.
     """
 
     lengths: list[int]
     heads: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
     tags: npt.NDArray[np.int64]
+    too_long: list[int]
 
 
-def sentence_lengths(doc: Doc, *, whole_doc: bool) -> list[int]:
-    """Tokens of each sentence of a Doc.
+def sentence_lengths(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[int]:
+    """Return the number of tokens of each sentence of a Doc.
 
-    whole_doc (bool): A Doc without any sentence boundaries is one sentence.
+    whole_doc (bool): Treat a Doc without any sentence boundaries as one sentence.
+    max_length (int): Number of tokens that a sentence may have, 0 for no limit.
     RAISES (MissingSentencesError): If there are no boundaries and `whole_doc` is False.
+    RAISES (SentenceTooLongError): If a sentence has more than `max_length` tokens.
     """
-    if len(doc) == 0:
-        return []
-    starts = doc.to_array([SENT_START]) == 1
-    # A parse whose roots have no labels leaves a Doc without starts: not even the first token is one.
-    if not doc.has_annotation("SENT_START") or (doc.has_annotation("DEP") and not starts.any()):
-        if whole_doc:
-            return [len(doc)]
+    lengths = reading.sentence_lengths(doc)
+    if lengths is None and not whole_doc:
         raise MissingSentencesError(
-            f"{describe(doc)} has no sentence boundaries, and arcs are scored sentence by sentence. Add a `senter` (trained) or "
-            "`sentencizer` (by rules) before this component; or set whole_doc = true for it if every Doc is one sentence."
+            f"{describe(doc)} has no sentence boundaries, and arcs are scored sentence by sentence. Add a `senter` "
+            "(trained) or a `sentencizer` (rules) before this component, or set its whole_doc = true if every Doc is "
+            "one sentence."
         )
-    return _lengths(starts)
+    return _check_lengths(doc, [len(doc)] if lengths is None else lengths, max_length)
 
 
 def read_gold(
-    example: Example, label_numbers: Mapping[int, int], tag_numbers: Mapping[int, int], *, whole_doc: bool
+    example: Example,
+    label_numbers: Mapping[int, int],
+    tag_numbers: Mapping[int, int],
+    *,
+    whole_doc: bool,
+    max_length: int = 0,
 ) -> GoldArcs:
-    """The gold arcs of an example. Its sentences are those of the reference.
+    """Return the gold arcs of an example. Its sentences are those of the reference.
 
-    label_numbers, tag_numbers (Mapping[int, int]): The number of each label and each part of speech, by the hash of its name.
+    label_numbers (Mapping[int, int]): The index of each label, by the hash of its name.
+    tag_numbers (Mapping[int, int]): The index of each part of speech, by its ID in spaCy.
+    whole_doc (bool): Treat a reference without any sentence boundaries as one sentence.
+    max_length (int): Number of tokens that a sentence may have, 0 for no limit. The arcs of longer ones are left out.
+    RAISES (MissingSentencesError): If the reference has no boundaries and `whole_doc` is False.
     """
     predicted, reference = example.predicted, example.reference
     reference_lengths = sentence_lengths(reference, whole_doc=whole_doc)
     n = len(predicted)
     if n == 0 or not reference_lengths:
         empty = np.empty(0, dtype=np.int64)
-        return GoldArcs([], empty, empty, empty)
-    offsets, deps, parts_of_speech = reference.to_array([HEAD, DEP, POS]).T
+        return GoldArcs([], empty, empty, empty, [])
+    reference_heads, deps = reading.read_heads(reference)
+    parts_of_speech = reference.to_array(POS)
     tokens = np.arange(len(reference))
-    reference_heads = tokens + offsets.view(np.int64)
     to_reference, to_predicted = one_to_one(example)
 
     same = n == len(tokens) and np.array_equal(to_reference, tokens)
-    lengths = reference_lengths if same else _lengths(_aligned_starts(example, reference_lengths))
+    lengths = reference_lengths if same else reading.lengths_between(_aligned_starts(example, reference_lengths))
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     first = np.cumsum(lengths) - lengths
 
@@ -82,7 +96,7 @@ def read_gold(
     tags = np.full(n, MISSING, dtype=np.int64)
     known = np.flatnonzero(to_reference != UNALIGNED)
     tags[known] = [tag_numbers.get(tag, MISSING) for tag in parts_of_speech[to_reference[known]].tolist()]
-    known = known[deps[to_reference[known]] != 0]  # the head of a token without a label is not known
+    known = known[deps[to_reference[known]] != 0]  # a token without a label has no known head
     gold = to_reference[known]
     is_root = reference_heads[gold] == gold
     heads[known[is_root]] = 0
@@ -92,11 +106,35 @@ def read_gold(
     dependents, head_tokens = dependents[inside], head_tokens[inside]
     heads[dependents] = head_tokens - first[sentence[dependents]] + 1
     labels[dependents] = [label_numbers.get(dep, MISSING) for dep in deps[to_reference[dependents]].tolist()]
-    return GoldArcs(lengths, heads, labels, tags)
+    too_long = [length for length in lengths if 0 < max_length < length]
+    if too_long:
+        left_out = np.repeat(np.array(lengths) > max_length, lengths)
+        heads[left_out] = labels[left_out] = MISSING
+        lengths = [piece for length in lengths for piece in _pieces(length, max_length)]
+    return GoldArcs(lengths, heads, labels, tags, too_long)
+
+
+def _check_lengths(doc: Doc, lengths: list[int], max_length: int) -> list[int]:
+    """Return the lengths if no sentence of the Doc is too long."""
+    longest = max(lengths, default=0)
+    if 0 < max_length < longest:
+        where = describe(doc, lengths.index(longest))
+        raise SentenceTooLongError(
+            f"{where[0].upper()}{where[1:]} has {longest:,} tokens, but max_length is {max_length:,}, since time and "
+            "memory grow with the square of a sentence's length. Set sentence boundaries before this component, with a "
+            "`senter` or a `sentencizer`, or raise its max_length (0: no limit)."
+        )
+    return lengths
+
+
+def _pieces(length: int, max_length: int) -> list[int]:
+    """Return the lengths of the pieces of a sentence, the last of which may be shorter than `max_length`."""
+    whole, rest = divmod(length, max_length)
+    return [max_length] * whole + [rest] * (rest > 0)
 
 
 def _aligned_starts(example: Example, reference_lengths: list[int]) -> npt.NDArray[np.bool_]:
-    """A sentence begins at the first predicted token that is aligned to any of its tokens."""
+    """Return whether a sentence begins at each predicted token: at the first one aligned to a token of the sentence."""
     starts = np.zeros(len(example.predicted), dtype=bool)
     aligned = example.alignment.y2x
     counts, targets = np.asarray(aligned.lengths), np.asarray(aligned.data)
@@ -108,10 +146,3 @@ def _aligned_starts(example: Example, reference_lengths: list[int]) -> npt.NDArr
             starts[own.min()] = True
         first += length
     return starts
-
-
-def _lengths(starts: npt.NDArray[np.bool_]) -> list[int]:
-    """Lengths of the sentences that begin where `starts` is true, and at the first token."""
-    begins = np.flatnonzero(starts[1:]) + 1
-    ends = [*begins.tolist(), len(starts)]
-    return [end - begin for begin, end in zip([0, *begins.tolist()], ends, strict=True)]

@@ -1,4 +1,4 @@
-"""The score of every label, on given arcs (to train) or on all arcs (to predict)."""
+"""The score of every label, on given arcs (in training) or on all arcs (in prediction)."""
 
 from __future__ import annotations
 
@@ -10,32 +10,39 @@ from thinc.types import Floats2d, Ints1d
 
 from .batching import BUCKETS, SentenceBatch, one_hot_buckets
 
-_LARGEST_PART = 1 << 24  # numbers that are made at a time
+__all__ = ["LabelBiaffine"]
+
+_LARGEST_PART = 1 << 24  # label scores computed at a time
 
 InT = tuple[Floats2d, Floats2d, SentenceBatch, "Ints1d | None", "Ints1d | None"]
 
 
 def LabelBiaffine(width: int | None = None, nO: int | None = None) -> Model[InT, Any]:
-    """Scores of nO labels: a bilinear function of dependent and head, which contains a linear function of each and a
-    bias, and a table of labels by signed distance, in buckets.
+    """Build a layer that scores the labels of arcs.
 
-    Input: vectors of the tokens as dependents, (N, width), and as heads, (N, width); how they divide into sentences; and
-        either None, None, or the head of each token as a row of the vectors (-1 = ROOT) and the bucket of its distance
-        (0 for ROOT), both (N,).
-    Output: with heads, scores (N, nO) of the labels of these arcs. Without, for each group of sentences an iterator over
-        scores (B, t, T+1, nO) of the labels of all arcs, for t dependents after the other, made as they are asked for so that
-        they never take much memory; no backprop.
+    A label's score is a biaffine function of dependent and head (bilinear and linear terms, and a bias) plus its entry
+    in a table of labels by signed distance, in buckets.
+
+    Input: token vectors as dependents, (N, width); token vectors as heads, (N, width); the SentenceBatch that divides
+        them into sentences; and either None, None or the head of each token, as a row of the vectors (-1 = ROOT), and
+        the bucket of its distance (0 for ROOT), both (N,).
+    Output: with heads, the scores (N, nO) of the labels of these arcs. Without heads, one iterator for each group of
+        sentences. It yields the label scores (B, t, T+1, nO) of all arcs to the next t dependents, computed on demand
+        to bound memory. There is no backprop.
+
+    width (Optional[int]): Width of the vectors; None to infer it from the data.
+    nO (Optional[int]): Number of labels.
     """
     return Model(
         "label_biaffine",
-        forward,
-        init=init,
+        _forward,
+        init=_init,
         dims={"nI": width, "nO": nO},
         params={"W": None, "distance": None, "root": None},
     )
 
 
-def forward(model: Model[InT, Any], inputs: InT, is_train: bool) -> tuple[Any, Callable[..., Any]]:
+def _forward(model: Model[InT, Any], inputs: InT, is_train: bool) -> tuple[Any, Callable[..., Any]]:
     dependents, heads, batch, head_rows, distances = inputs
     if head_rows is None:
         return _all_arcs(model, dependents, heads, batch), _no_backprop
@@ -89,7 +96,7 @@ def _labels_of(xp, H, queries, distance, distances, dependents):
     return scores
 
 
-def init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:
+def _init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:
     if X is not None:
         model.set_dim("nI", X[0].shape[1])
     width, n_labels = model.get_dim("nI"), model.get_dim("nO")
@@ -103,4 +110,4 @@ def _with_one(xp, vectors):
 
 
 def _no_backprop(*args: Any) -> None:
-    raise ValueError("The labels of all arcs are scored for prediction only; to train, give the heads.")
+    raise ValueError("Label scores of all arcs have no gradient. For training, pass the heads.")

@@ -1,4 +1,4 @@
-"""Cross-entropy over the heads of each dependent, and over the labels of each gold arc. Unknown ones cost nothing."""
+"""Cross-entropy over the heads of each dependent and over classes such as labels. What is MISSING adds no loss."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from thinc.types import Floats2d, Floats3d
 from ..trees import MISSING
 from .batching import SentenceBatch
 
+__all__ = ["class_loss", "head_loss", "log_softmax"]
+
 
 def log_softmax(xp: Any, scores: Any) -> Any:
-    """Log-probabilities over the last axis; -inf stays. At least one score of each row is finite."""
+    """Return log-probabilities over the last axis. At least one score of each row must be finite; -inf stays."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return shifted - xp.log(xp.exp(shifted).sum(axis=-1, keepdims=True))
 
@@ -22,10 +24,11 @@ def log_softmax(xp: Any, scores: Any) -> Any:
 def head_loss(
     ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64]
 ) -> tuple[float, list[Floats3d]]:
-    """Summed over dependents, and its gradient.
+    """Return the cross-entropy of the gold heads, summed over dependents, and its gradient.
 
-    arcs (list[Floats3d]): Scores (B, T, T+1) of each group.
-    heads (np.ndarray): Gold heads, 0 = ROOT, of all tokens of the batch, (N,); MISSING ones are left out.
+    arcs (list[Floats3d]): Arc scores (B, T, T+1) of each group.
+    heads (np.ndarray): Gold head of each token of the batch, (N,): 0 = ROOT, j = token j of the sentence. Tokens whose
+        head is MISSING are left out.
     """
     xp = ops.xp
     flat_heads = ops.asarray(heads)
@@ -45,10 +48,10 @@ def head_loss(
 
 
 def class_loss(ops: Ops, scores: Floats2d, classes: npt.NDArray[np.int64]) -> tuple[float, Floats2d]:
-    """Summed over rows (arcs with their labels, tokens with their tags), and its gradient.
+    """Return the cross-entropy of the gold classes, summed over rows, and its gradient.
 
-    scores (Floats2d): Scores of the classes, (N, classes).
-    classes (np.ndarray): Gold classes, (N,); MISSING ones are left out.
+    scores (Floats2d): Scores of the classes of each row (an arc with its labels, a token with its tags), (N, classes).
+    classes (np.ndarray): Gold class of each row, (N,). Rows whose class is MISSING are left out.
     """
     xp = ops.xp
     gold = ops.asarray(classes)

@@ -14,19 +14,22 @@ from thinc.types import Floats2d, Floats3d, Floats4d
 from .arc_biaffine import ArcBiaffine
 from .arc_distance import ArcDistance
 from .batching import SentenceBatch, batch_sentences, bucket_of
+from .gold import sentence_lengths
 from .label_biaffine import LabelBiaffine
 from .tag_features import TagFeatures
+
+__all__ = ["ArcGradient", "ArcInput", "ArcOutput", "build_biaffine"]
 
 _PROJECTIONS = ("arc_dependent", "arc_head", "label_dependent", "label_head")
 
 
 class ArcInput(NamedTuple):
-    """What the model reads.
+    """Input of the model. A plain list of Docs will do, too: see `build_biaffine`.
 
     docs (Sequence[Doc]): The Docs.
-    lengths (Sequence[int]): Tokens of each sentence of all Docs, end to end.
-    heads (Optional[np.ndarray]): To train: the head of each token, counted from the start of its sentence, 0 = ROOT, and
-        -1 where it is not known, (N,).
+    lengths (Sequence[int]): Number of tokens of each sentence of all Docs, end to end.
+    heads (Optional[np.ndarray]): Head of each token, (N,), for training: 0 = ROOT, j = token j of the sentence, and -1
+        if it is not known.
     """
 
     docs: Sequence[Doc]
@@ -35,14 +38,14 @@ class ArcInput(NamedTuple):
 
 
 class ArcOutput(NamedTuple):
-    """What the model says.
+    """Output of the model.
 
-    batch (SentenceBatch): Which sentences are in which group.
-    arcs (list[Floats3d]): For each group, scores (B, T, T+1) of the arcs, `[sentence, dependent, head]`, column 0 = ROOT.
-        Self arcs and arcs from padding are -inf.
-    labels: With heads given, the scores (N, nO) of the labels of these arcs. Without, an iterator that gives, for each
-        group, the scores (B, t, T+1, nO) of the labels of all arcs, t dependents after the other.
-    tags (Optional[Floats2d]): The scores (N, nT) of the tags of the tokens; None if the model has no tags.
+    batch (SentenceBatch): The division of the tokens into sentences and groups.
+    arcs (list[Floats3d]): Arc scores (B, T, T+1) of each group, `[sentence, dependent, head]`, column 0 = ROOT. Self
+        arcs and arcs from padding are -inf.
+    labels: With heads in the input, the scores (N, nO) of the labels of these arcs. Without, one iterator for each
+        group, which yields the label scores (B, t, T+1, nO) of all arcs to the next t dependents.
+    tags (Optional[Floats2d]): Scores (N, nT) of the tags of each token; None if the model has no tags.
     """
 
     batch: SentenceBatch
@@ -52,7 +55,7 @@ class ArcOutput(NamedTuple):
 
 
 class ArcGradient(NamedTuple):
-    """The gradient of an ArcOutput for given heads."""
+    """Gradient of an ArcOutput that was computed with heads."""
 
     arcs: list[Floats3d]
     labels: Floats2d
@@ -66,15 +69,19 @@ def build_biaffine(
     maxout_pieces: int = 2,
     tag_width: int = 32,
     nO: int | None = None,
-) -> Model[ArcInput, ArcOutput]:
-    """Scores of all arcs of each sentence, and of all labels of each arc but those from ROOT.
+) -> Model[ArcInput | list[Doc], ArcOutput]:
+    """Build a model that scores all arcs of each sentence, and all labels of each arc.
 
-    tok2vec (Model[list[Doc], list[Floats2d]]): Token vectors.
-    arc_width (int): Width of the vectors from which arcs are scored.
-    label_width (int): Width of the vectors from which labels are scored. The time for labels grows with its square.
-    maxout_pieces (int): Maxout pieces of the four projections.
-    tag_width (int): Width of the part-of-speech features that are predicted on the way; 0 for none.
-    nO (Optional[int]): Number of labels, ROOT's not counted. Left null, it is told by the training data.
+    Input: an ArcInput, or a list of Docs, as for spaCy's own architectures. The sentences of such Docs are those that
+        are set on them. A Doc without sentence boundaries is one sentence.
+    Output: an ArcOutput.
+
+    tok2vec (Model[list[Doc], list[Floats2d]]): Makes the token vectors.
+    arc_width (int): Width of the vectors that score arcs.
+    label_width (int): Width of the vectors that score labels. The time to score labels grows with its square.
+    maxout_pieces (int): Number of maxout pieces of the four projections.
+    tag_width (int): Width of the auxiliary part-of-speech features; 0 for none.
+    nO (Optional[int]): Number of labels other than ROOT's. Leave it null to infer it from the training data.
     """
     projections = {
         name: Maxout(nO=label_width if "label" in name else arc_width, nP=maxout_pieces, dropout=0.0, normalize=True)
@@ -91,18 +98,20 @@ def build_biaffine(
         layers["tag_features"] = TagFeatures(tag_width)
     return Model(
         "biaffine",
-        forward,
-        init=init,
+        _forward,
+        init=_init,
         layers=list(layers.values()),
         refs={"tag_features": None, **layers},
         dims={"nO": nO},
     )
 
 
-def forward(
-    model: Model[ArcInput, ArcOutput], inputs: ArcInput, is_train: bool
+def _forward(
+    model: Model[ArcInput | list[Doc], ArcOutput], inputs: ArcInput | list[Doc], is_train: bool
 ) -> tuple[ArcOutput, Callable[[ArcGradient], list[Doc]]]:
     ops = model.ops
+    if not isinstance(inputs, ArcInput):
+        inputs = _whole_sentences(inputs)
     vectors, backprop_tok2vec = model.get_ref("tok2vec")(inputs.docs, is_train)
     flat, tags = ops.flatten(vectors), None
     tag_features = model.maybe_get_ref("tag_features")
@@ -135,9 +144,9 @@ def forward(
     return ArcOutput(batch, arcs, labels, tags), backprop
 
 
-def init(model: Model[ArcInput, ArcOutput], X: ArcInput | None = None, Y: Any = None) -> None:
+def _init(model: Model[ArcInput | list[Doc], ArcOutput], X: ArcInput | list[Doc] | None = None, Y: Any = None) -> None:
     tok2vec = model.get_ref("tok2vec")
-    tok2vec.initialize(X=None if X is None else X.docs)
+    tok2vec.initialize(X=X.docs if isinstance(X, ArcInput) else X)
     vectors = model.ops.alloc2f(1, tok2vec.get_dim("nO"))
     tag_features = model.maybe_get_ref("tag_features")
     if tag_features is not None:
@@ -150,8 +159,13 @@ def init(model: Model[ArcInput, ArcOutput], X: ArcInput | None = None, Y: Any = 
         model.get_ref(name).initialize()
 
 
+def _whole_sentences(docs: Sequence[Doc]) -> ArcInput:
+    """Return Docs as input, divided into the sentences that are set on them."""
+    return ArcInput(docs, [n for doc in docs for n in sentence_lengths(doc, whole_doc=True)])
+
+
 def _arcs_as_rows(ops: Any, batch: SentenceBatch, heads: npt.NDArray[np.int64]) -> tuple[Any, Any]:
-    """Heads counted in the sentence, as rows of the flat vectors (-1 = ROOT), and the bucket of their distance."""
+    """Return heads within sentences as rows of the flat vectors (-1 = ROOT), and the buckets of their distances."""
     starts = np.repeat(np.cumsum(batch.lengths) - batch.lengths, batch.lengths)
     rows = np.where(heads > 0, starts + heads - 1, -1)
     distances = np.where(heads > 0, bucket_of(rows - np.arange(len(rows))), 0)

@@ -1,5 +1,7 @@
-"""Part-of-speech tags as a hidden layer: predicted from the token vectors, trained on gold tags, and fed onwards as
-features (Zhang and Weiss 2016, "Stack-propagation"). To predict, no tags are needed."""
+"""Part-of-speech tags as a hidden layer (Zhang and Weiss 2016, "Stack-propagation").
+
+Tags are predicted from the token vectors, trained on gold tags, and passed on as features. Prediction needs no tags.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +10,33 @@ from collections.abc import Callable
 from thinc.api import Model, glorot_uniform_init
 from thinc.types import Floats2d
 
+__all__ = ["TagFeatures"]
+
 OutT = tuple[Floats2d, Floats2d]
 
 
 def TagFeatures(width: int, nI: int | None = None, n_tags: int | None = None) -> Model[Floats2d, OutT]:
-    """Appends to each token's vector the mean of learned tag vectors, weighted with the probabilities of the tags.
+    """Build a layer that appends to each token vector the expected tag vector.
+
+    The expected tag vector is the mean of learned tag vectors, weighted by the probabilities of the tags.
 
     Input: token vectors (N, nI).
     Output: token vectors (N, nI + width), and the scores of the tags (N, n_tags), for the loss.
+
+    width (int): Width of the tag vectors.
+    nI (Optional[int]): Width of the input; None to infer it from the data.
+    n_tags (Optional[int]): Number of tags.
     """
     return Model(
         "tag_features",
-        forward,
-        init=init,
+        _forward,
+        init=_init,
         dims={"nI": nI, "nO": width, "nT": n_tags},
         params={"W": None, "b": None, "tags": None},
     )
 
 
-def forward(model: Model[Floats2d, OutT], X: Floats2d, is_train: bool) -> tuple[OutT, Callable[[OutT], Floats2d]]:
+def _forward(model: Model[Floats2d, OutT], X: Floats2d, is_train: bool) -> tuple[OutT, Callable[[OutT], Floats2d]]:
     ops, xp = model.ops, model.ops.xp
     W, tags = model.get_param("W"), model.get_param("tags")
     scores = ops.gemm(X, W) + model.get_param("b")
@@ -45,7 +55,7 @@ def forward(model: Model[Floats2d, OutT], X: Floats2d, is_train: bool) -> tuple[
     return (xp.concatenate([X, features], axis=1), scores), backprop
 
 
-def init(model: Model[Floats2d, OutT], X: Floats2d | None = None, Y: OutT | None = None) -> None:
+def _init(model: Model[Floats2d, OutT], X: Floats2d | None = None, Y: OutT | None = None) -> None:
     if X is not None:
         model.set_dim("nI", X.shape[1])
     nI, nO, nT = model.get_dim("nI"), model.get_dim("nO"), model.get_dim("nT")

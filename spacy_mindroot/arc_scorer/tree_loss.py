@@ -1,4 +1,4 @@
-"""The likelihood of whole trees: what the head loss leaves out is that heads must form a tree with a single root."""
+"""The likelihood of whole trees. Unlike the head loss, it knows that heads form a tree with a single root."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from ..trees import MISSING
 from .batching import SentenceBatch
 from .loss import head_loss
 
+__all__ = ["head_and_tree_loss", "tree_loss"]
+
 
 def tree_loss(
     ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64]
 ) -> tuple[float, list[Floats3d]]:
-    """Minus the log-probability of what is known of each tree, summed over sentences, and its gradient.
+    """Return minus the log-probability of the known arcs of each sentence, summed over sentences, and its gradient.
 
-    It is among the trees with a single root: that of the gold tree, or, where some heads are MISSING, of all trees that have
-    the known arcs. No such tree has the arcs of a sentence whose annotation has several roots or a cycle: for these it is the
-    head loss. Computed on the host, in double precision, O(n^3) for each sentence.
+    Probabilities are over the trees with a single root. If all heads of a sentence are known, it is the probability of
+    the gold tree. If some are MISSING, it is the probability of all trees that contain the known arcs. If no tree
+    contains them, because the annotation has several roots or a cycle, the sentence gets the head loss instead.
 
-    A constant that is added to all arcs from ROOT changes nothing. So what is learnt by this loss alone says which token is the root,
-    but not whether there should be several: without the root constraint, the trees are of no use.
+    Adding a constant to all arcs from ROOT does not change this loss. So it teaches the model which token is the root,
+    but not how many roots a sentence has: without the root constraint, trees are meaningless.
+
+    The loss is computed on the host in double precision, in O(n^3) for a sentence of n tokens.
 
     arcs, heads: As for `head_loss`.
     """
@@ -45,7 +49,7 @@ def tree_loss(
             left_over[in_sentence[row]] = MISSING
             log_all, of_all = infer(matrix)
             gold = heads[in_sentence[row]]
-            if (gold != MISSING).all():  # a single tree
+            if (gold != MISSING).all():  # the probability of a single tree
                 tokens = np.arange(len(matrix))
                 log_known = float(matrix[tokens, gold].sum(dtype=np.float64))
                 of_all[tokens, gold] -= 1
@@ -66,13 +70,18 @@ def tree_loss(
 def head_and_tree_loss(
     ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64]
 ) -> tuple[float, list[Floats3d]]:
-    """The mean of both: good trees, and scores that are probabilities of heads by themselves, those from ROOT included."""
+    """Return the mean of `head_loss` and `tree_loss`, and its gradient.
+
+    It gives good trees, and scores that are meaningful as probabilities of heads, including those of ROOT.
+
+    arcs, heads: As for `head_loss`.
+    """
     of_heads, by_heads = head_loss(ops, batch, arcs, heads)
     of_trees, by_trees = tree_loss(ops, batch, arcs, heads)
     return (of_heads + of_trees) / 2, [(one + other) / 2 for one, other in zip(by_heads, by_trees, strict=True)]
 
 
 def _keep_known(matrix: npt.NDArray[np.floating], heads: npt.NDArray[np.int64]) -> npt.NDArray[np.floating]:
-    """The scores (n, n+1) without the arcs that the known heads rule out."""
+    """Return the scores (n, n+1), with -inf for all arcs that the known heads rule out."""
     ruled_out = (heads[:, np.newaxis] != MISSING) & (heads[:, np.newaxis] != np.arange(matrix.shape[1]))
     return np.where(ruled_out, matrix.dtype.type(-np.inf), matrix)

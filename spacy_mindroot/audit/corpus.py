@@ -17,13 +17,11 @@ from spacy.util import load_model
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
-from ..errors import CorpusError, LabelsError, MindRootError, ScoresShapeError
-from ..pipeline.annotate import check_sentences
-from ..pipeline.extensions import read_extension
+from ..errors import CorpusError, MindRootError, ScoresShapeError
 from ..pipeline.mind_root import MindRoot
+from ..pipeline.reading import check_sentences
 from ..pipeline.sources import DocArcScores
 from ..scored import ScoredSentence
-from ..scores import to_root_column
 from ..trees import MISSING
 
 __all__ = ["GoldSentence", "load_pipeline", "read_corpus", "reads_surface_tokens", "score_sentences"]
@@ -146,19 +144,19 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
             for s in sentences
         )
         for doc, gold in _piped(nlp, pairs):
-            matrices = [to_root_column(scores, where=gold.name) for scores in source(doc)]
+            sourced = source.read(doc)
+            matrices = sourced.matrices
+            if sourced.heads is not None:
+                raise CorpusError(
+                    "The mind_root of this pipeline repairs the heads of another parser, so there are no arc scores to read."
+                )
             if len(matrices) != 1:
                 raise ScoresShapeError(
                     f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the "
                     "pipeline split sentences anew?"
                 )
             check_sentences(doc, [len(matrices[0])])
-            labels, names = read_extension(doc, "arc_labels"), read_extension(doc, "arc_label_names")
-            if labels is not None:
-                if names is None:
-                    raise LabelsError(f"{gold.name} has doc._.arc_labels, but no doc._.arc_label_names.")
-                if hasattr(source, "rearrange"):
-                    labels = source.rearrange(doc, labels, "doc._.arc_labels")
+            labels, names = sourced.arc_labels, sourced.label_names
             yield ScoredSentence(
                 scores=matrices[0],
                 words=gold.words,

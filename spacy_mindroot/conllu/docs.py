@@ -13,7 +13,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..errors import ConlluError
-from ..pipeline.extensions import describe, read_extension, write_extension
+from ..pipeline.annotate import write_extension
+from ..pipeline.extensions import describe, read_extension
 from ..trees import MISSING, find_cycles, shown_cycle
 from .sentence import (
     DEPREL,

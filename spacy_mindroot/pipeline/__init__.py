@@ -1,1 +1,1 @@
-"""The spaCy component `mind_root`: what it reads from a Doc, and how it writes trees back."""
+"""The spaCy component `mind_root`, with all that reads its input from a Doc (sources, reading) and writes its output (annotate)."""

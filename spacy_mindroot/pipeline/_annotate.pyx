@@ -16,10 +16,10 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
 def relative_heads(
     const int32_t[::1] heads, list lengths, int64_t[::1] offsets, int64_t[::1] starts
 ):
-    """Heads of several sentences, end to end, as distances from the token to its head, 0 for a root.
+    """Write heads as spaCy keeps them: as the distance from each token to its head, 0 for a root.
 
-    Writes these to `offsets`, and to `starts` 1 for the first token of a sentence and -1 for the others. Returns the first
-    sentence whose heads are not a tree with a single root, and stops there; -1 if there is none.
+    `heads` holds the heads of all sentences end to end. `starts` gets 1 for the first token of each sentence and -1 for the
+    others. Returns the first sentence whose heads are not a tree with one root, and stops there; -1 if there is none.
     """
     cdef vector[int] above
     cdef Py_ssize_t k = 0, at = 0
@@ -37,8 +37,11 @@ def relative_heads(
 
 
 def fill_labels(uint64_t[::1] labels, const int64_t[::1] offsets, const uint64_t[::1] better, uint64_t root, uint64_t fallback):
-    """The label of each arc, in place: `root` where the offset is 0, else the better one unless that is 0, else what is there,
-    else `fallback`. `better` may be None."""
+    """Fill in the label of each arc, in place.
+
+    It is `root` where the offset is 0; elsewhere the one in `better` if that is given and not 0, else the label that is there, else
+    `fallback`.
+    """
     cdef Py_ssize_t i
     for i in range(labels.shape[0]):
         if offsets[i] == 0:
@@ -50,9 +53,9 @@ def fill_labels(uint64_t[::1] labels, const int64_t[::1] offsets, const uint64_t
 
 
 def boundaries_agree(const uint64_t[::1] starts, list lengths):
-    """Does a sentence start (1) at the tokens that these lengths give, and at no other? None if no start but the first is set.
+    """Whether sentences start exactly where these lengths say. None if nothing is known beyond the first token.
 
-    `starts` is as in spaCy, 0 for a token of which nothing is known; the lengths add up to its length.
+    `starts` is as in spaCy: 1 for a start, 0 for unknown. The lengths add up to its length.
     """
     cdef Py_ssize_t token = 0, i, n
     cdef bint any_set = False, agree = True

@@ -1,4 +1,4 @@
-"""Which token of an Example's reference is which token of its predicted Doc."""
+"""Aligns the tokens of an Example's reference with the tokens of its predicted Doc."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from spacy.attrs import ORTH
 from spacy.tokens import Doc
 from spacy.training import Example
 
+__all__ = ["UNALIGNED", "one_to_one"]
+
 UNALIGNED = -1
 
 
 def one_to_one(example: Example) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The reference token of each predicted token, and the predicted token of each reference token.
+    """Return the reference token of each predicted token, and the predicted token of each reference token.
 
-    UNALIGNED where a token is aligned to none or to several, or another token is aligned to the same one.
+    UNALIGNED where a token is aligned to none or to several tokens, or where another token is aligned to the same one.
     """
-    if _orths(example.predicted) == _orths(example.reference):  # as most often in training; aligning takes far longer
+    if _orths(example.predicted) == _orths(example.reference):  # the usual case in training; aligning takes far longer
         tokens = np.arange(len(example.reference))
         return tokens, tokens
     forth, back = example.alignment.x2y, example.alignment.y2x

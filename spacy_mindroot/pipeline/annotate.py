@@ -1,10 +1,9 @@
-"""Heads and labels onto the Doc. The only place that turns the core's heads (0 = ROOT) into spaCy's, and that writes."""
+"""Writes trees, and what is known about them, to a Doc. Nothing else in this package turns heads into spaCy's own form."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,28 @@ from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
-from ..constraints import Constraints, pairs_of_ints
 from ..decoding import Heads
-from ..errors import ConstraintsError, HeadsError, LabelsError, SentenceMismatchError
+from ..errors import HeadsError, LabelsError
+from ..inference.arc_confidence import Confidence
 from ..labels import is_root_label
-from ..scores import FloatArray
 from ..trees import count_roots, is_tree, to_heads
 from . import _annotate
-from .extensions import describe
+from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, WRITTEN_HEADS, Trees, describe
+from .reading import listed, read_heads
+
+__all__ = [
+    "Hashes",
+    "TangledTreeWarning",
+    "drop_extension",
+    "drop_results",
+    "hash_labels",
+    "labels_of_trees",
+    "restore_sentences",
+    "write_confidence",
+    "write_extension",
+    "write_kbest",
+    "write_trees",
+]
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -31,70 +44,6 @@ class TangledTreeWarning(UserWarning):
     """A tree whose sentence boundaries spaCy gets wrong when it restores the Doc from bytes."""
 
 
-def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
-    """Raises SentenceMismatchError unless sentences of these lengths fit the Doc.
-
-    Boundaries that were set on the Doc must be the same. Boundaries that a parse has left there may be more: a second
-    root splits a sentence in spaCy, and this is what a new tree is to mend.
-    """
-    if sum(lengths) != len(doc):
-        raise SentenceMismatchError(
-            f"{describe(doc)} has {len(doc)} tokens, but its arc scores are for sentences of {_listed(lengths)} tokens, "
-            f"{sum(lengths)} together. Score the Doc with the tokenization it has."
-        )
-    if 0 in lengths:
-        raise SentenceMismatchError(f"{describe(doc)} has arc scores for a sentence of 0 tokens. Leave it out.")
-    starts = doc.to_array(_STARTS)
-    if _annotate.boundaries_agree(starts, list(lengths)) is not False:
-        return
-    present, wanted = starts == 1, np.zeros(len(doc), dtype=bool)
-    wanted[list(accumulate(lengths[:-1], initial=0))] = present[0] = True
-    if not (doc.has_annotation("DEP", require_complete=True) and bool(present[wanted].all())):
-        found = np.diff(np.flatnonzero(np.append(present, True)))
-        raise SentenceMismatchError(
-            f"{describe(doc)} has sentences of {_listed(found.tolist())} tokens, but its arc scores are for sentences of "
-            f"{_listed(lengths)}. Set the boundaries before the Doc is scored, and don't change them between."
-        )
-
-
-def read_arc_constraints(doc: Doc, arc_constraints: Any, lengths: Sequence[int]) -> list[Constraints]:
-    """What `doc._.arc_constraints` says, sentence by sentence.
-
-    doc (Doc): The Doc.
-    arc_constraints (dict[str, list[tuple[int, int]]]): Arcs (token.i, head.i) that the tree is to have, under "required", and
-        not to have, under "forbidden". A root is its own head, as in spaCy.
-    lengths (Sequence[int]): The tokens of each sentence. Forbidden arcs from one sentence to another change nothing.
-    RAISES (ConstraintsError): If there is no such arc, or a required one leads from one sentence to another.
-    """
-    if not isinstance(arc_constraints, dict) or not arc_constraints.keys() <= {"required", "forbidden"}:
-        raise ConstraintsError(
-            f"{describe(doc)}: doc._.arc_constraints is a dict with lists of arcs under 'required' and 'forbidden', or one of "
-            f"them; found {str(arc_constraints)[:100]}."
-        )
-    sentence_of = np.repeat(np.arange(len(lengths)), lengths)
-    starts = list(accumulate(lengths, initial=0))
-    arcs: dict[str, list[list[tuple[int, int]]]] = {name: [[] for _ in lengths] for name in ("required", "forbidden")}
-    for name, of_doc in arc_constraints.items():
-        for dependent, head in pairs_of_ints(of_doc, name, where=f"{describe(doc)}: "):
-            if not (0 <= dependent < len(doc) and 0 <= head < len(doc)):
-                raise ConstraintsError(
-                    f"{describe(doc)} has no arc {dependent, head} to be {name}: arcs in doc._.arc_constraints are (token.i, head.i), "
-                    f"from 0 to {len(doc) - 1}, and a root is its own head."
-                )
-            k = int(sentence_of[dependent])
-            if sentence_of[head] == k:
-                arcs[name][k].append((dependent - starts[k] + 1, 0 if head == dependent else head - starts[k] + 1))
-            elif name == "required":
-                raise ConstraintsError(
-                    f"{describe(doc)}: token {dependent} ({doc[dependent].text!r}) is required to have token {head} ({doc[head].text!r}) as "
-                    "head, which is in another sentence. Change the sentence boundaries, or drop it."
-                )
-    return [
-        Constraints(required, forbidden)
-        for required, forbidden in zip(arcs["required"], arcs["forbidden"], strict=True)
-    ]
-
-
 def write_trees(
     doc: Doc,
     heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]],
@@ -103,15 +52,15 @@ def write_trees(
     root_label: str = "ROOT",
     fallback_label: str = "dep",
 ) -> None:
-    """Writes one tree per sentence to the Doc: heads, deps and sentence starts, all or nothing.
+    """Write one tree per sentence to the Doc: heads, labels and sentence starts, all of them or none.
 
-    doc (Doc): Any tree that it has is replaced.
-    heads (Sequence[ArrayLike]): For each sentence, in order, heads as in CoNLL-U: 0 = ROOT, j = token j of the sentence.
-    labels (Optional[np.ndarray]): For each token of the Doc the hash of its label, 0 where there is none (`hash_labels`). A
-        token without one keeps the dep that it has if its head stays the same, and else gets `fallback_label`.
-    root_label (str): The label of the root, whatever `labels` says. No arc keeps it, or "root", from a tree before.
-    fallback_label (str): See `labels`.
-    RAISES (HeadsError): If the heads of a sentence are not a tree with one root: spaCy would take them without a word.
+    doc (Doc): The Doc. Any tree that it has is replaced.
+    heads (Sequence[ArrayLike]): Heads of each sentence, in order, as in CoNLL-U: 0 = ROOT, j = token j of the sentence.
+    labels (Optional[np.ndarray]): The hash of each token's label, (len(doc),), 0 for none (see `hash_labels`). A token without
+        one keeps the label that it has if its head stays the same, and gets `fallback_label` otherwise.
+    root_label (str): The label of the root, whatever `labels` says. Other tokens lose it, and "root", if they have it.
+    fallback_label (str): The label of an arc that has no other.
+    RAISES (HeadsError): If the heads of a sentence are not a tree with one root, which spaCy would accept silently.
     """
     lengths = [len(sentence) for sentence in heads]
     flat = _join(heads)
@@ -132,8 +81,8 @@ def write_trees(
     columns = tree.view(np.uint64)
     columns[1] = _choose_deps(doc, before, tree[0], labels, root_label, fallback_label)
 
-    # Written with the heads, the sentence starts would be overwritten by what spaCy derives from them, which is wrong
-    # for very tangled trees.
+    # The sentence starts are written separately. Written along with the heads they would be replaced by those that spaCy
+    # derives from the heads, which are wrong for very tangled trees.
     doc.from_array(_TREE, columns.T)
     derived = doc.to_array(_STARTS)
     doc.from_array(_STARTS, sent_starts.view(np.uint64))
@@ -148,36 +97,110 @@ def write_trees(
 
 def _warn_of_tangle(doc: Doc) -> None:
     warnings.warn(
-        f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this Doc from "
-        "bytes, a DocBin or a worker process. Heads and deps are not affected. Call spacy_mindroot.restore_sentences(doc) on "
-        "the restored Doc.",
+        f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this Doc "
+        "from bytes, from a DocBin or from a worker process. Heads and labels are not affected. Call "
+        "spacy_mindroot.restore_sentences(doc) on the restored Doc.",
         TangledTreeWarning,
         stacklevel=3,
     )
 
 
 def restore_sentences(doc: Doc) -> None:
-    """Sets the sentence starts of a parsed Doc from its trees: a sentence is what hangs together.
+    """Set the sentence starts of a parsed Doc from its trees: the tokens that arcs connect are a sentence.
 
-    For Docs that were restored from bytes, a DocBin or a worker process: spaCy derives their sentence starts from the left
-    edges of the roots, and gives up on very tangled trees. Each sentence must be one tree, as `mind_root` writes them: arcs
-    that cross from one to another would join them, and a token without a head stands alone.
+    Use it on Docs that were restored from bytes, from a DocBin or from a worker process. spaCy derives their sentence starts
+    from the left edges of the roots, and gives up on very tangled trees. Each sentence must be one tree, as `mind_root` writes
+    them: an arc between two sentences would join them, and a token without a head stands alone.
+
+    doc (Doc): The Doc. One without a parse is left as it is.
     """
     if len(doc) == 0 or not doc.has_annotation("DEP"):
         return
     tokens = np.arange(len(doc))
-    heads = doc.to_array([HEAD]).view(np.int64) + tokens
+    heads, _ = read_heads(doc)
     begun = np.bincount(np.minimum(tokens, heads), minlength=len(doc))
     ended = np.bincount(np.maximum(tokens, heads), minlength=len(doc))
     arcs_across = np.cumsum(begun - ended)  # between each token and the next
     sent_starts = np.full(len(doc), -1, dtype=np.int64)
     sent_starts[0] = 1
     sent_starts[1:][arcs_across[:-1] == 0] = 1
-    doc.from_array([SENT_START], sent_starts.view(np.uint64))
+    doc.from_array(_STARTS, sent_starts.view(np.uint64))
+
+
+def write_extension(doc: Doc, name: str, value: Any) -> None:
+    """Set `doc._.name` without spaCy's proxy."""
+    doc.user_data[("._.", name, None, None)] = value
+
+
+def drop_extension(doc: Doc, name: str) -> None:
+    """Remove the value of `doc._.name`, so that it costs nothing to store or to send."""
+    doc.user_data.pop(("._.", name, None, None), None)
+
+
+def drop_results(doc: Doc) -> None:
+    """Remove what `mind_root` has written about an earlier tree from the tokens and sentences."""
+    names = (*TOKEN_EXTENSIONS, *SPAN_EXTENSIONS, WRITTEN_HEADS)
+    stale = [
+        key for key in doc.user_data if type(key) is tuple and len(key) == 4 and key[0] == "._." and key[1] in names
+    ]
+    for key in stale:
+        del doc.user_data[key]
+
+
+def write_kbest(doc: Doc, heads: Sequence[Heads], trees: Sequence[Trees]) -> None:
+    """Set `span._.trees` of each sentence.
+
+    heads (Sequence[np.ndarray]): The heads of each sentence, as they were written.
+    trees (Sequence[Trees]): Its best trees and their weights, best first.
+    """
+    for (start, end), own, best in zip(_spans(heads), heads, trees, strict=True):
+        key = _mark(doc, start, end, own)
+        # Lists, not arrays, so that Doc.to_json can write them.
+        kbest = {"heads": [tree.tolist() for tree, _ in best], "weights": [weight for _, weight in best]}
+        doc.user_data[("._.", "trees", *key)] = kbest
+
+
+def write_confidence(
+    doc: Doc, heads: Sequence[Heads], confidences: Sequence[Confidence], margins: Sequence[float]
+) -> None:
+    """Set `token._.head_prob` and `head_entropy`, and `span._.tree_logprob` and `tree_margin` of each sentence.
+
+    heads (Sequence[np.ndarray]): The heads of each sentence, as they were written.
+    confidences (Sequence[Confidence]): See `inference.confidence`.
+    margins (Sequence[float]): See `inference.tree_margin`. An infinite one is kept as None, since JSON has no infinity.
+    """
+    data = doc.user_data
+    offsets = [token.idx for token in doc]
+    for (start, end), own, confidence, margin in zip(_spans(heads), heads, confidences, margins, strict=True):
+        key = _mark(doc, start, end, own)
+        data[("._.", "tree_logprob", *key)] = confidence.tree_logprob
+        data[("._.", "tree_margin", *key)] = None if np.isinf(margin) else margin
+        for name, values in (("head_prob", confidence.head_prob), ("head_entropy", confidence.head_entropy)):
+            for offset, value in zip(offsets[start:end], values.tolist(), strict=True):
+                data[("._.", name, offset, None)] = value
+
+
+def _spans(heads: Sequence[Heads]) -> Iterable[tuple[int, int]]:
+    """Yield the first token of each sentence, and the one after its last."""
+    start = 0
+    for sentence in heads:
+        yield start, start + len(sentence)
+        start += len(sentence)
+
+
+def _mark(doc: Doc, start: int, end: int, heads: Heads) -> tuple[int, int]:
+    """Keep the heads that results of a sentence describe. Returns where the sentence lies in the text."""
+    first, last = doc[start], doc[end - 1]
+    place = first.idx, last.idx + len(last)
+    doc.user_data[("._.", WRITTEN_HEADS, *place)] = heads.tolist()
+    return place
 
 
 def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: str = "ROOT") -> Hashes:
-    """The hash of each label, to write as dep; 0 for one that only the root may have ("root" in upper or lower case, too)."""
+    """Return the hash of each label, to be written as a dep; 0 for a label that only the root may have.
+
+    These are `root_label` and "root", in upper or lower case. Names that the store lacks are added to it.
+    """
     own = root_label.lower()
     hashes = [0 if not name or is_root_label(name) or name.lower() == own else strings.add(name) for name in names]
     return np.array(hashes, dtype=np.uint64)
@@ -187,28 +210,27 @@ def labels_of_trees(
     doc: Doc,
     arc_labels: Sequence[npt.ArrayLike],
     label_hashes: Hashes,
-    matrices: Sequence[FloatArray],
     heads: Sequence[Heads],
 ) -> Hashes:
-    """The labels of the arcs that are in the trees: the hash for each token of the Doc.
+    """Return the hash of the label of each token's arc, (len(doc),).
 
-    arc_labels (Sequence[ArrayLike]): For each sentence the number of the best label of each arc, (n, n+1) like the scores.
-    label_hashes (np.ndarray): The hash of each label.
-    matrices (Sequence[np.ndarray]): The scores.
-    heads (Sequence[np.ndarray]): The heads, 0 = ROOT.
-    RAISES (LabelsError): If the labels do not fit the arc scores or each other.
+    arc_labels (Sequence[ArrayLike]): The best label of each arc of each sentence, as numbers laid out like the arc scores,
+        (n, n+1).
+    label_hashes (np.ndarray): The hash of each label, by its number.
+    heads (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT.
+    RAISES (LabelsError): If the labels do not fit the arc scores, or a number has no label.
     """
-    if len(arc_labels) != len(matrices):
+    if len(arc_labels) != len(heads):
         raise LabelsError(
-            f"{describe(doc)} has doc._.arc_labels for {len(arc_labels)} sentences, but arc scores for {len(matrices)}."
+            f"{describe(doc)} has doc._.arc_labels for {len(arc_labels)} sentences, but arc scores for {len(heads)}."
         )
     hashes: list[Hashes] = []
-    for k, (labels, matrix, sentence) in enumerate(zip(arc_labels, matrices, heads, strict=True)):
-        labels = np.asarray(labels)
-        if labels.shape != matrix.shape or labels.dtype.kind not in "iu":
+    for k, (labels, sentence) in enumerate(zip(arc_labels, heads, strict=True)):
+        labels, shape = np.asarray(labels), (len(sentence), len(sentence) + 1)
+        if labels.shape != shape or labels.dtype.kind not in "iu":
             raise LabelsError(
-                f"{describe(doc, k)}: arc labels are ints, of shape {matrix.shape} for these scores; found dtype {labels.dtype}, "
-                f"shape {labels.shape}."
+                f"{describe(doc, k)}: arc labels must be ints, of shape {shape} for these scores; found dtype "
+                f"{labels.dtype}, shape {labels.shape}."
             )
         chosen = labels[np.arange(len(sentence)), sentence]
         try:
@@ -228,7 +250,7 @@ def labels_of_trees(
 
 
 def _join(heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]]) -> Heads:
-    """All heads end to end. Those beyond 32 bits stay out of range when they are cut off."""
+    """Return all heads end to end, as int32. A head beyond 32 bits stays out of range when it is clipped."""
     if heads and all(type(sentence) is np.ndarray and sentence.dtype == np.int32 for sentence in heads):
         return np.concatenate(heads) if len(heads) > 1 else np.ascontiguousarray(heads[0])
     trees = [to_heads(sentence) for sentence in heads]
@@ -236,7 +258,7 @@ def _join(heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]]) -> Head
 
 
 def _malformed(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> HeadsError:
-    """Says what is wrong with the heads of sentence k."""
+    """Return the error for the heads of sentence k."""
     where, n = describe(doc, k), len(heads)
     wrong = (heads < 0) | (heads > n)
     if wrong.any():
@@ -247,10 +269,12 @@ def _malformed(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> HeadsError:
         )
     if not is_tree(heads):
         return HeadsError(
-            f"{where}: the heads {_listed(heads.tolist())} are not a tree, since some tokens hang on each other in a cycle."
+            f"{where}: the heads {listed(heads.tolist())} are not a tree, since some tokens depend on each "
+            "other in a cycle."
         )
     return HeadsError(
-        f"{where}: the tree has {count_roots(heads)} roots. spaCy would split the sentence at each; decode with single_root=True."
+        f"{where}: the tree has {count_roots(heads)} roots. spaCy would split the sentence at each of them; decode with "
+        "single_root=True."
     )
 
 
@@ -262,10 +286,10 @@ def _choose_deps(
     root_label: str,
     fallback: str,
 ) -> Hashes:
-    """The hash of each token's dep; see `write_trees`. `before` holds heads and deps as they are."""
+    """Return the hash of each token's label; see `write_trees`. `before` holds the head offsets and labels as they are."""
     strings = doc.vocab.strings
     deps = before[:, 1].copy()
-    if np.count_nonzero(deps):  # several times as fast as deps.any()
+    if np.count_nonzero(deps):  # several times faster than deps.any()
         deps[before[:, 0] != offsets.view(np.uint64)] = 0
         for dep in set(deps.tolist()) - {0}:
             if not hash_labels(strings, [strings[dep]], root_label)[0]:
@@ -274,9 +298,3 @@ def _choose_deps(
         labels = np.ascontiguousarray(labels, dtype=np.uint64)
     _annotate.fill_labels(deps, offsets, labels, strings.add(root_label), strings.add(fallback))
     return deps
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    """At most ten of them, for a message."""
-    shown = ", ".join(map(str, numbers[:10]))
-    return f"{shown}, ... ({len(numbers)} in all)" if len(numbers) > 10 else shown

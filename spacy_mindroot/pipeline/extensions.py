@@ -1,89 +1,133 @@
-"""What this package keeps on a Doc, and how it names one in an error message."""
+"""The attributes that this package keeps on a Doc, its tokens and its sentences, and how an error message names a Doc."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from spacy.attrs import HEAD
 from spacy.tokens import Doc, Span, Token
+
+__all__ = [
+    "DOC_EXTENSIONS",
+    "SPAN_EXTENSIONS",
+    "TOKEN_EXTENSIONS",
+    "Trees",
+    "describe",
+    "install_extensions",
+    "read_extension",
+]
 
 # doc._.arc_scores: one (n, n+1) array per sentence, in order (see scores.py).
 # doc._.arc_labels: one array of unsigned ints per sentence, same shapes: the best label of each arc, as an index into
 # doc._.arc_label_names: a list of strings.
-# doc._.conllu: a list of strings: the sentences in CoNLL-U that the Doc was made from (see conllu/docs.py).
-# doc._.mind_root_report: a list of dicts: the arcs that `mind_root` has changed on a Doc that was parsed before (see head_scores.py).
-# doc._.arc_constraints: a dict with lists of arcs, "required" and "forbidden" (see annotate.read_arc_constraints).
-EXTENSIONS = ("arc_scores", "arc_labels", "arc_label_names", "arc_constraints", "conllu", "mind_root_report")
+# doc._.arc_constraints: a dict with lists of arcs, "required" and "forbidden" (see reading.read_arc_constraints).
+# doc._.conllu: the CoNLL-U sentences that the Doc was made from, a list of strings (see conllu/docs.py).
+# doc._.mind_root_report: a list of dicts: the arcs that `mind_root` changed on a parsed Doc (see head_scores.py).
+DOC_EXTENSIONS = ("arc_scores", "arc_labels", "arc_label_names", "arc_constraints", "conllu", "mind_root_report")
 
-# What `mind_root` sets on request (see mind_root.py).
+# `mind_root` sets these on request (see mind_root.py). They describe one tree, so they are None once it has changed.
 TOKEN_EXTENSIONS = ("head_prob", "head_entropy")
 SPAN_EXTENSIONS = ("tree_logprob", "tree_margin", "trees")
+
+# Kept with each sentence that has the attributes above: the heads of its tree, so that a change is noticed.
+WRITTEN_HEADS = "mind_root_heads"
 
 Trees = list[tuple[npt.NDArray[np.int32], float]]
 
 
 def install_extensions() -> None:
-    """Registers the extensions. Done on import and again in the factory, since worker processes may do only one."""
-    for owner, names in ((Doc, EXTENSIONS), (Token, TOKEN_EXTENSIONS), (Span, SPAN_EXTENSIONS)):
-        for name in names:
-            if not owner.has_extension(name):
-                owner.set_extension(name, **({"getter": read_trees} if name == "trees" else {"default": None}))
+    """Register the extension attributes.
+
+    Importing `spacy_mindroot` after spaCy does this, and so do the factories, since worker processes may run either first.
+    """
+    for name in DOC_EXTENSIONS:
+        if not Doc.has_extension(name):
+            Doc.set_extension(name, default=None)
+    for name in TOKEN_EXTENSIONS:
+        if not Token.has_extension(name):
+            Token.set_extension(name, getter=_TokenGetter(name), setter=_Setter(name))
+    for name in SPAN_EXTENSIONS:
+        if not Span.has_extension(name):
+            Span.set_extension(name, getter=_SpanGetter(name), setter=_Setter(name))
+
+
+def key_of(name: str, owner: Doc | Token | Span) -> tuple[str, str, int | None, int | None]:
+    """Return the key under which spaCy keeps an extension attribute in `doc.user_data`."""
+    if isinstance(owner, Token):
+        return "._.", name, owner.idx, None
+    if isinstance(owner, Span):
+        return "._.", name, owner.start_char, owner.end_char
+    return "._.", name, None, None
 
 
 def read_extension(doc: Doc, name: str) -> Any:
-    """`doc._.name`, without the proxy in between, which takes longer than decoding a sentence."""
+    """Return `doc._.name` without spaCy's proxy, which takes longer than decoding a sentence."""
     return doc.user_data.get(("._.", name, None, None))
 
 
-def write_extension(doc: Doc, name: str, value: Any) -> None:
-    """Sets `doc._.name`, likewise."""
-    doc.user_data[("._.", name, None, None)] = value
-
-
-def drop_extension(doc: Doc, name: str) -> None:
-    """Takes the value of an extension off the Doc, so that it costs nothing to store or send."""
-    doc.user_data.pop(("._.", name, None, None), None)
-
-
-def write_tokens(doc: Doc, name: str, values: Iterable[Any]) -> None:
-    """Sets `token._.name` of each token, in order, where spaCy keeps it: by the token's place in the text."""
-    for token, value in zip(doc, values, strict=True):
-        doc.user_data[("._.", name, token.idx, None)] = value
-
-
-def write_span(doc: Doc, name: str, start: int, end: int, value: Any) -> None:
-    """Sets `doc[start:end]._.name` likewise."""
-    span = doc[start:end]
-    doc.user_data[("._.", name, span.start_char, span.end_char)] = value
-
-
-def write_trees_of_span(doc: Doc, start: int, end: int, trees: Trees) -> None:
-    """Sets `doc[start:end]._.trees`: as two arrays, which come back from bytes as they were. Lists may come back as tuples."""
-    heads, weights = zip(*trees, strict=True)
-    write_span(doc, "trees", start, end, {"heads": np.array(heads), "weights": np.array(weights)})
-
-
-def read_trees(span: Span) -> Trees | None:
-    """`span._.trees`: the best trees of a sentence and their weights, as from `inference.kbest`; None if they are not known."""
-    stored = span.doc.user_data.get(("._.", "trees", span.start_char, span.end_char))
-    return None if stored is None else list(zip(stored["heads"], stored["weights"].tolist(), strict=True))
-
-
-def drop_from_tokens_and_spans(doc: Doc) -> None:
-    """Takes what `mind_root` has set on the tokens and spans of an earlier tree off the Doc."""
-    names = TOKEN_EXTENSIONS + SPAN_EXTENSIONS
-    stale = [
-        key for key in doc.user_data if type(key) is tuple and len(key) == 4 and key[0] == "._." and key[1] in names
-    ]
-    for key in stale:
-        del doc.user_data[key]
-
-
 def describe(doc: Doc, sentence: int | None = None) -> str:
-    """How messages name a Doc, or one of its sentences (an index from 0)."""
+    """Return the name of a Doc, or of one of its sentences (an index from 0), for a message."""
     words = [token.text for token in doc[:6]]
     text = " ".join(words) + (" ..." if len(doc) > len(words) else "")
     name = f"Doc {text!r}"
     return name if sentence is None else f"sentence {sentence + 1} of {name}"
+
+
+class _TokenGetter:
+    """Reads an attribute of a token; None if it is unknown, or if the tree that it describes has changed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, token: Token) -> Any:
+        value = token.doc.user_data.get(key_of(self.name, token))
+        return value if value is not None and _is_current(token.sent, token) else None
+
+
+class _SpanGetter:
+    """Reads an attribute of a sentence; None if it is unknown, or if the tree that it describes has changed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, span: Span) -> Any:
+        key = key_of(self.name, span)
+        if key not in span.doc.user_data or not _is_current(span):
+            return None
+        stored = span.doc.user_data[key]
+        if self.name == "tree_margin":
+            return math.inf if stored is None else stored
+        if self.name == "trees":
+            heads = np.array(stored["heads"], dtype=np.int32).reshape(len(stored["weights"]), -1)
+            return list(zip(heads, stored["weights"], strict=True))
+        return stored
+
+
+class _Setter:
+    """Sets an attribute of a token or a sentence, as `Doc.from_json` does."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, owner: Token | Span, value: Any) -> None:
+        owner.doc.user_data[key_of(self.name, owner)] = value
+
+
+def _is_current(sentence: Span, token: Token | None = None) -> bool:
+    """Whether the tree of a sentence, or the arc to one of its tokens, is the one that `mind_root` wrote."""
+    doc = sentence.doc
+    written = doc.user_data.get(key_of(WRITTEN_HEADS, sentence))
+    if written is None:
+        # Either other sentences stand here now, or the values were restored without the heads, as from JSON.
+        return not any(type(key) is tuple and len(key) == 4 and key[1] == WRITTEN_HEADS for key in doc.user_data)
+    if len(written) != len(sentence):
+        return False
+    if token is not None:
+        head = 0 if token.head.i == token.i else token.head.i - sentence.start + 1
+        return bool(written[token.i - sentence.start] == head)
+    offsets = doc.to_array([HEAD]).view(np.int64)[sentence.start : sentence.end]
+    heads = np.where(offsets == 0, 0, np.arange(1, len(sentence) + 1) + offsets)
+    return bool(np.array_equal(heads, written))

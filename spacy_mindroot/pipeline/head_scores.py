@@ -1,39 +1,46 @@
-"""The registered source spacy-mindroot.head_scores.v1: repairs the trees that another parser has left on a Doc."""
+"""The score source spacy-mindroot.head_scores.v1: repairs the trees that another parser left on a Doc."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.tokens import Doc
 
-from ..errors import LabelsError, MissingScoresError, MissingSentencesError, NotEnoughMemoryError
+from ..decoding import Heads
+from ..errors import LabelsError, MissingScoresError, MissingSentencesError
 from ..labels import is_root_label
 from ..repair import Repair, looks_like_punctuation, repair_heads, repair_labels
 from ..trees import MISSING
-from .extensions import describe
+from .annotate import Hashes
+from .extensions import describe, read_extension
+from .reading import read_heads, sentence_lengths
+from .sources import Report, ScoreSource, SourcedScores, read_label_names
 
-_MOST_TOKENS = 16384  # in a sentence: 1 GiB of scores
+__all__ = ["HeadScores"]
 
 
 @dataclass(frozen=True)
-class HeadScores:
-    """Makes arc scores of the heads that are on the Doc, by whatever parser: the best tree under them is the nearest one with a single
-    root, which shares the most arcs with those heads (`repair.repair_heads`). Heads that are well formed stay as they are.
+class HeadScores(ScoreSource):
+    """Repairs the heads that any parser left on the Doc: finds the nearest single-rooted tree of each sentence.
 
-    spaCy derives sentences from heads, so a Doc whose heads have several roots has lost the sentences that it had: say where they
-    are to be had from. They replace those on the Doc.
+    The nearest tree shares the most arcs with those heads (see `repair.repair_heads`). Heads that are such a tree already stay
+    as they are.
 
-    sentences (str): "starts": the sentence starts on the Doc, as a `senter` or `sentencizer` with `overwrite = true` sets them between the
-        parser and this component. "spans": a span group, made before the Doc was parsed. "doc": each Doc is one sentence.
-    spans_key (str): The name of the span group, `doc.spans[spans_key]`. Its spans cover the Doc, one after the other.
-    demoted_label (Optional[str]): What a token that was a root and is none any more gets, if it is not punctuation and its label says
-        nothing else. Without it, `parataxis`, or `dep` if its part of speech is not known.
+    spaCy derives sentences from heads, so a Doc whose heads have several roots has lost its sentences. `sentences` says where to
+    find them. They replace those on the Doc.
+
+    sentences (str): "starts": the sentence starts on the Doc, as a `senter` or `sentencizer` with `overwrite = true` sets them
+        between the parser and this component. "spans": a span group that was made before the Doc was parsed. "doc": each Doc is
+        one sentence.
+    spans_key (str): The name of the span group, `doc.spans[spans_key]`. Its spans must cover the Doc, one after the other.
+    demoted_label (Optional[str]): The label of a token that is no longer a root, if it is not punctuation and keeps no other
+        label. By default `parataxis`, or `dep` if its part of speech is unknown.
     """
 
     sentences: Literal["starts", "spans", "doc"] = "starts"
@@ -42,84 +49,98 @@ class HeadScores:
 
     def __post_init__(self) -> None:
         if self.sentences not in ("starts", "spans", "doc"):
-            raise MissingSentencesError(f'sentences is {self.sentences!r}. It is "starts", "spans" or "doc".')
+            raise MissingSentencesError(f'sentences is {self.sentences!r}. It must be "starts", "spans" or "doc".')
         if self.demoted_label is not None and (not self.demoted_label or is_root_label(self.demoted_label)):
-            raise LabelsError(f"demoted_label is {self.demoted_label!r}. It is a label, and not ROOT's.")
+            raise LabelsError(f"demoted_label is {self.demoted_label!r}. It must be a label other than ROOT's.")
 
-    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        return [_scores_of(doc, k, repair.heads) for k, (_, repair) in enumerate(self._repaired(doc))]
+    def read(self, doc: Doc) -> SourcedScores:
+        parsed = list(self._parsed(doc))
+        repairs = [repair_heads(s.heads, labels=s.labels, pos=s.pos, is_punct=s.is_punct) for s in parsed]
+        return SourcedScores(
+            matrices=[],
+            arc_labels=read_extension(doc, "arc_labels"),
+            label_names=read_label_names(doc),
+            heads=[repair.heads for repair in repairs],
+            relabel=partial(self._relabel, doc, parsed, repairs),
+            sets_sentences=True,
+        )
 
-    def relabel(self, doc: Doc) -> tuple[npt.NDArray[np.uint64], list[dict[str, Any]]]:
-        """The labels of the repaired trees (`repair.repair_labels`), and what has changed. Reads the Doc before the trees are written.
+    def _relabel(
+        self, doc: Doc, parsed: Sequence["_ParsedSentence"], repairs: Sequence[Repair], heads: Sequence[Heads]
+    ) -> tuple[Hashes, Report]:
+        """Return the labels of the trees that will be written, and a report of the arcs that change.
 
-        RETURNS: For each token the hash of its label, 0 if it keeps the one that it has or is to get the component's `fallback_label`; and for each token with another head a dict of
-            its index `token`, those of its `old_head` and `head` (None for ROOT, and for one that is missing or in another sentence), its
-            `old_label` and `why` it was changed (see `repair.Change`).
+        RETURNS: The hash of each token's label, 0 if it keeps its own or gets the `fallback_label` of the component; and for each
+            token with another head a dict with its index `token`, the indexes `old_head` and `head` (None for ROOT, and for a head
+            that was missing or in another sentence), its `old_label`, and `why` it changed (see `repair.Change`). An arc that
+            constraints changed is "required".
         """
         hashes = np.zeros(len(doc), dtype=np.uint64)
-        report: list[dict[str, Any]] = []
-        for parsed, repair in self._repaired(doc):
-            heads, was = repair.heads.tolist(), parsed.labels
+        report: Report = []
+        for sentence, repair, final in zip(parsed, repairs, heads, strict=True):
+            start, n, before, was = sentence.start, len(sentence.heads), sentence.heads, sentence.labels
             labels = repair_labels(
-                was, parsed.heads, heads, pos=parsed.pos, is_punct=parsed.is_punct, demoted_label=self.demoted_label
+                was,
+                before,
+                final.tolist(),
+                pos=sentence.pos,
+                is_punct=sentence.is_punct,
+                demoted_label=self.demoted_label,
             )
-            for i, head in enumerate(heads):
+            reasons = {change.dependent: change.why for change in repair.changes}
+            for i, head in enumerate(final.tolist()):
                 is_same = labels[i] == was[i]
-                if head != 0 and (head != parsed.heads[i] if is_same else labels[i] != "dep"):
-                    hashes[parsed.start + i] = doc.vocab.strings.add(labels[i])
-            report += [
-                {
-                    "token": parsed.start + change.dependent - 1,
-                    "old_head": parsed.start + change.before - 1 if 1 <= change.before <= len(was) else None,
-                    "head": parsed.start + change.head - 1 if change.head else None,
-                    "old_label": was[change.dependent - 1],
-                    "why": change.why,
-                }
-                for change in repair.changes
-            ]
+                if head != 0 and (head != before[i] if is_same else labels[i] != "dep"):
+                    hashes[start + i] = doc.vocab.strings.add(labels[i])
+                if head != before[i]:
+                    report.append(
+                        {
+                            "token": start + i,
+                            "old_head": start + before[i] - 1 if 1 <= before[i] <= n else None,
+                            "head": start + head - 1 if head else None,
+                            "old_label": was[i],
+                            "why": reasons.get(i + 1, "required"),
+                        }
+                    )
         return hashes, report
 
-    def _repaired(self, doc: Doc) -> Iterator[tuple["_ParsedSentence", Repair]]:
-        if len(doc) == 0:
-            return
-        offsets, deps = doc.to_array([HEAD, DEP]).T
-        if not offsets.any() and not deps.any():
+    def _parsed(self, doc: Doc) -> Iterator["_ParsedSentence"]:
+        heads, deps = read_heads(doc)
+        if not deps.any() and np.array_equal(heads, np.arange(len(doc))):
             raise MissingScoresError(f"{describe(doc)} has no heads to repair. Put a parser before this component.")
-        heads = np.arange(len(doc)) + offsets.view(np.int64)
-        for start, end in pairwise([0, *self._ends(doc)]):
-            parsed = _parsed_sentence(doc, start, heads[start:end], deps[start:end])
-            yield (
-                parsed,
-                repair_heads(parsed.heads, labels=parsed.labels, pos=parsed.pos, is_punct=parsed.is_punct),
-            )
+        for start, end in pairwise(accumulate(self._lengths(doc), initial=0)):
+            yield _parsed_sentence(doc, start, heads[start:end], deps[start:end])
 
-    def _ends(self, doc: Doc) -> list[int]:
-        """The token after each sentence."""
+    def _lengths(self, doc: Doc) -> list[int]:
+        """Return the number of tokens of each sentence."""
         if self.sentences == "doc":
             return [len(doc)]
         if self.sentences == "starts":
-            starts = np.flatnonzero(doc.to_array([SENT_START]) == 1)
-            if not len(starts) and len(doc) > 1:
+            lengths = sentence_lengths(doc)
+            if lengths is None:
                 raise MissingSentencesError(
-                    f"{describe(doc)} has no sentence starts. Put a `senter` or `sentencizer` with overwrite = true before this component, or "
-                    'let it take the sentences from elsewhere: sentences = "spans", or "doc" if each Doc is one sentence.'
+                    f"{describe(doc)} has no sentence starts. Put a `senter` or `sentencizer` with overwrite = true before "
+                    'this component, or take the sentences from elsewhere: sentences = "spans", or "doc" if each Doc is one '
+                    "sentence."
                 )
-            return [*starts[starts > 0].tolist(), len(doc)]
+            return lengths
         if self.spans_key not in doc.spans:
             raise MissingSentencesError(
-                f"{describe(doc)} has no span group doc.spans[{self.spans_key!r}]. Make it of the sentences before the Doc is parsed."
+                f"{describe(doc)} has no span group doc.spans[{self.spans_key!r}]. Make it of the sentences before the Doc is "
+                "parsed."
             )
-        spans = doc.spans[self.spans_key]
-        ends = [span.end for span in spans]
-        if [span.start for span in spans] != [0, *ends[:-1]] or ends[-1] != len(doc):
+        spans = [(span.start, span.end) for span in doc.spans[self.spans_key]]
+        ends = [end for _, end in spans]
+        if [start for start, _ in spans] != [0, *ends[:-1]] or ends[-1] != len(doc):
             raise MissingSentencesError(
-                f"the spans in doc.spans[{self.spans_key!r}] of {describe(doc)} are not its sentences: they are to cover it, one after the other."
+                f"the spans in doc.spans[{self.spans_key!r}] of {describe(doc)} are not its sentences: they must cover it, one "
+                "after the other."
             )
-        return ends
+        return [end - start for start, end in spans]
 
 
 class _ParsedSentence(NamedTuple):
-    """A sentence as a parser has left it; its heads may be anything. Lists with an item for each token; heads as in CoNLL-U."""
+    """A sentence as a parser left it: one item per token. Heads are as in CoNLL-U, and may be anything."""
 
     start: int
     heads: list[int]
@@ -145,16 +166,3 @@ def _parsed_sentence(
         [token.pos_ for token in tokens],
         [looks_like_punctuation(token.text, token.pos_) for token in tokens],
     )
-
-
-def _scores_of(doc: Doc, k: int, heads: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
-    """Arc scores under which these heads are the best tree: 1 for each of its arcs, 0 for all others."""
-    n = len(heads)
-    if n > _MOST_TOKENS:
-        raise NotEnoughMemoryError(
-            f"{describe(doc, k)} has {n:,} tokens, whose arc scores would take {4 * n * (n + 1):,} bytes; up to {_MOST_TOKENS:,} tokens are "
-            "taken. Set sentence boundaries."
-        )
-    scores = np.zeros((n, n + 1), dtype=np.float32)
-    scores[np.arange(n), heads] = 1
-    return scores

@@ -1,13 +1,13 @@
-"""The spaCy component: reads arc scores off the Doc, decodes the best tree with one root of each sentence, writes it."""
+"""The spaCy component `mind_root`: reads arc scores, decodes the best single-rooted tree of each sentence, and writes it."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
@@ -17,33 +17,44 @@ from spacy.util import minibatch
 from ..constraints import Constraints
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
-from ..errors import CountError, DecodingError, LabelsError
+from ..errors import CountError, DecodingError, LabelsError, NotEnoughMemoryError
 from ..faults import decoding_error
-from ..inference.arc_confidence import Confidence, confidence_of, margin
+from ..inference.arc_confidence import confidence_of, margin
 from ..inference.next_best import kbest_matrix, to_count
 from ..labels import is_root_label
-from ..scores import FloatArray, to_root_column
+from ..scores import FloatArray
 from ..trees import tree_weight
-from .annotate import Hashes, check_sentences, hash_labels, labels_of_trees, read_arc_constraints, write_trees
-from .extensions import (
-    Trees,
-    describe,
+from .annotate import (
+    Hashes,
     drop_extension,
-    drop_from_tokens_and_spans,
-    install_extensions,
-    read_extension,
+    drop_results,
+    hash_labels,
+    labels_of_trees,
+    write_confidence,
     write_extension,
-    write_span,
-    write_tokens,
-    write_trees_of_span,
+    write_kbest,
+    write_trees,
 )
-from .sources import ScoreSource
+from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, Trees, describe, install_extensions, read_extension
+from .reading import check_sentences, read_arc_constraints
+from .sources import ScoreSource, SourcedScores, to_source
+
+__all__ = ["MindRoot", "make_mind_root"]
+
+_MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 GiB
 
 
 @Language.factory(
     "mind_root",
-    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
-    requires=["doc._.arc_scores"],
+    # No `requires`: spaCy keeps one list per factory, and whether arc scores must be on the Doc depends on the source.
+    assigns=[
+        "token.head",
+        "token.dep",
+        "token.is_sent_start",
+        "doc.sents",
+        *(f"token._.{name}" for name in TOKEN_EXTENSIONS),
+        *(f"span._.{name}" for name in SPAN_EXTENSIONS),
+    ],
     default_config={
         "scores": {"@misc": "spacy-mindroot.doc_arc_scores.v1"},
         "keep_scores": False,
@@ -70,7 +81,7 @@ from .sources import ScoreSource
 def make_mind_root(
     nlp: Language,
     name: str,
-    scores: ScoreSource,
+    scores: ScoreSource | Callable[[Doc], Any],
     keep_scores: bool,
     projective: bool,
     kbest: int,
@@ -79,7 +90,7 @@ def make_mind_root(
     fallback_label: str,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> "MindRoot":
-    """Makes the component from its config. See `MindRoot` for the settings."""
+    """Make the component from its config. See `MindRoot` for the settings."""
     install_extensions()
     return MindRoot(
         name,
@@ -95,45 +106,47 @@ def make_mind_root(
 
 
 class _Sentences(NamedTuple):
-    """What there is to decode of a Doc: one of each for each sentence.
+    """Inputs to the decoder, one entry per sentence.
 
-    scores: Arc scores as the source gave them.
-    constraints: None if the Doc has none at all.
-    masked: The scores of the trees that meet the constraints; `scores` itself if there are none.
+    sourced (SourcedScores): What the source read.
+    constraints (Optional[list[Constraints]]): None if the Doc has none.
+    matrices (list[np.ndarray]): Arc scores of the trees that meet the constraints; empty if there is nothing to decode.
     """
 
-    scores: list[FloatArray]
+    sourced: SourcedScores
     constraints: list[Constraints] | None
-    masked: list[FloatArray]
+    matrices: list[FloatArray]
 
 
 class MindRoot(Pipe):
-    """Writes, for each sentence, the tree with the greatest total arc score among those with exactly one root.
+    """Writes the best single-rooted tree of each sentence: the one with the greatest total arc score.
 
-    The sentences are what the shapes of the scores say. Labels come from `doc._.arc_labels` and `doc._.arc_label_names`
-    where these are given; otherwise an arc that the Doc has already keeps its label. See `annotate.write_trees`.
+    The shapes of the scores say where the sentences are. Labels come from `doc._.arc_labels` and `doc._.arc_label_names`, if
+    these are set; otherwise an arc that the Doc has already keeps its label. See `annotate.write_trees`.
 
-    If `doc._.arc_constraints` requires or forbids arcs, it is the best of the trees that comply; see
-    `annotate.read_arc_constraints`. The constraints stay on the Doc.
+    `doc._.arc_constraints` may require or forbid arcs; the tree is then the best one that complies. See
+    `reading.read_arc_constraints`. The constraints stay on the Doc.
 
-    name (str): The component's name in the pipeline.
-    scores (Callable[[Doc], Sequence[ArrayLike]]): Gives the arc scores of a Doc, one (n, n+1) array per sentence.
-    keep_scores (bool): Leave scores and labels on the Doc. They make it slow to store and to send between processes.
-    projective (bool): Write the best of the trees without crossing arcs.
-    kbest (int): If more than 1, set `span._.trees` of each sentence to so many of its best trees, best first: pairs (heads, weight)
-        as from `inference.kbest`, where 0 = ROOT and j = token j of the sentence. The first is the one that is written.
-    confidence (bool): Set `token._.head_prob` and `token._.head_entropy`, `span._.tree_logprob` and `span._.tree_margin` of each
-        sentence. See `inference.confidence`, and `inference.tree_margin`.
-    root_label (str): The dep of the root. spaCy itself expects "ROOT", for `noun_chunks` among others.
-    fallback_label (str): The dep of an arc that nothing else gives a label to.
-    scorer (Optional[Callable]): Scores trees for `spacy train` and `spacy evaluate`.
+    name (str): The name of the component in the pipeline.
+    scores (ScoreSource | Callable[[Doc], Sequence[ArrayLike]]): Where the arc scores of a Doc come from: a score source, or a
+        function that returns one (n, n+1) array per sentence. See `sources`.
+    keep_scores (bool): Whether scores and labels stay on the Doc. They make it slow to store and to send between processes.
+    projective (bool): Whether to write the best tree without crossing arcs.
+    kbest (int): The number of best trees per sentence that are kept in `span._.trees` if it is greater than 1: pairs (heads,
+        weight) as from `inference.kbest`, best first, where 0 = ROOT and j = token j of the sentence. The first one is written.
+    confidence (bool): Whether to set `token._.head_prob` and `token._.head_entropy`, and `span._.tree_logprob` and
+        `span._.tree_margin` of each sentence. See `inference.confidence` and `inference.tree_margin`. These attributes, and
+        `span._.trees`, are None once the heads that they describe have changed.
+    root_label (str): The label of the root. spaCy itself expects "ROOT", for example in `noun_chunks`.
+    fallback_label (str): The label of an arc that has no other.
+    scorer (Optional[Callable]): Evaluates the trees for `spacy train` and `spacy evaluate`.
     """
 
     def __init__(
         self,
         name: str = "mind_root",
         *,
-        scores: ScoreSource,
+        scores: ScoreSource | Callable[[Doc], Sequence[npt.ArrayLike]],
         keep_scores: bool = False,
         projective: bool = False,
         kbest: int = 1,
@@ -143,7 +156,7 @@ class MindRoot(Pipe):
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         self.name = name
-        self.scores = scores
+        self.scores = to_source(scores)
         self.keep_scores = keep_scores
         self.projective = projective
         self.kbest = kbest
@@ -155,10 +168,10 @@ class MindRoot(Pipe):
         self._check_settings()
 
     def __call__(self, doc: Doc) -> Doc:
-        """Parses one Doc, in place. On an error it is as it was.
+        """Parse one Doc, in place. An error leaves it unchanged.
 
-        doc (Doc): A Doc with arc scores. An empty one is returned as it is.
-        RAISES (MindRootError): If scores or labels are missing or don't fit, or if there is no tree to be had.
+        doc (Doc): A Doc with arc scores. An empty one is returned unchanged.
+        RAISES (MindRootError): If scores or labels are missing or do not fit, or if there is no tree.
         """
         for _, error in self._parse([doc]):
             if error is not None:
@@ -166,13 +179,13 @@ class MindRoot(Pipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parses a stream of Docs, each batch in one call of the core.
+        """Parse a stream of Docs, decoding each batch in one call of the core.
 
-        A Doc that can't be parsed goes to the error handler (`nlp.set_error_handler`), unchanged; if that does not
-        raise, the Doc is left out of the stream, as in spaCy's own components. The others are not affected.
+        A Doc that cannot be parsed goes to the error handler (`nlp.set_error_handler`), unchanged. If the handler does not
+        raise, that Doc is left out of the stream, as in spaCy's own components. The other Docs are not affected.
 
         stream (Iterable[Doc]): The Docs.
-        batch_size (int): How many are decoded together.
+        batch_size (int): The number of Docs that are decoded together.
         YIELDS (Doc): The parsed Docs, in order.
         """
         handle_error = self.get_error_handler()
@@ -184,12 +197,12 @@ class MindRoot(Pipe):
                     handle_error(self.name, self, [doc], error)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The settings, which `Language.from_bytes` would not take from the config."""
+        """Return the settings, which `Language.from_bytes` would not take from the config."""
         settings: bytes = srsly.msgpack_dumps({name: getattr(self, name) for name in self._SETTINGS})
         return settings
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "MindRoot":
-        """Takes over the settings. Where the scores come from is a function, and stays as it is."""
+        """Load the settings. The score source is a function, and stays as it is."""
         settings = srsly.msgpack_loads(bytes_data)
         for name in self._SETTINGS:
             setattr(self, name, settings.get(name, getattr(self, name)))
@@ -197,10 +210,10 @@ class MindRoot(Pipe):
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Writes nothing: there is nothing to know but the settings, and those are in the config.cfg beside it."""
+        """Write nothing: the settings are in the config.cfg of the pipeline."""
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "MindRoot":
-        """Reads nothing, so that settings given to `spacy.load(..., config=...)` hold."""
+        """Read nothing, so that the settings in `spacy.load(..., config=...)` take effect."""
         return self
 
     _SETTINGS = ("keep_scores", "projective", "kbest", "confidence", "root_label", "fallback_label")
@@ -208,7 +221,8 @@ class MindRoot(Pipe):
     def _check_settings(self) -> None:
         if to_count(self.kbest, "kbest") > 1 and self.projective:
             raise CountError(
-                f"{self.name}: kbest is {self.kbest}, but these trees may have crossing arcs. With projective = true, leave it at 1."
+                f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = true, "
+                "leave it at 1."
             )
         if not self.root_label or not self.fallback_label:
             raise LabelsError(
@@ -220,7 +234,7 @@ class MindRoot(Pipe):
             )
 
     def _parse(self, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Exception | None]]:
-        """Parses Docs, decoding all in one call. Yields each with what went wrong, or None."""
+        """Parse Docs, decoding all in one call. Yields each with the error that it caused, or None."""
         batch: list[tuple[Doc, _Sentences | Exception]] = []
         for doc in docs:
             try:
@@ -228,7 +242,7 @@ class MindRoot(Pipe):
             except Exception as error:
                 batch.append((doc, error))
         heads, faults = decode_matrices(
-            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in read.masked],
+            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in read.matrices],
             projective=self.projective,
         )
         at = 0
@@ -236,7 +250,7 @@ class MindRoot(Pipe):
             if isinstance(read, Exception):
                 yield doc, read
                 continue
-            own = range(at, at + len(read.masked))
+            own = range(at, at + len(read.matrices))
             at = own.stop
             try:
                 for fault in faults:
@@ -250,103 +264,100 @@ class MindRoot(Pipe):
 
     def _read(self, doc: Doc) -> _Sentences:
         if len(doc) == 0:
-            return _Sentences([], None, [])
-        matrices = [
-            to_root_column(scores, where=partial(describe, doc, k)) for k, scores in enumerate(self.scores(doc))
-        ]
-        lengths = [len(matrix) for matrix in matrices]
-        if not hasattr(self.scores, "relabel"):  # which repairs the sentences of a Doc along with its trees
+            return _Sentences(SourcedScores([]), None, [])
+        sourced = self.scores.read(doc)
+        given = sourced.heads
+        lengths = [len(sentence) for sentence in (sourced.matrices if given is None else given)]
+        if not sourced.sets_sentences:
             check_sentences(doc, lengths)
         arc_constraints = read_extension(doc, "arc_constraints")
+        if given is not None:
+            if not (arc_constraints or self.projective or self.kbest > 1 or self.confidence):
+                return _Sentences(sourced, None, [])
+            matrices = [_matrix_of_tree(doc, k, heads) for k, heads in enumerate(given)]
+            sourced = sourced._replace(matrices=matrices, heads=None)
         if not arc_constraints:
-            return _Sentences(matrices, None, matrices)
+            return _Sentences(sourced, None, sourced.matrices)
         constraints = read_arc_constraints(doc, arc_constraints, lengths)
-        masked = [some.mask(matrix) if some else matrix for some, matrix in zip(constraints, matrices, strict=True)]
-        return _Sentences(matrices, constraints, masked)
+        pairs = zip(constraints, sourced.matrices, strict=True)
+        return _Sentences(sourced, constraints, [own.mask(matrix) if own else matrix for own, matrix in pairs])
 
     def _write(self, doc: Doc, sentences: _Sentences, heads: list[Heads]) -> None:
-        matrices = sentences.masked
+        """Write the trees of a Doc. Whatever can fail comes before the first change to it."""
+        sourced, matrices = sentences.sourced, sentences.matrices
+        if sourced.heads is not None:
+            heads = sourced.heads
         trees = self._next_best(doc, sentences)
         if self.kbest > 1:
             heads = [best[0][0] for best in trees]
-        confidences = [confidence_of(*pair) for pair in zip(matrices, heads, strict=True)] if self.confidence else []
-        labels, report = self.scores.relabel(doc) if hasattr(self.scores, "relabel") else (None, None)
-        arc_labels = read_extension(doc, "arc_labels")
-        if arc_labels is not None:
-            if hasattr(self.scores, "rearrange"):
-                arc_labels = self.scores.rearrange(doc, arc_labels, "doc._.arc_labels")
-            labels = labels_of_trees(doc, arc_labels, self._hash_labels(doc), matrices, heads)
-        write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
-        drop_from_tokens_and_spans(doc)
-        if self.kbest > 1:
-            self._write_trees(doc, trees)
+        confidences, margins = [], []
         if self.confidence:
-            self._write_confidence(doc, matrices, heads, trees, confidences)
+            confidences = [confidence_of(matrix, own) for matrix, own in zip(matrices, heads, strict=True)]
+            margins = [
+                margin(best, own, tree_weight(matrix, own))
+                for matrix, own, best in zip(matrices, heads, trees, strict=True)
+            ]
+        labels, report = (None, None) if sourced.relabel is None else sourced.relabel(heads)
+        if sourced.arc_labels is not None:
+            labels = labels_of_trees(doc, sourced.arc_labels, self._hash_labels(doc, sourced.label_names), heads)
+        write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
+        drop_results(doc)
+        if self.kbest > 1:
+            write_kbest(doc, heads, trees)
+        if self.confidence:
+            write_confidence(doc, heads, confidences, margins)
         if report is not None:
             write_extension(doc, "mind_root_report", report)
         if not self.keep_scores:
-            if hasattr(self.scores, "drop"):
-                self.scores.drop(doc)
+            self.scores.drop(doc)
             drop_extension(doc, "arc_labels")
             drop_extension(doc, "arc_label_names")
 
     def _next_best(self, doc: Doc, sentences: _Sentences) -> list[Trees]:
-        """The best trees of each sentence, at least two where there are two, if they are asked for."""
+        """Return the best trees of each sentence, at least two where there are two, if the settings need them."""
         if self.kbest == 1 and not self.confidence:
             return []
         found = []
-        for k, matrix in enumerate(sentences.masked):
+        for k, matrix in enumerate(sentences.matrices):
             trees = kbest_matrix(matrix, max(self.kbest, 2))
             if isinstance(trees, Fault):
                 raise self._error(doc, sentences, trees._replace(sentence=k))
             found.append(trees)
         return found
 
-    def _write_trees(self, doc: Doc, trees: list[Trees]) -> None:
-        start = 0
-        for best in trees:
-            end = start + len(best[0][0])
-            write_trees_of_span(doc, start, end, best)
-            start = end
-
-    def _write_confidence(
-        self,
-        doc: Doc,
-        matrices: list[FloatArray],
-        heads: list[Heads],
-        trees: list[Trees],
-        confidences: list[Confidence],
-    ) -> None:
-        start = 0
-        for matrix, own, best, confidence in zip(matrices, heads, trees, confidences, strict=True):
-            end = start + len(own)
-            write_span(doc, "tree_logprob", start, end, confidence.tree_logprob)
-            write_span(doc, "tree_margin", start, end, margin(best, own, tree_weight(matrix, own)))
-            start = end
-        for name in ("head_prob", "head_entropy"):
-            write_tokens(doc, name, np.concatenate([getattr(c, name) for c in confidences] or [[]]).tolist())
-
-    def _hash_labels(self, doc: Doc) -> Hashes:
-        """The hashes of the label names of a Doc. The next Doc most likely has the same."""
-        names = read_extension(doc, "arc_label_names")
-        if names is None:
-            raise LabelsError(
-                f"{describe(doc)} has doc._.arc_labels, but no doc._.arc_label_names to say what they mean."
-            )
-        key = (doc.vocab, self.root_label, tuple(names))
+    def _hash_labels(self, doc: Doc, names: Sequence[str] | None) -> Hashes:
+        """Return the hashes of label names. They are kept, since the next Doc most likely has the same names."""
+        key = (doc.vocab, self.root_label, tuple(names or ()))
         if self._hashed is None or self._hashed[0] != key:
-            self._hashed = (key, hash_labels(doc.vocab.strings, names, self.root_label))
+            if not all(name is None or isinstance(name, str) for name in key[2]):
+                raise LabelsError(
+                    f"doc._.arc_label_names of {describe(doc)} must be a list of strings; found {str(names)[:100]}."
+                )
+            self._hashed = (key, hash_labels(doc.vocab.strings, key[2], self.root_label))
         return self._hashed[1]
 
     def _error(self, doc: Doc, sentences: _Sentences, fault: Fault) -> DecodingError:
-        k = fault.sentence
-        start = sum(len(matrix) for matrix in sentences.scores[:k])
-        words = [token.text for token in doc[start : start + len(sentences.scores[k])]]
+        k, matrices = fault.sentence, sentences.sourced.matrices
+        start = sum(len(matrix) for matrix in matrices[:k])
+        words = [token.text for token in doc[start : start + len(matrices[k])]]
         return decoding_error(
             fault,
-            sentences.scores[k],
+            matrices[k],
             sentences.constraints[k] if sentences.constraints else None,
             where=describe(doc, k),
             words=words,
             projective=self.projective,
         )
+
+
+def _matrix_of_tree(doc: Doc, k: int, heads: Heads) -> FloatArray:
+    """Return arc scores under which these heads are the best tree: 1 for each of its arcs, 0 for all others."""
+    n = len(heads)
+    if n > _MOST_TOKENS:
+        raise NotEnoughMemoryError(
+            f"{describe(doc, k)} has {n:,} tokens, whose arc scores would take {4 * n * (n + 1):,} bytes. With constraints, "
+            f"kbest, confidence or projective at most {_MOST_TOKENS:,} tokens are allowed. Set sentence boundaries."
+        )
+    scores = np.zeros((n, n + 1), dtype=np.float32)
+    scores[np.arange(n), heads] = 1
+    return scores

@@ -1,42 +1,106 @@
-"""Where arc scores come from: registered sources, each a function of a Doc that returns one array per sentence.
+"""Score sources: where `mind_root` reads the arc scores of a Doc. Each is registered, so that a config can name it.
 
-A source may also have `drop(doc)`, which takes the scores off the Doc again: `mind_root` calls it once the tree is
-written, unless it is to keep them; and `rearrange(doc, arrays, place)`, which brings the labels into the form of the scores. One
-that takes the heads and sentences of a parsed Doc, `head_scores.HeadScores`, has `relabel(doc)`.
+A source is a `ScoreSource`, or any function of a Doc that returns one array of arc scores per sentence.
 """
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
 
-from ..errors import MissingScoresError, ScoresShapeError
-from ..scores import Layout, check_layout, rearrange
-from .extensions import describe, drop_extension, read_extension
+from ..decoding import Heads
+from ..errors import LabelsError, MissingScoresError, ScoresShapeError
+from ..scores import FloatArray, Layout, check_layout, rearrange, to_root_column
+from .annotate import Hashes, drop_extension
+from .extensions import describe, read_extension
+
+__all__ = [
+    "DocArcScores",
+    "FunctionSource",
+    "ScoreSource",
+    "SourcedScores",
+    "UserDataScores",
+    "WholeDocScores",
+    "to_source",
+]
+
+Report = list[dict[str, Any]]
 
 _REMEDY = (
-    "Put a scorer before this component, or set them yourself. If the Doc came from a .spacy file, write that with "
+    "Put a scorer before this component, or set them yourself. If the Doc came from a .spacy file, write that file with "
     "DocBin(store_user_data=True): the default drops them."
 )
 
 
-@runtime_checkable
-class ScoreSource(Protocol):
-    """Arc scores of a Doc: one (n, n+1) array per sentence, in order. The shapes say where the sentences are."""
+class SourcedScores(NamedTuple):
+    """Inputs to the decoder for one Doc, with one entry per sentence, in order. Their shapes say where the sentences are.
 
-    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]: ...
+    matrices (list[np.ndarray]): Arc scores (n, n+1), `[dependent, head]`, column 0 = ROOT, as `to_root_column` returns them.
+        Empty where `heads` are given.
+    arc_labels (Optional[Sequence[ArrayLike]]): The number of the best label of each arc, laid out like the scores.
+    label_names (Optional[Sequence[str]]): The label that each number stands for.
+    heads (Optional[list[np.ndarray]]): Single-rooted trees that need no decoding, (n,) each, 0 = ROOT, in place of `matrices`.
+    relabel (Optional[Callable]): Takes the heads that will be written, and returns the hash of each token's label (0 to keep
+        the label that it has) and a report of the arcs that changed, for `doc._.mind_root_report`.
+    sets_sentences (bool): The sentences replace those that are marked on the Doc. If False, they must agree with them.
+    """
+
+    matrices: list[FloatArray]
+    arc_labels: Sequence[npt.ArrayLike] | None = None
+    label_names: Sequence[str] | None = None
+    heads: list[Heads] | None = None
+    relabel: Callable[[Sequence[Heads]], tuple[Hashes, Report]] | None = None
+    sets_sentences: bool = False
+
+
+class ScoreSource(ABC):
+    """Reads the arc scores of a Doc. Subclass it to add a source with labels, a layout or sentences of its own."""
+
+    @abstractmethod
+    def read(self, doc: Doc) -> SourcedScores:
+        """Return what there is to decode of a Doc, which has at least one token, and leave the Doc as it is.
+
+        RAISES (MindRootError): If scores are missing or do not fit the Doc.
+        """
+
+    def drop(self, doc: Doc) -> None:  # noqa: B027 - a source that keeps nothing on the Doc has nothing to drop
+        """Remove the scores from the Doc once its trees are written."""
+
+
+def to_source(scores: "ScoreSource | Callable[[Doc], Sequence[npt.ArrayLike]]") -> ScoreSource:
+    """Return the source itself, or the source that calls a function."""
+    return scores if isinstance(scores, ScoreSource) else FunctionSource(scores)
 
 
 @dataclass(frozen=True)
-class DocArcScores:
-    """Reads `doc._.arc_scores`.
+class FunctionSource(ScoreSource):
+    """Calls a function of the Doc that returns one array of arc scores, (n, n+1), per sentence.
 
-    layout (str): How each array is laid out, and each of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
+    function (Callable[[Doc], Sequence[ArrayLike]]): The function.
+    """
+
+    function: Callable[[Doc], Sequence[npt.ArrayLike]]
+
+    def read(self, doc: Doc) -> SourcedScores:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        arrays: Any = self.function(doc)
+        if isinstance(arrays, np.ndarray) and arrays.ndim == 3 or isinstance(arrays, Iterator):
+            arrays = list(arrays)
+        return _sourced(doc, arrays, f"what {name}() returns", "root_column")
+
+
+@dataclass(frozen=True)
+class DocArcScores(ScoreSource):
+    """Reads `doc._.arc_scores`: a list with one array of arc scores per sentence.
+
+    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
     """
 
     layout: Layout = "root_column"
@@ -44,22 +108,19 @@ class DocArcScores:
     def __post_init__(self) -> None:
         check_layout(self.layout)
 
-    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        return self.rearrange(doc, read_extension(doc, "arc_scores"), "doc._.arc_scores")
-
-    def rearrange(self, doc: Doc, arrays: Any, place: str) -> Sequence[npt.ArrayLike]:
-        return _per_sentence(doc, arrays, place, self.layout)
+    def read(self, doc: Doc) -> SourcedScores:
+        return _sourced(doc, read_extension(doc, "arc_scores"), "doc._.arc_scores", self.layout)
 
     def drop(self, doc: Doc) -> None:
         drop_extension(doc, "arc_scores")
 
 
 @dataclass(frozen=True)
-class UserDataScores:
-    """Reads `doc.user_data[key]`.
+class UserDataScores(ScoreSource):
+    """Reads `doc.user_data[key]`: a list with one array of arc scores per sentence.
 
-    key (str): Where another tool leaves its scores.
-    layout (str): How each array is laid out, and each of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
+    key (str): The key under which another tool leaves its scores.
+    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
     """
 
     key: str
@@ -68,23 +129,20 @@ class UserDataScores:
     def __post_init__(self) -> None:
         check_layout(self.layout)
 
-    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        return self.rearrange(doc, doc.user_data.get(self.key), f"doc.user_data[{self.key!r}]")
-
-    def rearrange(self, doc: Doc, arrays: Any, place: str) -> Sequence[npt.ArrayLike]:
-        return _per_sentence(doc, arrays, place, self.layout)
+    def read(self, doc: Doc) -> SourcedScores:
+        return _sourced(doc, doc.user_data.get(self.key), f"doc.user_data[{self.key!r}]", self.layout)
 
     def drop(self, doc: Doc) -> None:
         doc.user_data.pop(self.key, None)
 
 
 @dataclass(frozen=True)
-class WholeDocScores:
-    """Reads `doc._.arc_scores` as a single matrix over all tokens of the Doc, and cuts it along the Doc's sentences.
+class WholeDocScores(ScoreSource):
+    """Reads `doc._.arc_scores` as one matrix over all tokens of the Doc, and cuts it along the sentences of the Doc.
 
-    Arcs from one sentence to another are left out. The sentences must be set before, by `senter` or `sentencizer`.
+    Arcs between two sentences are left out. The sentences must be set before, by a `senter` or `sentencizer`.
 
-    layout (str): How the matrix is laid out, and `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
+    layout (str): The layout of the matrix, and of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
     """
 
     layout: Layout = "root_column"
@@ -92,39 +150,62 @@ class WholeDocScores:
     def __post_init__(self) -> None:
         check_layout(self.layout)
 
-    def __call__(self, doc: Doc) -> Sequence[npt.ArrayLike]:
-        return self.rearrange(doc, read_extension(doc, "arc_scores"), "doc._.arc_scores")
+    def read(self, doc: Doc) -> SourcedScores:
+        matrix, labels = read_extension(doc, "arc_scores"), read_extension(doc, "arc_labels")
+        if matrix is None:
+            raise MissingScoresError(f"{describe(doc)} has no doc._.arc_scores. {_REMEDY}")
+        cut = self._cut(doc, matrix, "doc._.arc_scores")
+        matrices = [to_root_column(own, where=partial(describe, doc, k)) for k, own in enumerate(cut)]
+        arc_labels = None if labels is None else self._cut(doc, labels, "doc._.arc_labels")
+        return SourcedScores(matrices, arc_labels, read_label_names(doc))
 
-    def rearrange(self, doc: Doc, array: Any, place: str) -> Sequence[npt.ArrayLike]:
+    def drop(self, doc: Doc) -> None:
+        drop_extension(doc, "arc_scores")
+
+    def _cut(self, doc: Doc, array: Any, place: str) -> list[npt.NDArray[Any]]:
         where = f"{place} of {describe(doc)}"
-        if array is None:
-            raise MissingScoresError(f"{describe(doc)} has no {place}. {_REMEDY}")
         matrix = rearrange(np.asarray(array), self.layout, where=where)
         if len(matrix) != len(doc):
-            raise ScoresShapeError(f"{where} is over {len(matrix)} tokens, the Doc has {len(doc)}.")
+            raise ScoresShapeError(f"{where} is over {len(matrix)} tokens, but the Doc has {len(doc)}.")
         if not doc.has_annotation("SENT_START"):
             raise MissingScoresError(
-                f"{describe(doc)} has no sentence boundaries to cut its scores along. Add a `senter` or `sentencizer` before, "
-                "or pass `[scores]` and use spacy-mindroot.doc_arc_scores.v1 if the Doc is one sentence."
+                f"{describe(doc)} has no sentence boundaries to cut its scores along. Add a `senter` or `sentencizer` "
+                "before this component, or pass `[scores]` and use spacy-mindroot.doc_arc_scores.v1 if the Doc is one "
+                "sentence."
             )
         return [
             np.concatenate([matrix[s.start : s.end, :1], matrix[s.start : s.end, s.start + 1 : s.end + 1]], axis=1)
             for s in doc.sents
         ]
 
-    def drop(self, doc: Doc) -> None:
-        drop_extension(doc, "arc_scores")
 
-
-def _per_sentence(doc: Doc, arrays: Any, place: str, layout: Layout) -> Sequence[npt.ArrayLike]:
+def _sourced(doc: Doc, arrays: Any, place: str, layout: Layout) -> SourcedScores:
+    """Return the scores in a list of arrays, one per sentence, together with the labels on the Doc."""
     if arrays is None:
         raise MissingScoresError(f"{describe(doc)} has no arc scores in {place}. {_REMEDY}")
     if not isinstance(arrays, (list, tuple)):
+        shape = f" of shape {arrays.shape}" if isinstance(arrays, np.ndarray) else ""
         raise ScoresShapeError(
-            f"{place} of {describe(doc)} is to be a list with one array per sentence; found {type(arrays).__name__}"
-            f"{f' of shape {arrays.shape}' if hasattr(arrays, 'shape') else ''}. If the Doc is one sentence, write [scores]; "
-            "if it is one matrix for several sentences, use spacy-mindroot.whole_doc_scores.v1."
+            f"{place} of {describe(doc)} must be a list with one array per sentence; found {type(arrays).__name__}{shape}. "
+            "If the Doc is one sentence, write [scores]; if it is one matrix for several sentences, use "
+            "spacy-mindroot.whole_doc_scores.v1."
         )
-    if layout == "root_column":
-        return arrays
-    return [rearrange(np.asarray(array), layout, where=describe(doc, k)) for k, array in enumerate(arrays)]
+    matrices = [to_root_column(array, layout, where=partial(describe, doc, k)) for k, array in enumerate(arrays)]
+    labels = read_extension(doc, "arc_labels")
+    if labels is not None and layout != "root_column":
+        labels = [
+            rearrange(np.asarray(array), layout, where=f"doc._.arc_labels of {describe(doc, k)}")
+            for k, array in enumerate(labels)
+        ]
+    return SourcedScores(matrices, labels, read_label_names(doc))
+
+
+def read_label_names(doc: Doc) -> Sequence[str] | None:
+    """Return `doc._.arc_label_names`.
+
+    RAISES (LabelsError): If the Doc has `doc._.arc_labels` but no names.
+    """
+    names: Sequence[str] | None = read_extension(doc, "arc_label_names")
+    if names is None and read_extension(doc, "arc_labels") is not None:
+        raise LabelsError(f"{describe(doc)} has doc._.arc_labels, but no doc._.arc_label_names to say what they mean.")
+    return names

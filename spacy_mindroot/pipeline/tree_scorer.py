@@ -1,4 +1,4 @@
-"""The registered scorer spacy-mindroot.tree_scorer.v1: what `spacy train` and `spacy evaluate` report of trees."""
+"""The scorer spacy-mindroot.tree_scorer.v1: evaluates trees for `spacy train` and `spacy evaluate`."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
@@ -9,41 +9,43 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from spacy.attrs import DEP, HEAD
 from spacy.scorer import PRFScore, Scorer
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from .alignment import UNALIGNED, one_to_one
+from .reading import read_heads
+
+__all__ = ["SCORES", "TreeScorer", "make_tree_scorer"]
 
 SCORES = ("dep_uas", "dep_las", "dep_uem", "dep_lem", "root_acc", "single_root", "dep_las_per_type")
 
 
 def make_tree_scorer(ignore_punct: bool = False) -> "TreeScorer":
-    """Scores trees against the reference, sentence by sentence of the reference.
+    """Make a function that evaluates trees against the reference, sentence by sentence of the reference.
 
-    ignore_punct (bool): Leave out tokens whose gold label is `punct` (or `p`), whatever label is predicted for them.
+    ignore_punct (bool): Whether to leave out the tokens whose gold label is `punct` or `p`, whatever label they are given.
     """
     return TreeScorer(ignore_punct)
 
 
 @dataclass(frozen=True)
 class TreeScorer:
-    """See `make_tree_scorer`.
+    """Evaluates trees; see `make_tree_scorer` for the setting.
 
-    A token counts if the reference has a head for it. It is right if it is aligned one to one and its head is aligned to
-    the gold head. With other tokens than the gold ones, `dep_uas` and `dep_las` are F-scores, for which white space does
-    not count, as in spaCy's own scorer.
+    A token counts if the reference has a head for it. It is right if it is aligned one to one, and its head is aligned to the
+    gold head. If the tokens differ from the gold tokens, `dep_uas` and `dep_las` are F-scores; white space does not count, as in
+    spaCy's own scorer.
 
-    dep_uas, dep_las (float): Tokens whose head, or head and label, is right. ROOT's label is right in upper or lower case.
-    dep_uem, dep_lem (float): Sentences all of whose heads, or heads and labels, are right.
-    root_acc (float): Of the sentences whose gold root is known, those whose root is that one and no other.
-    single_root (float): Sentences of the reference with exactly one root among their tokens. Where sentences are predicted, too,
-        one that is split has two.
-    dep_las_per_type (dict): Precision, recall and F-score for each label.
-    sents_p, sents_r, sents_f (float): Sentence boundaries, as in spaCy.
+    dep_uas, dep_las (float): Share of tokens with the right head, or with the right head and label. ROOT's label is right in
+        upper or lower case. Subtypes count: `nmod:poss` is not `nmod`.
+    dep_uem, dep_lem (float): Share of sentences with all heads right, or with all heads and labels right.
+    root_acc (float): Share of sentences whose only root is the gold root, of those with a known gold root.
+    single_root (float): Share of sentences of the reference with exactly one root among their tokens. A sentence that a
+        predicted boundary splits has two.
+    dep_las_per_type (dict): Precision, recall and F-score of each label.
+    sents_p, sents_r, sents_f (float): Precision, recall and F-score of the sentences, as in spaCy.
 
-    All are None if the reference holds no trees.
+    All are None if the reference has no trees.
     """
 
     ignore_punct: bool = False
@@ -72,12 +74,12 @@ class TreeScorer:
         reference, predicted = example.reference, example.predicted
         if not len(reference) or not reference.has_annotation("DEP"):
             return
-        gold_heads, gold_deps = _read(reference)
-        own_heads, own_deps = _read(predicted)
+        gold_heads, gold_deps = read_heads(reference)
+        own_heads, own_deps = read_heads(predicted)
         to_reference, to_predicted = one_to_one(example)
         strings = reference.vocab.strings
 
-        # By reference token: is it aligned, is its head right?
+        # For each reference token: whether it is aligned, and whether its head is right.
         aligned = to_predicted != UNALIGNED
         own_head_in_gold = np.full(len(reference), UNALIGNED)
         own_head_in_gold[aligned] = to_reference[own_heads[to_predicted[aligned]]]
@@ -93,7 +95,7 @@ class TreeScorer:
         if self.ignore_punct:
             counted &= (names != "punct") & (names != "p")
 
-        # Predicted tokens that are aligned to none count against precision; those aligned to tokens left out do not.
+        # A predicted token without an aligned token counts against precision; one aligned to a token that is left out does not.
         is_space = np.array([token.is_space for token in predicted], dtype=bool)
         surplus = int(((to_reference == UNALIGNED) & ~is_space).sum())
         _add(counts.heads, right & counted, counted, int((counted & aligned).sum()) + surplus)
@@ -123,7 +125,7 @@ class TreeScorer:
 
 
 def _roots_by_reference_token(example: Example, own_heads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """How many predicted roots there are in each reference token; one that spans several is in the first."""
+    """Return the number of predicted roots in each reference token. A root that spans several tokens is in the first."""
     alignment = example.alignment.x2y
     counts, targets = np.asarray(alignment.lengths), np.asarray(alignment.data)
     is_root = (own_heads == np.arange(len(own_heads))) & (counts > 0)
@@ -143,12 +145,6 @@ class _Counts:
     labels_match: int = 0
     root_right: int = 0
     single_root: int = 0
-
-
-def _read(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    """The head (a token; its own if it is a root) and the dep of each token."""
-    offsets, deps = doc.to_array([HEAD, DEP]).T
-    return np.arange(len(doc)) + offsets.view(np.int64), deps
 
 
 def _names(strings: Any, deps: npt.NDArray[np.uint64]) -> npt.NDArray[np.str_]:

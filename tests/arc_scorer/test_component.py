@@ -1,82 +1,15 @@
-"""arc_scorer in a pipeline: trains, predicts, stores, and says what is wrong."""
-
-from pathlib import Path
+"""arc_scorer in a pipeline: training, prediction, storage and error messages."""
 
 import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
-from spacy.training.converters import conllu_to_docs
-from thinc.api import ConfigValidationError, fix_random_seed
+from thinc.api import Adam, ConfigValidationError, warmup_linear
 
+from scorer_helpers import ENCODERS, gold_docs, make_examples, make_nlp, parse, small, trees, with_sentences
 from spacy_mindroot import count_roots, errors, is_tree
-from spacy_mindroot.arc_scorer.bilstm import BiLSTM
-from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
-from spacy_mindroot.arc_scorer.gold import read_gold
-from spacy_mindroot.trees import MISSING
-
-TREEBANK = Path(__file__).parents[2] / "assets" / "treebank"
-ENCODERS = {
-    "spaCy's": {
-        "@architectures": "spacy.HashEmbedCNN.v2",
-        "pretrained_vectors": None,
-        "width": 32,
-        "depth": 2,
-        "embed_size": 300,
-        "window_size": 1,
-        "maxout_pieces": 2,
-        "subword_features": True,
-    },
-    "ours": {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {
-            "@architectures": "spacy-mindroot.NGramHashEmbed.v1",
-            "width": 32,
-            "attrs": ["NORM", "SHAPE"],
-            "rows": [300, 100],
-            "ngram_rows": 500,
-        },
-        "encode": {"@architectures": "spacy-mindroot.CNNBiLSTM.v1", "width": 32, "depth": 1, "lstm_depth": 2},
-    },
-}
-
-
-def small(encoder="spaCy's"):
-    return {
-        "model": {
-            "@architectures": "spacy-mindroot.Biaffine.v1",
-            "arc_width": 24,
-            "label_width": 16,
-            "tag_width": 8,
-            "tok2vec": ENCODERS[encoder],
-        }
-    }
-
-
-def gold_docs(count=8, per_doc=2, part="train"):
-    text = (TREEBANK / f"{part}.conllu").read_text("utf8")
-    return list(conllu_to_docs(text, n_sents=per_doc, no_print=True))[:count]
-
-
-def make_examples(nlp, docs):
-    """The predicted Docs have the tokens, and nothing else."""
-    return [
-        Example(Doc(nlp.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc]), doc)
-        for doc in docs
-    ]
-
-
-def make_nlp(docs, *, steps, seed=0, config=None, encoder="spaCy's"):
-    fix_random_seed(seed)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("arc_scorer", config=small(encoder) | (config or {}))
-    nlp.add_pipe("mind_root")
-    optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
-    optimizer.learn_rate = 0.005
-    for _ in range(steps):
-        nlp.update(make_examples(nlp, docs), sgd=optimizer, drop=0.0)
-    return nlp
 
 
 @pytest.fixture(scope="module")
@@ -86,21 +19,8 @@ def docs():
 
 @pytest.fixture(scope="module", params=ENCODERS)
 def trained(docs, request):
-    """A pipeline that has learnt eight documents by heart."""
+    """A pipeline that has memorized eight documents."""
     return make_nlp(docs, steps=80, encoder=request.param)
-
-
-def with_sentences(nlp, doc):
-    starts = [t.is_sent_start for t in doc]
-    return Doc(nlp.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc], sent_starts=starts)
-
-
-def parse(nlp, docs, **kwargs):
-    return list(nlp.pipe([with_sentences(nlp, doc) for doc in docs], **kwargs))
-
-
-def trees(docs):
-    return [[(t.head.i, t.dep_) for t in doc] for doc in docs]
 
 
 def test_overfits_eight_documents(trained, docs):
@@ -281,23 +201,6 @@ def test_settings_survive_bytes(docs):
     assert (other.loss, other.tag_loss) == ("tree", 0.1)
 
 
-def test_the_encoder_of_the_cpu_configs():
-    """Texts without tokens among others, and nothing else; more layers than one."""
-    for depth, lstm_depth in ((1, 1), (0, 1), (1, 2)):
-        encoder = build_cnn_bilstm(8, depth=depth, lstm_depth=lstm_depth)
-        encoder.initialize(X=[np.ones((4, 8), dtype="f")])
-        vectors = [np.ones((n, 8), dtype="f") for n in (4, 0, 2)]
-        outputs, backprop = encoder.begin_update(vectors)
-        assert [v.shape for v in outputs] == [v.shape for v in backprop(outputs)] == [(4, 8), (0, 8), (2, 8)]
-        assert [v.shape for v in encoder.predict([np.zeros((0, 8), dtype="f")] * 2)] == [(0, 8)] * 2
-    layer = BiLSTM(8, 8)
-    layer.initialize()
-    assert layer.predict([]) == []
-    for wrong in ({"width": 7}, {"width": 8, "lstm_depth": 0}):
-        with pytest.raises(ValueError, match="even and lstm_depth at least 1"):
-            build_cnn_bilstm(**wrong)
-
-
 def test_diverged_training_is_an_error(docs):
     nlp = make_nlp(docs, steps=0)
     scorer = nlp.get_pipe("arc_scorer")
@@ -337,77 +240,6 @@ def test_a_listener_and_its_replacement(docs):
     assert trees(parse(nlp, docs)) == before
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What an example says
-
-
-def gold(words, reference, numbers=(), **kwargs):
-    example = Example(Doc(reference.vocab, words=words), reference)
-    labels = {reference.vocab.strings.add(name): number for number, name in enumerate(numbers)}
-    return read_gold(example, labels, {}, whole_doc=False, **kwargs)
-
-
-def reference(words, heads, deps, starts):
-    return Doc(spacy.blank("en").vocab, words=words, heads=heads, deps=deps, sent_starts=starts)
-
-
-def test_heads_count_from_the_start_of_their_sentence():
-    doc = reference(list("abcde"), [1, 1, 4, 4, 4], ["x", "ROOT", "y", "x", "ROOT"], None)
-    arcs = gold(list("abcde"), doc, ["x", "y"])
-    assert arcs.lengths == [2, 3]
-    assert arcs.heads.tolist() == [2, 0, 3, 3, 0]
-    assert arcs.labels.tolist() == [0, MISSING, 1, 0, MISSING]
-
-
-def test_missing_heads_are_not_roots():
-    """Partial annotation: a token without a label has no head, though spaCy says that it is its own."""
-    doc = reference(list("abcd"), [1, 1, 2, 1], ["x", "ROOT", "", "x"], [True, False, False, False])
-    assert gold(list("abcd"), doc, ["x"]).heads.tolist() == [2, 0, MISSING, 2]
-
-
-def test_heads_in_other_sentences_and_unknown_labels_are_left_out():
-    doc = reference(list("abcd"), [2, 3, 2, 3], ["x", "x", "ROOT", "ROOT"], None)
-    arcs = gold(list("abcd"), doc, ["y"])
-    starts = np.repeat(np.cumsum(arcs.lengths) - arcs.lengths, arcs.lengths)
-    for i, head in enumerate(arcs.heads):
-        assert head == MISSING or head == 0 or starts[i] + head - 1 == doc[i].head.i
-    assert MISSING in arcs.heads and (arcs.labels == MISSING).all()
-
-
-def test_tokens_that_are_split_or_merged_are_left_out():
-    doc = reference(
-        ["I", "can", "not", "go"], [3, 3, 3, 3], ["nsubj", "aux", "advmod", "ROOT"], [True, False, False, False]
-    )
-    arcs = gold(["I", "cannot", "g", "o"], doc, ["nsubj", "aux", "advmod"])
-    assert arcs.lengths == [4]
-    assert arcs.heads.tolist() == [MISSING] * 4
-    arcs = gold(["I", "cannot", "go"], doc, ["nsubj", "aux", "advmod"])
-    assert arcs.heads.tolist() == [3, MISSING, 0]
-
-
-def test_sentences_of_other_tokens_are_those_of_the_reference():
-    doc = reference(["Go", "home", ".", "No", "."], [0, 0, 0, 3, 3], ["ROOT", "x", "x", "ROOT", "x"], None)
-    arcs = gold(["Go", "home.", "No", "."], doc, ["x"])
-    assert arcs.lengths == [2, 2]
-    assert arcs.heads.tolist() == [0, MISSING, 0, 1]
-
-
-@pytest.mark.parametrize(("words", "lengths"), [(["A", "b", "C", "d"], [2, 2]), (["Ab", "C", "d"], [1, 2])])
-def test_a_sentence_that_begins_with_a_token_that_is_not_predicted(words, lengths):
-    doc = reference(["A", "b", " ", "C", "d"], [0, 0, 3, 3, 3], ["ROOT", "x", "x", "ROOT", "x"], None)
-    assert [len(s) for s in doc.sents] == [2, 3]
-    assert gold(words, doc, ["x"]).lengths == lengths
-
-
-def test_boundaries_that_roots_without_labels_have_lost():
-    """spaCy drops them, and still says that there are some."""
-    doc = reference(
-        list("abcdef"), [1, 1, 1, 4, 4, 4], ["nsubj", "", "obj", "nsubj", "", "obj"], [i in (0, 3) for i in range(6)]
-    )
-    with pytest.raises(errors.MissingSentencesError):
-        gold(list("abcdef"), doc)
-
-
 def test_partially_annotated_trees_train(docs):
     nlp = make_nlp(docs, steps=0)
     partial = [Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in docs]
@@ -425,3 +257,92 @@ def test_scores_travel_in_a_doc_bin(trained, docs):
     scored = [trained.get_pipe("arc_scorer")(with_sentences(trained, doc)) for doc in docs]
     restored = DocBin().from_bytes(DocBin(docs=scored, store_user_data=True).to_bytes()).get_docs(trained.vocab)
     assert trees([trained.get_pipe("mind_root")(doc) for doc in restored]) == trees(docs)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Sentences that are too long
+
+
+def limited(trained, limit):
+    """A copy of a pipeline with another max_length."""
+    nlp = spacy.blank("en").from_config(trained.config)
+    nlp.from_bytes(trained.to_bytes())
+    nlp.get_pipe("arc_scorer").max_length = limit
+    return nlp
+
+
+def test_a_sentence_that_is_too_long(trained, docs):
+    longest = max(len(sentence) for doc in docs for sentence in doc.sents)
+    assert trees(parse(limited(trained, longest), docs)) == trees(docs)
+    nlp = limited(trained, 7)
+    doc = Doc(nlp.vocab, words=["Yes", ".", *"abcdefgh"], sent_starts=[i in (0, 2) for i in range(10)])
+    says = "Sentence 2 of Doc 'Yes . a b c d ...' has 8 tokens, but max_length is 7.*`senter`.*raise"
+    with pytest.raises(errors.SentenceTooLongError, match=says):
+        nlp.get_pipe("arc_scorer")(doc)
+    assert len(limited(trained, 0)(doc)) == 10
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 100])
+def test_the_error_handler_gets_that_doc_alone(trained, batch_size):
+    nlp = limited(trained, 3)
+    texts = [Doc(nlp.vocab, words=["a"] * n, sent_starts=[True] + [False] * (n - 1)) for n in (1, 4, 2, 3, 5)]
+    seen = []
+    nlp.set_error_handler(lambda name, proc, docs, error: seen.append((name, [len(d) for d in docs], type(error))))
+    assert [len(doc) for doc in nlp.pipe(texts, batch_size=batch_size)] == [1, 2, 3]
+    assert seen == [("arc_scorer", [n], errors.SentenceTooLongError) for n in (4, 5)]
+
+
+def test_sentences_that_are_too_long_are_left_out_of_training_with_one_warning(docs):
+    nlp = make_nlp(docs, steps=0)
+    scorer = nlp.get_pipe("arc_scorer")
+    before = scorer.update(make_examples(nlp, docs))["arc_scorer"]
+    scorer.max_length = 12
+    with pytest.warns(
+        UserWarning, match="Doc '.*' of the training data has a sentence of .* max_length is 12"
+    ) as caught:
+        losses = [scorer.update(make_examples(nlp, docs))["arc_scorer"] for _ in range(2)]
+    assert len(caught) == 1
+    assert 0 < losses[0] < before
+    scorer.max_length = 1  # each token a piece of its own
+    assert np.isfinite(scorer.update(make_examples(nlp, docs))["arc_scorer"])
+
+
+def test_a_negative_max_length():
+    with pytest.raises(errors.MindRootError, match="max_length must be 0 .* but it is -1"):
+        spacy.blank("en").add_pipe("arc_scorer", config={"max_length": -1})
+
+
+def test_bytes_of_a_version_without_max_length(trained):
+    nlp = limited(trained, 55)
+    scorer = nlp.get_pipe("arc_scorer")
+    contents = srsly.msgpack_loads(scorer.to_bytes())
+    assert contents["settings"].pop("max_length") == 55
+    scorer.max_length = 7
+    scorer.from_bytes(srsly.msgpack_dumps(contents))
+    assert scorer.max_length == 7
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Training loops in Python
+
+
+def test_a_learning_rate_of_0_is_warned_about(docs):
+    """thinc's warmup_linear.v1 starts at 0, and `nlp.update` does not step it."""
+    nlp = make_nlp(docs, steps=0)
+    optimizer = Adam(warmup_linear(0.005, 10, 100))
+    examples = make_examples(nlp, docs)
+    nlp.update(examples, sgd=optimizer)  # as the first step of `spacy train`
+    with pytest.warns(UserWarning, match="arc_scorer: nothing is learned.*step_schedules"):
+        nlp.update(examples, sgd=optimizer)
+    nlp.update(examples, sgd=optimizer)
+    nlp = make_nlp(docs, steps=0)
+    optimizer = Adam(warmup_linear(0.005, 10, 100))
+    for _ in range(5):
+        nlp.update(examples, sgd=optimizer)
+        optimizer.step_schedules()
+
+
+def test_nothing_is_said_of_optimizers_without_a_rate(docs):
+    nlp = make_nlp(docs, steps=0)
+    for _ in range(3):
+        nlp.update(make_examples(nlp, docs), sgd=lambda key, weights, gradient: (weights, gradient * 0))

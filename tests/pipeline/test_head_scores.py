@@ -169,10 +169,39 @@ def test_settings_that_make_no_sense():
         HeadScores(demoted_label="ROOT")
 
 
-def test_very_long_sentences_are_refused():
-    doc = Doc(spacy.blank("xx").vocab, words=["a"] * 20_000, heads=[0] * 20_000, deps=["ROOT"] + ["x"] * 19_999)
+def very_long():
+    return Doc(spacy.blank("xx").vocab, words=["a"] * 20_000, heads=[0] * 20_000, deps=["ROOT"] + ["x"] * 19_999)
+
+
+def test_very_long_sentences_need_no_matrix():
+    doc = very_long()
+    doc[7].head, doc[7].dep_ = doc[7], "ROOT"
+    doc = component(sentences="doc")(doc)
+    assert [token.i for token in doc if token.head == token] == [0]
+
+
+def test_very_long_sentences_that_need_a_matrix_are_refused():
+    nlp = spacy.blank("xx")
+    source = {"@misc": "spacy-mindroot.head_scores.v1", "sentences": "doc"}
+    mind_root = nlp.add_pipe("mind_root", config={"scores": source, "kbest": 2})
     with pytest.raises(errors.NotEnoughMemoryError, match="20,000 tokens"):
-        component(sentences="doc")(doc)
+        mind_root(very_long())
+
+
+def test_constraints_decide_over_the_parse_and_the_report_says_so():
+    doc = parsed("a b c", [1, 1, 1], ["nsubj", "ROOT", "obj"])
+    doc._.arc_constraints = {"required": [(2, 0)]}
+    doc = component(sentences="doc")(doc)
+    assert tree(doc)[0] == [1, 1, 0]
+    assert [(arc["token"], arc["head"], arc["why"]) for arc in doc._.mind_root_report] == [(2, 0, "required")]
+
+
+def test_a_new_root_by_constraint_gives_the_old_one_another_label():
+    doc = parsed("a b c", [1, 1, 1], ["nsubj", "ROOT", "obj"], ["NOUN", "VERB", "NOUN"])
+    doc._.arc_constraints = {"required": [(0, 0)]}
+    heads, labels, _ = tree(component(sentences="doc")(doc))
+    assert heads[0] == 0 and labels[0] == "ROOT" and labels.count("ROOT") == 1
+    assert labels[1] != "ROOT"
 
 
 def test_the_report_is_stored_with_the_doc():

@@ -1,0 +1,42 @@
+"""The learning rate schedule spacy-mindroot.warmup_linear.v1, which is never 0."""
+
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
+from collections.abc import Iterable
+from itertools import count
+
+__all__ = ["warmup_linear"]
+
+
+def warmup_linear(
+    initial_rate: float,
+    warmup_steps: int,
+    total_steps: int,
+    start_factor: float = 0.1,
+    end_factor: float = 0.01,
+) -> Iterable[float]:
+    """Return a learning rate for each step: a linear rise, a linear fall, and then a constant.
+
+    thinc's `warmup_linear.v1` starts and ends at 0. `spacy train` steps the schedule after each update, but a loop
+    around `nlp.update()` in Python usually does not: it stays at the first rate and, if that is 0, learns nothing. Here
+    the first rate is large enough to learn from. Call `optimizer.step_schedules()` after each update to follow the
+    schedule.
+
+    initial_rate (float): The highest rate, reached after `warmup_steps`.
+    warmup_steps (int): Number of steps of the rise.
+    total_steps (int): Number of steps of rise and fall together. The rate is constant from then on.
+    start_factor (float): The first rate, as a fraction of `initial_rate`; greater than 0, at most 1.
+    end_factor (float): The last rate, likewise.
+    RAISES (ValueError): If a factor is out of range.
+    """
+    for name, factor in (("start_factor", start_factor), ("end_factor", end_factor)):
+        if not 0 < factor <= 1:
+            raise ValueError(
+                f"spacy-mindroot.warmup_linear.v1: {name} must be greater than 0 and at most 1, but found {factor}."
+            )
+    return (_factor(step, warmup_steps, total_steps, start_factor, end_factor) * initial_rate for step in count())
+
+
+def _factor(step: int, warmup_steps: int, total_steps: int, start: float, end: float) -> float:
+    if step < warmup_steps:
+        return start + (1 - start) * step / warmup_steps
+    return max(end, 1 - (1 - end) * (step - warmup_steps) / max(1, total_steps - warmup_steps))

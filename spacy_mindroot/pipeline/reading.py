@@ -1,0 +1,125 @@
+"""What a Doc says: its heads, its sentences, and the constraints on its arcs. Nothing is written here; see annotate.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from spacy.attrs import DEP, HEAD, SENT_START
+from spacy.tokens import Doc
+
+from ..constraints import Constraints, pairs_of_ints
+from ..errors import ConstraintsError, SentenceMismatchError
+from . import _annotate
+from .extensions import describe
+
+__all__ = ["check_sentences", "listed", "lengths_between", "read_arc_constraints", "read_heads", "sentence_lengths"]
+
+_STARTS = (SENT_START,)  # as a tuple, which spaCy converts faster
+
+
+def read_heads(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """Return the head and the label of each token.
+
+    doc (Doc): The Doc. Its heads need not form trees.
+    RETURNS (tuple[np.ndarray, np.ndarray]): For each token the index of its head in the Doc, its own if it is a root or has
+        no head, and the hash of its label, 0 if it has none. Where a Doc has labels, a token without one has no head.
+    """
+    offsets, deps = doc.to_array((HEAD, DEP)).T
+    return np.arange(len(doc)) + offsets.view(np.int64), deps
+
+
+def sentence_lengths(doc: Doc) -> list[int] | None:
+    """Return the number of tokens of each sentence of a Doc; None if it has no sentence boundaries.
+
+    A Doc of one token is one sentence. A Doc whose roots have no label has no boundaries: spaCy drops them.
+    """
+    if len(doc) == 0:
+        return []
+    starts = doc.to_array(_STARTS) == 1
+    if not doc.has_annotation("SENT_START") or (doc.has_annotation("DEP") and not starts.any()):
+        return None
+    return lengths_between(starts)
+
+
+def lengths_between(starts: npt.NDArray[np.bool_]) -> list[int]:
+    """Return the lengths of the sentences that begin at the first token and wherever `starts` is true."""
+    begins = [0, *(np.flatnonzero(starts[1:]) + 1).tolist()]
+    return np.diff([*begins, len(starts)]).tolist()
+
+
+def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
+    """Check that sentences of these lengths fit the Doc.
+
+    Boundaries that were set on the Doc must be the same. Boundaries that a parse left may be more: in spaCy a second root
+    splits a sentence, and the new tree is there to mend that.
+
+    doc (Doc): The Doc.
+    lengths (Sequence[int]): The number of tokens of each sentence.
+    RAISES (SentenceMismatchError): If they do not fit.
+    """
+    if sum(lengths) != len(doc):
+        raise SentenceMismatchError(
+            f"{describe(doc)} has {len(doc)} tokens, but its arc scores are for sentences of {listed(lengths)} tokens, "
+            f"{sum(lengths)} in total. Score the Doc with the tokenization it has."
+        )
+    if 0 in lengths:
+        raise SentenceMismatchError(f"{describe(doc)} has arc scores for a sentence of 0 tokens. Leave it out.")
+    starts = doc.to_array(_STARTS)
+    if _annotate.boundaries_agree(starts, list(lengths)) is not False:
+        return
+    present, wanted = starts == 1, np.zeros(len(doc), dtype=bool)
+    wanted[list(accumulate(lengths[:-1], initial=0))] = present[0] = True
+    if not (doc.has_annotation("DEP", require_complete=True) and bool(present[wanted].all())):
+        raise SentenceMismatchError(
+            f"{describe(doc)} has sentences of {listed(lengths_between(present))} tokens, but its arc scores are for "
+            f"sentences of {listed(lengths)}. Set the boundaries before the Doc is scored, and do not change them after."
+        )
+
+
+def read_arc_constraints(doc: Doc, arc_constraints: Any, lengths: Sequence[int]) -> list[Constraints]:
+    """Return the constraints in `doc._.arc_constraints`, sentence by sentence.
+
+    doc (Doc): The Doc.
+    arc_constraints (dict[str, list[tuple[int, int]]]): Arcs (token.i, head.i) that the tree must have, under "required", and
+        must not have, under "forbidden". A root is its own head, as in spaCy.
+    lengths (Sequence[int]): The number of tokens of each sentence. A forbidden arc between two sentences changes nothing.
+    RAISES (ConstraintsError): If there is no such arc, or a required arc leads from one sentence to another.
+    """
+    if not isinstance(arc_constraints, dict) or not arc_constraints.keys() <= {"required", "forbidden"}:
+        raise ConstraintsError(
+            f"{describe(doc)}: doc._.arc_constraints is a dict with lists of arcs under 'required' and 'forbidden', or one "
+            f"of them; found {str(arc_constraints)[:100]}."
+        )
+    sentence_of = np.repeat(np.arange(len(lengths)), lengths)
+    starts = list(accumulate(lengths, initial=0))
+    arcs: dict[str, list[list[tuple[int, int]]]] = {name: [[] for _ in lengths] for name in ("required", "forbidden")}
+    for name, of_doc in arc_constraints.items():
+        for dependent, head in pairs_of_ints(of_doc, name, where=f"{describe(doc)}: "):
+            if not (0 <= dependent < len(doc) and 0 <= head < len(doc)):
+                raise ConstraintsError(
+                    f"{describe(doc)} has no arc {dependent, head} that could be {name}: arcs in doc._.arc_constraints are "
+                    f"(token.i, head.i), from 0 to {len(doc) - 1}, and a root is its own head."
+                )
+            k = int(sentence_of[dependent])
+            if sentence_of[head] == k:
+                arcs[name][k].append((dependent - starts[k] + 1, 0 if head == dependent else head - starts[k] + 1))
+            elif name == "required":
+                raise ConstraintsError(
+                    f"{describe(doc)}: token {dependent} ({doc[dependent].text!r}) is required to have token {head} "
+                    f"({doc[head].text!r}) as its head, which is in another sentence. Change the sentence boundaries, or "
+                    "drop this arc."
+                )
+    return [
+        Constraints(required, forbidden)
+        for required, forbidden in zip(arcs["required"], arcs["forbidden"], strict=True)
+    ]
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Return at most ten of the numbers, for a message."""
+    shown = ", ".join(map(str, numbers[:10]))
+    return f"{shown}, ... ({len(numbers)} in all)" if len(numbers) > 10 else shown

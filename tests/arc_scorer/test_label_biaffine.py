@@ -1,0 +1,65 @@
+"""Label scores: gradients, and the two ways to compute them."""
+
+import numpy as np
+import pytest
+
+from scorer_helpers import LENGTHS, OPS, WIDTH, N, gradient_errors, randomise, vectors
+from spacy_mindroot.arc_scorer.batching import BUCKETS, batch_sentences, distance_buckets
+from spacy_mindroot.arc_scorer.label_biaffine import LabelBiaffine
+
+
+def random_heads(rng):
+    """Head rows (-1 = ROOT) and distance buckets of the arcs of a batch."""
+    return np.where(rng.random(N) < 0.2, -1, rng.integers(0, N, N)), rng.integers(0, BUCKETS, N)
+
+
+def test_gradients(rng):
+    dependents, heads = vectors(rng), vectors(rng)
+    rows, distances = random_heads(rng)
+    inputs = (dependents, heads, batch_sentences(OPS, LENGTHS), rows, distances)
+    model = LabelBiaffine(WIDTH, nO=4)
+    model.initialize(X=inputs)
+    randomise(model, rng)
+    weights = rng.normal(size=(N, 4)).astype("f")
+    _, backprop = model.begin_update(inputs)
+    d_dependents, d_heads = backprop(weights)
+    arrays = [dependents, heads, *(model.get_param(name) for name in model.param_names)]
+    gradients = [d_dependents, d_heads, *(model.get_grad(name) for name in model.param_names)]
+    errors = gradient_errors(lambda: float((model.predict(inputs) * weights).sum()), arrays, gradients, rng, step=0.5)
+    assert max(errors) < 1e-3
+
+
+@pytest.mark.parametrize("part", [1, 1 << 24])
+def test_labels_of_given_arcs_are_those_of_all_arcs(rng, part, monkeypatch):
+    """The two ways to score labels agree, whether in one part or in many."""
+    monkeypatch.setattr("spacy_mindroot.arc_scorer.label_biaffine._LARGEST_PART", part)
+    batch = batch_sentences(OPS, LENGTHS)
+    dependents, heads = vectors(rng), vectors(rng)
+    model = LabelBiaffine(WIDTH, nO=4)
+    model.initialize(X=(dependents, heads, batch, None, None))
+    randomise(model, rng)
+    start, starts = 0, []
+    for n in LENGTHS:
+        starts.append(start)
+        start += n
+    for group, parts in zip(batch.groups, model.predict((dependents, heads, batch, None, None)), strict=True):
+        block = np.concatenate(list(parts), axis=1)
+        for row, k in enumerate(group.sentences.tolist()):
+            n, first = LENGTHS[k], starts[k]
+            buckets = distance_buckets(n)
+            for head in range(n + 1):
+                rows, distances = np.full(N, -1), np.zeros(N, dtype=int)
+                if head:
+                    rows[first : first + n] = first + head - 1
+                    distances[first : first + n] = buckets[:, head - 1]
+                given = model.predict((dependents, heads, batch, rows, distances))[first : first + n]
+                np.testing.assert_allclose(block[row, :n, head], given, rtol=1e-4, atol=1e-4)
+
+
+def test_label_scores_of_all_arcs_have_no_gradient(rng):
+    batch = batch_sentences(OPS, LENGTHS)
+    model = LabelBiaffine(WIDTH, nO=4)
+    model.initialize()
+    _, backprop = model.begin_update((vectors(rng), vectors(rng), batch, None, None))
+    with pytest.raises(ValueError, match="For training, pass the heads"):
+        backprop(None)

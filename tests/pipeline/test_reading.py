@@ -1,0 +1,75 @@
+"""Heads, sentences and constraints of a Doc, in one place."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from spacy_mindroot.errors import ConstraintsError, SentenceMismatchError
+from spacy_mindroot.pipeline.reading import (
+    check_sentences,
+    lengths_between,
+    listed,
+    read_arc_constraints,
+    read_heads,
+    sentence_lengths,
+)
+
+VOCAB = spacy.blank("xx").vocab
+
+
+def test_heads_are_indexes_in_the_doc():
+    doc = Doc(VOCAB, words=list("abcd"), heads=[1, 1, 3, 3], deps=["x", "ROOT", "", "ROOT"])
+    heads, deps = read_heads(doc)
+    assert heads.tolist() == [1, 1, 3, 3]
+    assert [VOCAB.strings[dep] if dep else "" for dep in deps.tolist()] == ["x", "ROOT", "", "ROOT"]
+
+
+@pytest.mark.parametrize(
+    ("made", "lengths"),
+    [
+        ({"words": []}, []),
+        ({"words": ["a"]}, [1]),
+        ({"words": list("abc")}, None),
+        ({"words": list("abc"), "sent_starts": [True, False, True]}, [2, 1]),
+        ({"words": list("abc"), "sent_starts": [None, None, True]}, [2, 1]),
+        ({"words": list("abc"), "sent_starts": [False, False, False]}, [3]),
+        ({"words": list("abc"), "heads": [1, 1, 1], "deps": ["x", "ROOT", "x"]}, [3]),
+        ({"words": list("abc"), "heads": [0, 0, 2], "deps": ["ROOT", "x", "ROOT"]}, [2, 1]),
+        ({"words": list("abc"), "heads": [1, 1, 1], "deps": ["x", "", "x"]}, None),  # spaCy drops all boundaries
+    ],
+)
+def test_sentences(made, lengths):
+    assert sentence_lengths(Doc(VOCAB, **made)) == lengths
+
+
+def test_lengths_between_starts():
+    assert lengths_between(np.array([False, False, True, True])) == [2, 1, 1]
+    assert lengths_between(np.array([True])) == [1]
+
+
+def test_sentences_that_fit_and_that_do_not():
+    doc = Doc(VOCAB, words=list("abc"), sent_starts=[True, False, True])
+    check_sentences(doc, [2, 1])
+    for lengths, says in (
+        ([3], "sentences of 2, 1 tokens"),
+        ([2, 2], "3 tokens.* 4 in total"),
+        ([2, 0, 1], "0 tokens"),
+    ):
+        with pytest.raises(SentenceMismatchError, match=says):
+            check_sentences(doc, lengths)
+    check_sentences(Doc(VOCAB, words=list("abc")), [1, 2])  # nothing is known of its sentences
+
+
+def test_constraints_sentence_by_sentence():
+    doc = Doc(VOCAB, words=list("abcd"))
+    first, second = read_arc_constraints(doc, {"required": [(0, 1), (3, 3)], "forbidden": [(2, 3), (0, 3)]}, [2, 2])
+    assert first.required == [(1, 2)] and first.forbidden == []
+    assert second.required == [(2, 0)] and second.forbidden == [(1, 2)]
+    with pytest.raises(ConstraintsError, match="another sentence"):
+        read_arc_constraints(doc, {"required": [(0, 3)]}, [2, 2])
+
+
+def test_long_lists_are_cut_short_in_messages():
+    assert listed([1, 2]) == "1, 2"
+    assert listed([0] * 11) == ", ".join("0" * 10) + ", ... (11 in all)"
