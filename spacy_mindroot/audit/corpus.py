@@ -148,7 +148,8 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
             matrices = sourced.matrices
             if sourced.heads is not None:
                 raise CorpusError(
-                    "The mind_root of this pipeline repairs the heads of another parser, so there are no arc scores to read."
+                    "The mind_root of this pipeline repairs the heads of another parser, so there are no arc scores to "
+                    "read."
                 )
             if len(matrices) != 1:
                 raise ScoresShapeError(

@@ -27,7 +27,8 @@ def tree_lines(
     while waiting:  # no recursion, since a sentence may be one long chain
         token, indent, last = waiting.pop()
         star = " *" if token in marked else ""
-        lines.append(f"{indent}{'└' if last else '├'}─ {visible(words[token - 1])} ({visible(labels[token - 1])}){star}")
+        shown = f"{visible(words[token - 1])} ({visible(labels[token - 1])})"
+        lines.append(f"{indent}{'└' if last else '├'}─ {shown}{star}")
         indent += "   " if last else "│  "
         waiting += [(child, indent, child == dependents[token][-1]) for child in reversed(dependents[token])]
     return lines

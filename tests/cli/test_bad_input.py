@@ -1,7 +1,7 @@
 """A hundred bad inputs and more for each command: exit status 1 or 2, a message, and never a traceback.
 
-Inputs are made systematically: paths that are not what they should be, files cut off or altered at many places, arrays and
-cells of every wrong kind, outputs that can't be written, options out of range.
+Inputs are made systematically: paths that are not what they should be, files cut off or altered at many places, arrays
+and cells of every wrong kind, outputs that can't be written, options out of range.
 """
 
 import gzip
