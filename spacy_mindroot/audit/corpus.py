@@ -146,6 +146,11 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
         for doc, gold in _piped(nlp, pairs):
             sourced = source.read(doc)
             matrices = sourced.matrices
+            if sourced.heads is not None:
+                raise CorpusError(
+                    "The mind_root of this pipeline repairs the heads of another parser, so there are no arc scores to "
+                    "read."
+                )
             if len(matrices) != 1:
                 raise ScoresShapeError(
                     f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the "

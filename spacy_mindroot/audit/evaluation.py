@@ -44,14 +44,14 @@ def count_right(
     heads, gold_heads (np.ndarray): (n,), 0 = ROOT. A gold head of -1 is unknown.
     labels, gold_labels (Optional[Sequence[str]]): The label of each token. Without both of them, no label is right.
     """
-    known = gold_heads >= 0
-    right = known & (heads == gold_heads)
-    tokens, n_right, labelled, universal = int(known.sum()), int(right.sum()), 0, 0
+    right, is_root = heads == gold_heads, heads == 0
+    tokens, n_right = int(np.count_nonzero(gold_heads >= 0)), int(np.count_nonzero(right))
+    labelled = universal = 0
     if labels is not None and gold_labels is not None:
         pairs = list(zip(labels, gold_labels, strict=True))
         same = np.array([own == gold for own, gold in pairs], dtype=bool)
         similar = np.array([own.split(":")[0] == gold.split(":")[0] for own, gold in pairs], dtype=bool)
-        labelled, universal = int((right & same).sum()), int((right & similar).sum())
+        labelled, universal = int(np.count_nonzero(right & same)), int(np.count_nonzero(right & similar))
     return Right(
         tokens=tokens,
         heads=n_right,
@@ -59,8 +59,8 @@ def count_right(
         universal=universal,
         tree=int(n_right == tokens),
         labelled_tree=int(labelled == tokens),
-        has_root=int(bool((gold_heads == 0).any())),
-        root=int(np.count_nonzero(heads == 0) == 1 and bool((right & (heads == 0)).any())),
+        has_root=int(np.count_nonzero(gold_heads == 0) > 0),
+        root=int(np.count_nonzero(is_root) == 1 and bool(right[is_root.argmax()])),
     )
 
 

@@ -22,7 +22,10 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"spacy-mindroot {version('spacy-mindroot')}")
+        from .files import errors_as_messages
+
+        with errors_as_messages():
+            typer.echo(f"spacy-mindroot {version('spacy-mindroot')}")
         raise typer.Exit
 
 

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from wasabi import table
 
 from ..audit.decoded import DecodedSentence, decode_sentences
+from ..audit.escapes import visible
 from ..audit.evaluation import Right, attachment_score, count_right
 from ..conllu import format_sentence
 from ..core.fault import Fault
@@ -178,4 +179,4 @@ def before_and_after(decoded: DecodedSentence, *, number: int) -> str:
         roots = count_roots(heads)
         title = f"{title}: {roots} root{'s' if roots > 1 else ''}, weight {tree_weight(sentence.scores, heads):.2f}"
         columns.append([title, "", *tree_lines(sentence.words, heads.tolist(), sentence.labels(heads), marked=changed)])
-    return "\n".join([f"\nSentence {number}: {' '.join(sentence.words)}", "", *side_by_side(*columns)])
+    return "\n".join([f"\nSentence {number}: {visible(' '.join(sentence.words))}", "", *side_by_side(*columns)])

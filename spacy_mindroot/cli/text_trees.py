@@ -1,35 +1,43 @@
-"""Trees as text, to look at in a terminal."""
+"""Draws trees as text, for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
+from ..audit.escapes import visible
+
+__all__ = ["side_by_side", "tree_lines"]
+
 
 def tree_lines(
     words: Sequence[str], heads: Sequence[int], labels: Sequence[str], *, marked: Collection[int] = ()
 ) -> list[str]:
-    """A tree as indented lines: ROOT on top, every token under its head, dependents in the order of the sentence.
+    """A tree as indented lines: ROOT on top, every token below its head, dependents in the order of the sentence.
 
-    words, labels (Sequence[str]): Of the tokens.
-    heads (Sequence[int]): 0 = ROOT. They must form a tree; several tokens may be roots.
-    marked (Collection[int]): Tokens (from 1) whose line ends in a star.
+    words, labels (Sequence[str]): The word and the label of each token. Control characters are spelled out.
+    heads (Sequence[int]): 0 = ROOT. The heads must form a tree; several tokens may be roots.
+    marked (Collection[int]): Tokens, from 1, whose line ends in a star.
     """
     dependents: list[list[int]] = [[] for _ in range(len(words) + 1)]
     for token, head in enumerate(heads, 1):
         dependents[head].append(token)
     lines = ["ROOT"]
     waiting = [(token, "", token == dependents[0][-1]) for token in reversed(dependents[0])]
-    while waiting:  # not recursive: a sentence may be one long chain
+    while waiting:  # no recursion, since a sentence may be one long chain
         token, indent, last = waiting.pop()
         star = " *" if token in marked else ""
-        lines.append(f"{indent}{'└' if last else '├'}─ {words[token - 1]} ({labels[token - 1]}){star}")
+        shown = f"{visible(words[token - 1])} ({visible(labels[token - 1])})"
+        lines.append(f"{indent}{'└' if last else '├'}─ {shown}{star}")
         indent += "   " if last else "│  "
         waiting += [(child, indent, child == dependents[token][-1]) for child in reversed(dependents[token])]
     return lines
 
 
 def side_by_side(left: Sequence[str], right: Sequence[str], *, gap: int = 4) -> list[str]:
-    """Two blocks of lines as two columns."""
+    """Two blocks of lines as two columns.
+
+    gap (int): Spaces between the widest line on the left and the right column.
+    """
     width = max(map(len, left), default=0) + gap
     return [f"{a:<{width}}{b}".rstrip() for a, b in zip_longest(left, right, fillvalue="")]

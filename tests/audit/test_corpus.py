@@ -160,3 +160,16 @@ def test_pipelines_that_do_not_load_or_do_not_run(tmp_path, corpus):
     (tmp_path / "model" / "vocab" / "strings.json").write_bytes(b"\xff[")
     with pytest.raises(CorpusError, match="not a pipeline"):
         load_pipeline(str(tmp_path / "model"))
+
+
+def test_a_pipeline_that_repairs_heads_has_no_scores(corpus):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.head_scores.v1"}})
+
+    @spacy.Language.component("heads_for_test_corpus")
+    def heads_for_test_corpus(doc):
+        return Doc(doc.vocab, words=[t.text for t in doc], heads=[0] * len(doc), deps=["ROOT"] + ["x"] * (len(doc) - 1))
+
+    nlp.add_pipe("heads_for_test_corpus", first=True)
+    with pytest.raises(CorpusError, match="no arc scores"):
+        list(score_sentences(nlp, read_corpus(corpus, nlp.vocab)))

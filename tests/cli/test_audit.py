@@ -144,6 +144,72 @@ def test_neither_corpus_nor_output_takes_the_others_place(model, checkout, tmp_p
     assert (out / "single_root.conllu").read_bytes() == before
 
 
+@spacy.Language.component("scores_for_test_audit")
+def scores_for_test_audit(doc):
+    doc._.arc_scores = [np.eye(len(doc), len(doc) + 1)]
+    doc._.arc_labels = [np.zeros((len(doc), len(doc) + 1), dtype=int)]
+    doc._.arc_label_names = ["nsubj"]
+    return doc
+
+
+SURFACE = (
+    "# sent_id = s\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\t_\tADP\t_\t_\t3\tcase\t_\t_\n"
+    "2\tle\t_\tDET\t_\t_\t3\tdet\t_\t_\n3\tpain\t_\tNOUN\t_\t_\t0\troot\t_\tX=1\n\n"
+)
+
+
+@pytest.fixture
+def light_model(tmp_path):
+    """Saves a pipeline that was trained on multiword tokens, or on words, or says nothing of it."""
+
+    def save(surface_tokens):
+        nlp = spacy.blank("fr")
+        nlp.add_pipe("scores_for_test_audit")
+        if surface_tokens is not None:
+            reader = {"@readers": "spacy-mindroot.ConlluCorpus.v1", "path": "x", "surface_tokens": surface_tokens}
+            nlp.config["corpora"] = {"dev": reader}
+        nlp.to_disk(tmp_path / "model")
+        return tmp_path / "model"
+
+    return save
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "tokens"),
+    [(True, [], 2), (True, ["--words"], 3), (False, [], 3), (None, ["--surface-tokens"], 2), (None, [], 3)],
+)
+def test_the_tokens_are_those_of_the_training_corpus(light_model, tmp_path, config, options, tokens):
+    (tmp_path / "gold.conllu").write_text(SURFACE, encoding="utf8")
+    result = audit(light_model(config), tmp_path / "gold.conllu", "--out", tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "out" / "audit.json").read_text("utf8"))["tokens"] == tokens
+    assert ("--surface-tokens" in result.stderr.partition("gold label")[0]) == (config is None and not options)
+    written = (tmp_path / "out" / "single_root.conllu").read_text("utf8")
+    assert ("1-2\tdu" in written and "X=1" in written) == (tokens == 3) and "sent_id = s\n" in written
+    assert ("1\tdu\t" in written) == (tokens == 2)
+
+
+def test_labels_that_can_not_fit_are_a_warning(light_model, tmp_path):
+    (tmp_path / "gold.conllu").write_text(SURFACE, encoding="utf8")
+    result = audit(light_model(False), tmp_path / "gold.conllu")
+    assert "67% of the tokens have a gold label that the scorer does not have" in result.stderr
+    (tmp_path / "gold.conllu").write_text(SURFACE.replace("case", "nsubj").replace("det", "nsubj"), encoding="utf8")
+    assert audit(light_model(False), tmp_path / "gold.conllu").stderr == ""
+
+
+def test_a_corpus_is_read_once(light_model, tmp_path, monkeypatch):
+    from spacy_mindroot.audit import corpus as module
+
+    reads = []
+    read = module.read_conllu
+    monkeypatch.setattr(module, "read_conllu", lambda path: reads.append(path) or read(path))
+    (tmp_path / "gold.conllu").write_text(SURFACE * 3000, encoding="utf8")
+    result = audit(light_model(False), tmp_path / "gold.conllu", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert len(reads) == 1
+    assert (tmp_path / "out" / "audit.jsonl").read_text("utf8").count("\n") == 3000
+
+
 def udeval(gold, system, *flags):
     """UAS and LAS as the shared tasks count them."""
     script = "import sys; from udtools.cli import main_eval; sys.exit(main_eval())"

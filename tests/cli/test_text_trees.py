@@ -33,3 +33,8 @@ def test_a_chain_of_thousands_is_no_recursion():
 def test_side_by_side():
     assert side_by_side(["a", "bcd"], ["x", "y", "z"], gap=2) == ["a    x", "bcd  y", "     z"]
     assert side_by_side([], ["x"]) == ["    x"]
+
+
+def test_words_can_not_steer_the_terminal():
+    lines = tree_lines(["\x1b[2J", "a\u202eb"], [0, 1], ["root", "x\ny"])
+    assert lines[1:] == ["└─ \\u001b[2J (root)", "   └─ a\\u202eb (x\\u000ay)"]

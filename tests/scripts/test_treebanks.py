@@ -119,6 +119,52 @@ def test_what_was_made_from_other_data_is_made_again(checkout, repositories, tmp
         prepare(source, tmp_path / "corpus")
 
 
+@pytest.mark.parametrize("size", [0, 1, 100, -1])
+def test_a_truncated_corpus_is_made_again(repositories, tmp_path, treebanks, size):
+    """Though its digest says that it is complete."""
+    from scripts.treebanks.prepare import prepare
+
+    source = repositories / "UD_Kurmanji-MG"
+    one = prepare(source, tmp_path)
+    corpus = tmp_path / "train.spacy"
+    content = corpus.read_bytes()
+    corpus.write_bytes(content[:size])
+    assert prepare(source, tmp_path) == one
+    assert corpus.read_bytes() == content
+    corpus.unlink()
+    (tmp_path / "digest.txt").write_bytes(b"\xff")
+    assert prepare(source, tmp_path) == one and corpus.exists()
+
+
+@pytest.mark.parametrize("file", ["run.json", "audit/audit.json"])
+@pytest.mark.parametrize("content", [None, b"", b'{"facts"', b"[]", b"{}", b"\xff\x00", b"null"])
+def test_damaged_results_are_named_and_made_again(finished, checkout, treebanks, tmp_path, file, content):
+    from scripts.treebanks.prepare import Treebank
+    from scripts.treebanks.run import Run
+
+    out, _, _ = finished
+    shutil.copytree(out / "UD_Marathi-UFAL" / "seed-1", tmp_path / "UD_Marathi-UFAL" / "seed-1")
+    folder = tmp_path / "UD_Marathi-UFAL" / "seed-1"
+    facts = srsly.read_json(folder / "run.json")["facts"]
+    treebank = Treebank(tmp_path, tmp_path, facts["train"], facts["dev"], facts["digest"])
+    config = checkout / "configs" / "cpu-small.cfg"
+    done = Run("UD_Marathi-UFAL", treebank, facts["seed"], facts["steps"], config, folder)
+    assert done.is_done
+    if content is None:
+        (folder / file).unlink()
+    else:
+        (folder / file).write_bytes(content)
+    assert not done.is_done
+    if (file, content) == ("run.json", None):  # the run has not finished: nothing to join
+        assert treebanks.collect(tmp_path) == []
+        return
+    with pytest.raises(RuntimeError, match=file.rpartition("/")[2]):
+        treebanks.collect(tmp_path)
+    if content == b"":
+        code, output = run(checkout, tmp_path, "table")
+        assert code == 2 and "Traceback" not in output and "run" in output
+
+
 def test_runs_with_different_settings_are_not_joined(finished, treebanks, tmp_path):
     out, _, _ = finished
     copy = tmp_path / "UD_Marathi-UFAL"
