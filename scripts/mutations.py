@@ -426,6 +426,7 @@ MUTATIONS = [
         "if (!(best.score > tree_arc_[p])) break;",
         "if (!(best.score >= tree_arc_[p])) break;",
         "equally good arcs from descendants are contracted, too",
+        "what this adds was found before, at the same cost, when the arc of the descendant had its turn",
     ),
     Mutation(
         "kbest",
