@@ -413,7 +413,6 @@ MUTATIONS = [
         "if (cost <= swap.loss) swap = {cost, root, 0};",
         "trees with another root come first in a tie",
     ),
-    Mutation("kbest", "std::max(swap.loss, 0.0)", "swap.loss", "rounding: a loss below 0"),
     Mutation("kbest", "to[0] = single_root_ ? FORBIDDEN : from[0];", "to[0] = from[0];", "swaps to a second root"),
     Mutation("kbest", "            to[head_[p] + 1] = FORBIDDEN;\n", "", "an arc of the tree replaces itself"),
     Mutation(
@@ -427,6 +426,7 @@ MUTATIONS = [
         "if (!(best.score > tree_arc_[p])) break;",
         "if (!(best.score >= tree_arc_[p])) break;",
         "equally good arcs from descendants are contracted, too",
+        "what this adds was found before, at the same cost, when the arc of the descendant had its turn",
     ),
     Mutation(
         "kbest",

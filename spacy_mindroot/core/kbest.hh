@@ -137,8 +137,8 @@ private:
             }
         }
         if (swap.dependent != NONE)
-            candidates_.push({loss(trees.data(), heads) + std::max(swap.loss, 0.0), pushed_++, tree, subspace,
-                              swap.dependent, swap.column});
+            candidates_.push(
+                {loss(trees.data(), heads) + swap.loss, pushed_++, tree, subspace, swap.dependent, swap.column});
         return {};
     }
 
