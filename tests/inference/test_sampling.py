@@ -173,3 +173,7 @@ def test_too_far_apart_to_sample_without_replacement():
     assert sample(scores, 3, 1).tolist() == [[0, 1]] * 3
     with pytest.raises(errors.ScoreRangeError, match="without replacement"):
         sample(scores, 3, 1, replace=False)
+    scores = np.full((3, 4), -1e308)
+    scores[np.arange(3), [0, 1, 2]] = 0
+    with pytest.raises(errors.ScoreRangeError):
+        sample(scores, 9, 1, replace=False)  # trees with two bad arcs weigh less than the smallest double
