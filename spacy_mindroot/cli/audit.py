@@ -99,7 +99,7 @@ def _warn_of_loss(nlp: Language) -> None:
             warn(
                 f'{name} was trained with loss = "tree", which does not teach it how many roots a sentence has. All '
                 'that is called "unconstrained" here is therefore meaningless. To see what the constraint changes, '
-                'train with '
+                "train with "
                 'loss = "head" or "both".'
             )
 
