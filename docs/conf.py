@@ -23,7 +23,7 @@ extensions = [
     "spacy_docstrings",
     "from_code",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "release"]
 root_doc = "index"
 
 myst_enable_extensions = ["deflist"]
