@@ -155,7 +155,7 @@ def installed(
 
     for name, figures in measure_installed(DATA / "ud" / treebank, repeats, other, other_configs):
         rows = [(figure, f"{value:,.0f}" if value >= 1000 else f"{value:.3g}") for figure, value in figures.items()]
-        typer.echo(table(rows, header=("", name), divider=True, aligns=("l", "r")))
+        typer.echo(table(rows, header=("", name), divider=True, aligns=("l", "r"), max_col=60))
 
 
 # The options of `train` and `losses`.
