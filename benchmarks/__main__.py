@@ -153,14 +153,9 @@ def installed(
     """Speed and memory of pipelines as installed, each in a fresh process: ours, and spaCy's tok2vec and parser."""
     from .installed import measure_installed
 
-    figures = dict(measure_installed(DATA / "ud" / treebank, repeats, other, other_configs))
-    names = list(figures)
-    for figure in figures[names[0]]:
-        rows = [
-            (name, f"{figures[name][figure]:,.4g}" if figures[name][figure] < 1000 else f"{figures[name][figure]:,.0f}")
-            for name in names
-        ]
-        typer.echo(table(rows, header=("", figure), divider=True, aligns=("l", "r")))
+    for name, figures in measure_installed(DATA / "ud" / treebank, repeats, other, other_configs):
+        rows = [(figure, f"{value:,.0f}" if value >= 1000 else f"{value:.3g}") for figure, value in figures.items()]
+        typer.echo(table(rows, header=("", name), divider=True, aligns=("l", "r"), max_col=60))
 
 
 # The options of `train` and `losses`.

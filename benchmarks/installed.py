@@ -41,7 +41,11 @@ def _run(python: str, config: str, treebank: Path, repeats: int) -> dict[str, fl
     script = str(Path(__file__).with_name("installed_worker.py"))
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for task in (["train", config, str(treebank), folder], ["measure", folder, str(treebank), str(repeats)]):
+        for task in (
+            ["train", config, str(treebank), folder],
+            ["measure", folder, str(treebank), str(repeats)],
+            ["memory", folder, str(treebank)],
+        ):
             done = subprocess.run(
                 [python, script, *task], env=environment, stdout=subprocess.PIPE, text=True, check=True, cwd=folder
             )
