@@ -163,6 +163,8 @@ def make_product_setter(products: Literal["auto", "numpy", "blis"] = "auto") -> 
     """Make the callback spacy-mindroot.set_products.v1, for `after_pipeline_creation` in the `[nlp]` block of a config.
 
     It chooses the matrix products of all components of the pipeline, spaCy's own included. See `set_products`.
+
+    products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.
     """
 
     def set_products_of_pipeline(nlp: Language) -> Language:
