@@ -81,8 +81,8 @@ def _all_arcs(model, dependents, heads, batch):
     for group in batch.groups:
         size, longest = group.real.shape
         H = group.pad_with_root(heads, root)
-        H = xp.concatenate([H, xp.ones((size, longest + 1, 1), dtype="f")], axis=2)[:, None]
-        queries = group.pad(of_dependent).reshape(size, longest, n_labels, -1).transpose(0, 1, 3, 2)
+        H = xp.concatenate([H, xp.ones((size, longest + 1, 1), dtype="f")], axis=2)
+        queries = group.pad(of_dependent).reshape(size, longest * n_labels, -1)
         step = max(1, _LARGEST_PART // (size * (longest + 1) * n_labels))
         yield (
             _labels_of(xp, H, queries, distance, group.distances, slice(i, i + step)) for i in range(0, longest, step)
@@ -90,10 +90,13 @@ def _all_arcs(model, dependents, heads, batch):
 
 
 def _labels_of(xp, H, queries, distance, distances, dependents):
-    scores = xp.matmul(H, queries[:, dependents])
-    scores[:, :, 1:] += distance[distances[dependents]]
-    scores[:, :, 0] += distance[0]
-    return scores
+    n_labels = distance.shape[1]
+    queries = queries[:, dependents.start * n_labels : dependents.stop * n_labels]
+    # One product for each sentence: [sentence, head, dependent and label]
+    scores = xp.matmul(H, queries.transpose(0, 2, 1)).reshape(len(H), H.shape[1], -1, n_labels)
+    scores[:, 1:] += distance[distances[dependents].T]
+    scores[:, 0] += distance[0]
+    return scores.transpose(0, 2, 1, 3)
 
 
 def _init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:
