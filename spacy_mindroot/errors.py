@@ -32,6 +32,7 @@ __all__ = [
     "ScoresTypeError",
     "SeedError",
     "SentenceMismatchError",
+    "SentenceTooLongError",
     "TrainingError",
     "VoteError",
 ]

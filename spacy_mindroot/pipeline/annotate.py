@@ -1,4 +1,5 @@
-"""Writes trees, and what is known about them, to a Doc. Nothing else in this package turns heads into spaCy's own form."""
+"""Writes trees, and what is known about them, to a Doc. Apart from `conllu/docs.py`, which
+makes Docs, nothing else in this package turns heads into spaCy's own form."""
 
 from __future__ import annotations
 
