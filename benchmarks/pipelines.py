@@ -21,8 +21,8 @@ OUR_CONFIG = ROOT / "configs" / "cpu-accurate.cfg"
 def time_pipelines(config: Path, length: int, sentences: int, repeats: int, *, use_blis: bool) -> dict[str, float]:
     """Return median seconds for a sentence, by pipeline and by component of ours.
 
-    The pipelines are ours, ours with spaCy's parser in place of `arc_scorer` and `mind_root`, and spaCy's own. They have
-    seen the small English treebank a few times; the sentences are its words in random order.
+    The pipelines are ours, ours with spaCy's parser in place of `arc_scorer` and `mind_root`, and spaCy's own.
+    They have seen the small English treebank a few times; the sentences are its words in random order.
 
     use_blis (bool): All of them multiply matrices with BLIS. If False, with numpy's BLAS.
     """
