@@ -2,8 +2,8 @@
 
 Usage: python -m scripts.demo_folds CONFIG CORPUS_FOLDER OUT_FOLDER --folds 5 --steps 300 --lang en --seed 1
 
-The sentences of train.spacy, dev.spacy and test.spacy in CORPUS_FOLDER are shuffled and split into folds. For each fold,
-a parser is trained on the others. Its arc scores for the fold, with the gold trees, go to a score file in OUT_FOLDER.
+The sentences of train.spacy, dev.spacy and test.spacy in CORPUS_FOLDER are shuffled and split into folds. For each of
+them, a parser is trained on the others. Its arc scores, with the gold trees, go to a score file in OUT_FOLDER.
 """
 
 from __future__ import annotations
