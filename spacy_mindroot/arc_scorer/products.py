@@ -162,7 +162,7 @@ def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "au
 
 
 def make_product_setter(products: Literal["auto", "numpy", "blis"] = "auto") -> Callable[[Language], Language]:
-    """Make the callback spacy-mindroot.set_products.v1, for `after_pipeline_creation` in the `[nlp]` block of a config.
+    """Return a callback that chooses the matrix products, for `after_pipeline_creation` in the `[nlp]` block of a config.
 
     It chooses the matrix products of all components of the pipeline, spaCy's own included. See `set_products`.
 

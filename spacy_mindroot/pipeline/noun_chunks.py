@@ -53,7 +53,7 @@ def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
 
 
 def make_noun_chunks_callback() -> Callable[[Language], Language]:
-    """Make the callback spacy-mindroot.noun_chunks.v1, which lets `doc.noun_chunks` follow UD.
+    """Return a callback that lets `doc.noun_chunks` follow Universal Dependencies.
 
     In a config: `after_pipeline_creation = {"@callbacks": "spacy-mindroot.noun_chunks.v1"}` under `[nlp]`.
     """
