@@ -178,8 +178,8 @@ def train(
 ) -> None:
     """Train our default CPU config and spaCy's parser for the same CPU time, and compare them on the test sets.
 
-    Gold tokens and sentences, all tokens counted, one thread, numpy's BLAS. The checkpoint is the one that is best on the
-    development set; without one, the last.
+    Gold tokens and sentences, all tokens counted, one thread, numpy's BLAS. The checkpoint is the one that is best on
+    the development set; without one, the last.
     """
     if run:
         _train_all(treebanks, ("spacy", "mindroot"), seeds, seconds, results)

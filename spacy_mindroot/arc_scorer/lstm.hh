@@ -1,8 +1,8 @@
-// The time loop of a bidirectional LSTM over texts of different lengths: everything of a step but the products with the input
-// weights, which are one large product for all tokens and are left to the caller.
+// The time loop of a bidirectional LSTM over texts of different lengths: everything of a step but the products with the
+// input weights, which are one large product for all tokens and are left to the caller.
 //
-// Texts are processed together, the longest first, so that at each step those that have not ended are the first ones. Tokens stay
-// where they are in the flat arrays; a step finds the row of each text's token.
+// Texts are processed together, the longest first, so that at each step those that have not ended are the first ones.
+// Tokens stay where they are in the flat arrays; a step finds the row of each text's token.
 #pragma once
 
 #include <algorithm>
@@ -111,8 +111,8 @@ template <int LANES>
 inline void store(float* to, float value) { *to = value; }
 #endif
 
-// tanh by a rational function of degree 13 over 6 (the minimax coefficients of Eigen's ptanh), right to a few units of the last
-// place; beyond 7.9 it is 1 in single precision.
+// tanh by a rational function of degree 13 over 6 (the minimax coefficients of Eigen's ptanh), right to a few units of
+// the last place; beyond 7.9 it is 1 in single precision.
 template <class F>
 MINDROOT_LSTM_INLINE F tanh_of(F x) {
     const F limit = F{} + 7.90531110763549805f;

@@ -57,8 +57,8 @@ def write_trees(
 
     doc (Doc): The Doc. Any tree that it has is replaced.
     heads (Sequence[ArrayLike]): Heads of each sentence, in order, as in CoNLL-U: 0 = ROOT, j = token j of the sentence.
-    labels (Optional[np.ndarray]): The hash of each token's label, (len(doc),), 0 for none (see `hash_labels`). A token without
-        one keeps the label that it has if its head stays the same, and gets `fallback_label` otherwise.
+    labels (Optional[np.ndarray]): The hash of each token's label, (len(doc),), 0 for none (see `hash_labels`). A token
+        without one keeps the label that it has if its head stays the same, and gets `fallback_label` otherwise.
     root_label (str): The label of the root, whatever `labels` says. Other tokens lose it, and "root", if they have it.
     fallback_label (str): The label of an arc that has no other.
     RAISES (HeadsError): If the heads of a sentence are not a tree with one root, which spaCy would accept silently.
@@ -82,8 +82,8 @@ def write_trees(
     columns = tree.view(np.uint64)
     columns[1] = _choose_deps(doc, before, tree[0], labels, root_label, fallback_label)
 
-    # The sentence starts are written separately. Written along with the heads they would be replaced by those that spaCy
-    # derives from the heads, which are wrong for very tangled trees.
+    # The sentence starts are written separately. Written along with the heads they would be replaced by those that
+    # spaCy derives from the heads, which are wrong for very tangled trees.
     doc.from_array(_TREE, columns.T)
     derived = doc.to_array(_STARTS)
     doc.from_array(_STARTS, sent_starts.view(np.uint64))
@@ -109,9 +109,9 @@ def _warn_of_tangle(doc: Doc) -> None:
 def restore_sentences(doc: Doc) -> None:
     """Set the sentence starts of a parsed Doc from its trees: the tokens that arcs connect are a sentence.
 
-    Use it on Docs that were restored from bytes, from a DocBin or from a worker process. spaCy derives their sentence starts
-    from the left edges of the roots, and gives up on very tangled trees. Each sentence must be one tree, as `mind_root` writes
-    them: an arc between two sentences would join them, and a token without a head stands alone.
+    Use it on Docs that were restored from bytes, from a DocBin or from a worker process. spaCy derives their sentence
+    starts from the left edges of the roots, and gives up on very tangled trees. Each sentence must be one tree, as
+    `mind_root` writes them: an arc between two sentences would join them, and a token without a head stands alone.
 
     doc (Doc): The Doc. One without a parse is left as it is.
     """
@@ -215,8 +215,8 @@ def labels_of_trees(
 ) -> Hashes:
     """Return the hash of the label of each token's arc, (len(doc),).
 
-    arc_labels (Sequence[ArrayLike | ArcLabels]): The best label of each arc of each sentence, as numbers laid out like the arc
-        scores, (n, n+1).
+    arc_labels (Sequence[ArrayLike | ArcLabels]): The best label of each arc of each sentence, as numbers laid out like
+        the arc scores, (n, n+1).
     label_hashes (np.ndarray): The hash of each label, by its number.
     heads (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT.
     RAISES (LabelsError): If the labels do not fit the arc scores, or a number has no label.

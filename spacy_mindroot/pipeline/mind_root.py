@@ -121,22 +121,25 @@ class _Sentences(NamedTuple):
 class MindRoot(Pipe):
     """Writes the best single-rooted tree of each sentence: the one with the greatest total arc score.
 
-    The shapes of the scores say where the sentences are. Labels come from `doc._.arc_labels` and `doc._.arc_label_names`, if
-    these are set; otherwise an arc that the Doc has already keeps its label. See `annotate.write_trees`.
+    The shapes of the scores say where the sentences are. Labels come from `doc._.arc_labels` and
+    `doc._.arc_label_names`, if these are set; otherwise an arc that the Doc has already keeps its label. See
+    `annotate.write_trees`.
 
     `doc._.arc_constraints` may require or forbid arcs; the tree is then the best one that complies. See
     `reading.read_arc_constraints`. The constraints stay on the Doc.
 
     name (str): The name of the component in the pipeline.
-    scores (ScoreSource | Callable[[Doc], Sequence[ArrayLike]]): Where the arc scores of a Doc come from: a score source, or a
-        function that returns one (n, n+1) array per sentence. See `sources`.
-    keep_scores (bool): Whether scores and labels stay on the Doc. They make it slow to store and to send between processes.
+    scores (ScoreSource | Callable[[Doc], Sequence[ArrayLike]]): Where the arc scores of a Doc come from: a score
+        source, or a function that returns one (n, n+1) array per sentence. See `sources`.
+    keep_scores (bool): Whether scores and labels stay on the Doc. They make it slow to store and to send between
+        processes.
     projective (bool): Whether to write the best tree without crossing arcs.
-    kbest (int): The number of best trees per sentence that are kept in `span._.trees` if it is greater than 1: pairs (heads,
-        weight) as from `inference.kbest`, best first, where 0 = ROOT and j = token j of the sentence. The first one is written.
+    kbest (int): The number of best trees per sentence that are kept in `span._.trees` if it is greater than 1: pairs
+        (heads, weight) as from `inference.kbest`, best first, where 0 = ROOT and j = token j of the sentence. The first
+        one is written.
     confidence (bool): Whether to set `token._.head_prob` and `token._.head_entropy`, and `span._.tree_logprob` and
-        `span._.tree_margin` of each sentence. See `inference.confidence` and `inference.tree_margin`. These attributes, and
-        `span._.trees`, are None once the heads that they describe have changed.
+        `span._.tree_margin` of each sentence. See `inference.confidence` and `inference.tree_margin`. These attributes,
+        and `span._.trees`, are None once the heads that they describe have changed.
     root_label (str): The label of the root. spaCy itself expects "ROOT", for example in `noun_chunks`.
     fallback_label (str): The label of an arc that has no other.
     scorer (Optional[Callable]): Evaluates the trees for `spacy train` and `spacy evaluate`.
@@ -181,8 +184,8 @@ class MindRoot(Pipe):
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Parse a stream of Docs, decoding each batch in one call of the core.
 
-        A Doc that cannot be parsed goes to the error handler (`nlp.set_error_handler`), unchanged. If the handler does not
-        raise, that Doc is left out of the stream, as in spaCy's own components. The other Docs are not affected.
+        A Doc that cannot be parsed goes to the error handler (`nlp.set_error_handler`), unchanged. If the handler does
+        not raise, that Doc is left out of the stream, as in spaCy's own components. The other Docs are not affected.
 
         stream (Iterable[Doc]): The Docs.
         batch_size (int): The number of Docs that are decoded together.

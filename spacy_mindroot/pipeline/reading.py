@@ -25,8 +25,9 @@ def read_heads(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
     """Return the head and the label of each token.
 
     doc (Doc): The Doc. Its heads need not form trees.
-    RETURNS (tuple[np.ndarray, np.ndarray]): For each token the index of its head in the Doc, its own if it is a root or has
-        no head, and the hash of its label, 0 if it has none. Where a Doc has labels, a token without one has no head.
+    RETURNS (tuple[np.ndarray, np.ndarray]): For each token the index of its head in the Doc, its own if it is a root or
+        has no head, and the hash of its label, 0 if it has none. Where a Doc has labels, a token without one has no
+        head.
     """
     offsets, deps = doc.to_array((HEAD, DEP)).T
     return np.arange(len(doc)) + offsets.view(np.int64), deps
@@ -54,8 +55,8 @@ def lengths_between(starts: npt.NDArray[np.bool_]) -> list[int]:
 def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
     """Check that sentences of these lengths fit the Doc.
 
-    Boundaries that were set on the Doc must be the same. Boundaries that a parse left may be more: in spaCy a second root
-    splits a sentence, and the new tree is there to mend that.
+    Boundaries that were set on the Doc must be the same. Boundaries that a parse left may be more: in spaCy a second
+    root splits a sentence, and the new tree is there to mend that.
 
     doc (Doc): The Doc.
     lengths (Sequence[int]): The number of tokens of each sentence.
@@ -84,9 +85,10 @@ def read_arc_constraints(doc: Doc, arc_constraints: Any, lengths: Sequence[int])
     """Return the constraints in `doc._.arc_constraints`, sentence by sentence.
 
     doc (Doc): The Doc.
-    arc_constraints (dict[str, list[tuple[int, int]]]): Arcs (token.i, head.i) that the tree must have, under "required", and
-        must not have, under "forbidden". A root is its own head, as in spaCy.
-    lengths (Sequence[int]): The number of tokens of each sentence. A forbidden arc between two sentences changes nothing.
+    arc_constraints (dict[str, list[tuple[int, int]]]): Arcs (token.i, head.i) that the tree must have, under
+        "required", and must not have, under "forbidden". A root is its own head, as in spaCy.
+    lengths (Sequence[int]): The number of tokens of each sentence. A forbidden arc between two sentences changes
+        nothing.
     RAISES (ConstraintsError): If there is no such arc, or a required arc leads from one sentence to another.
     """
     if not isinstance(arc_constraints, dict) or not arc_constraints.keys() <= {"required", "forbidden"}:

@@ -43,13 +43,15 @@ _REMEDY = (
 class SourcedScores(NamedTuple):
     """Inputs to the decoder for one Doc, with one entry per sentence, in order. Their shapes say where the sentences are.
 
-    matrices (list[np.ndarray]): Arc scores (n, n+1), `[dependent, head]`, column 0 = ROOT, as `to_root_column` returns them.
-        Empty where `heads` are given.
-    arc_labels (Optional[Sequence[ArrayLike | ArcLabels]]): The number of the best label of each arc, laid out like the scores.
+    matrices (list[np.ndarray]): Arc scores (n, n+1), `[dependent, head]`, column 0 = ROOT, as `to_root_column` returns
+        them. Empty where `heads` are given.
+    arc_labels (Optional[Sequence[ArrayLike | ArcLabels]]): The number of the best label of each arc, laid out like the
+        scores.
     label_names (Optional[Sequence[str]]): The label that each number stands for.
-    heads (Optional[list[np.ndarray]]): Single-rooted trees that need no decoding, (n,) each, 0 = ROOT, in place of `matrices`.
-    relabel (Optional[Callable]): Takes the heads that will be written, and returns the hash of each token's label (0 to keep
-        the label that it has) and a report of the arcs that changed, for `doc._.mind_root_report`.
+    heads (Optional[list[np.ndarray]]): Single-rooted trees that need no decoding, (n,) each, 0 = ROOT, in place of
+        `matrices`.
+    relabel (Optional[Callable]): Takes the heads that will be written, and returns the hash of each token's label (0 to
+        keep the label that it has) and a report of the arcs that changed, for `doc._.mind_root_report`.
     sets_sentences (bool): The sentences replace those that are marked on the Doc. If False, they must agree with them.
     """
 
@@ -101,7 +103,8 @@ class FunctionSource(ScoreSource):
 class DocArcScores(ScoreSource):
     """Reads `doc._.arc_scores`: a list with one array of arc scores per sentence.
 
-    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
+    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see
+        `spacy_mindroot.scores.LAYOUTS`.
     """
 
     layout: Layout = "root_column"
@@ -121,7 +124,8 @@ class UserDataScores(ScoreSource):
     """Reads `doc.user_data[key]`: a list with one array of arc scores per sentence.
 
     key (str): The key under which another tool leaves its scores.
-    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
+    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see
+        `spacy_mindroot.scores.LAYOUTS`.
     """
 
     key: str
