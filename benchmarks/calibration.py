@@ -1,4 +1,4 @@
-"""How far the probabilities of heads can be relied on: score files with gold heads against the marginals of their trees."""
+"""Calibration of the probabilities of heads: marginals of the arc scores in score files against their gold heads."""
 
 from __future__ import annotations
 

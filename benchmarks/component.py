@@ -1,4 +1,4 @@
-"""What `mind_root` costs on a short Doc, beside the two calls that put a tree on it."""
+"""Times `mind_root` on a short Doc, compared with the two calls that put a tree on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from .families import sentences
 
 
 def time_component(n: int, count: int, repeats: int) -> dict[str, float]:
-    """Median seconds for a Doc of one sentence with labels: `mind_root(doc)`, `mind_root.pipe(docs)`, and both `from_array` calls."""
+    """Median seconds for a Doc of one sentence with labels.
+
+    They are those of `mind_root(doc)`, of `mind_root.pipe(docs)`, and of both `from_array` calls.
+    """
     nlp = spacy.blank("xx")
     component = nlp.add_pipe("mind_root")
     batch = sentences("parser", n)

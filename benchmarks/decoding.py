@@ -1,4 +1,4 @@
-"""How long decoders take: all of them on the same sentences, in turn, in one run, on one core; their trees are checked."""
+"""Times decoders: all of them on the same sentences, in turn, in one run, on one core. Their trees are checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORTEST = 0.005  # seconds of a measurement: a batch is decoded as often as tha
 
 @dataclass(frozen=True)
 class Result:
-    """What a contestant did on the sentences of a family (or of a score file) of n tokens."""
+    """The result of a contestant on the sentences of n tokens of a family, or of a score file."""
 
     contestant: str
     family: str
@@ -39,8 +39,10 @@ def pin_to_one_core() -> None:
 def time_decoders(
     contestants: list[Contestant], family: str, sizes: list[int], repeats: int, too_long: float
 ) -> list[Result]:
-    """Each contestant on a family, shortest sentences first; one that takes `too_long` (seconds for a batch) is not measured on
-    longer ones."""
+    """Measure each contestant on a family, shortest sentences first.
+
+    One that takes `too_long` (seconds for a batch) is not measured on longer sentences.
+    """
     found = []
     left = contestants
     for n in sizes:
@@ -54,7 +56,7 @@ def time_decoders(
 def time_score_file(
     contestants: list[Contestant], path: Path, most: int, repeats: int, too_long: float
 ) -> list[Result]:
-    """The contestants on the first sentences of a file of real scores (`lens` and `arc`, as README.md beside them says)."""
+    """Measure the contestants on the first sentences of a file of real scores: `lens` and `arc`, see its README.md."""
     with np.load(path) as arrays:
         lengths = arrays["lens"][:most]
         ends = np.cumsum(lengths.astype(np.int64) * (lengths + 1))
@@ -66,7 +68,7 @@ def time_score_file(
 def time_batch(
     contestants: list[Contestant], family: str, n: int, batch: list[np.ndarray], repeats: int, too_long: float
 ) -> list[Result]:
-    """One that takes `too_long` is timed once."""
+    """Measure the contestants on a batch, in turn. One that takes `too_long` is timed once."""
     inputs, checks, loops, times = {}, {}, {}, {}
     failed = []
     weights = [tree_weight(scores, decode(scores)) for scores in batch]
@@ -99,7 +101,7 @@ def time_batch(
 
 
 def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray]) -> tuple[int, int]:
-    """How many are best, and how many are trees with one root. No tree with one root can weigh more than ours."""
+    """The number of best trees, and of trees with one root. No tree with one root can weigh more than ours."""
     best = one_root = 0
     for scores, weight, heads in zip(batch, weights, trees, strict=True):
         if not is_tree(heads) or count_roots(heads) != 1:
@@ -114,7 +116,10 @@ def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray
 
 @dataclass(frozen=True)
 class Threads:
-    """Medians for the same batch on one thread and on two. Elapsed time says nothing where the cores are busy with other work."""
+    """Median times for the same batch on one thread and on two.
+
+    Judge by processor time: elapsed time says nothing where the cores are busy with other work.
+    """
 
     cpu_seconds_of_one: float
     cpu_seconds_of_two: float  # of both together
@@ -124,7 +129,7 @@ class Threads:
 
 
 def time_threads(n: int, count: int, repeats: int) -> Threads:
-    """A flat batch of `root_half`."""
+    """Decode a flat batch of `root_half` on one thread and on two."""
     flat = np.concatenate([scores.ravel() for scores in sentences("root_half", n, 50)] * (count // 50))
     lengths = np.full(count, n)
     taken: dict[int, list[tuple[float, ...]]] = {1: [], 2: []}

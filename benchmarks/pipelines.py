@@ -1,4 +1,4 @@
-"""How long pipelines take to parse, ours and spaCy's, on the same sentences in the same run."""
+"""Times parsing pipelines, ours and spaCy's, on the same sentences in the same run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def time_pipelines(config: Path, length: int, sentences: int, repeats: int, *, u
 
 
 def spacy_parser_config() -> Config:
-    """What `spacy init config -p parser -o efficiency` gives."""
+    """The config that `spacy init config -p parser -o efficiency` writes."""
     return init_config(lang="xx", pipeline=["parser"], optimize="efficiency", gpu=False, silent=True)
 
 

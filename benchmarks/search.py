@@ -1,4 +1,4 @@
-"""How long the next best trees, projective trees and the component's switches take, and what arcs that are given gain."""
+"""Times the next best trees, projective trees and the component's switches, and measures the gain of required arcs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def time_switches(path: Path, repeats: int) -> dict[str, float]:
 
 
 def gain_of_given_arcs(path: Path, seeds: int) -> tuple[float, float, int]:
-    """UAS of the tokens whose head is not given, before and after a tenth of the gold heads are required arcs; and the sentences."""
+    """UAS before and after a tenth of the gold heads are required arcs, and the number of sentences.
+
+    Only tokens whose arc is not required count.
+    """
     sentences = read_score_file(path)
     before = decode_batch([sentence.scores for sentence in sentences])
     right_before = right = tokens = 0

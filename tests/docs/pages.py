@@ -47,7 +47,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def run(text: str, folder: Path, timeout: int = 600) -> list[str]:
-    """Run the blocks of a page in a folder. Return what is wrong, one message for each block that prints something else.
+    """Run the blocks of a page in a folder. Return one message for each block that prints something else.
 
     RAISES (AssertionError): If a block fails; the message has its traceback.
     """
