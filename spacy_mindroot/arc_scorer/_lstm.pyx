@@ -21,7 +21,8 @@ cdef extern from "lstm.hh" namespace "mindroot::lstm" nogil:
 
 
 def forward(
-    const int64_t[::1] lengths, const float[:, :, ::1] R, float[:, :, ::1] gates, float[:, ::1] cells, float[:, ::1] hidden
+    const int64_t[::1] lengths, const float[:, :, ::1] R, float[:, :, ::1] gates, float[:, ::1] cells,
+    float[:, ::1] hidden
 ):
     """Run both directions over texts that lie end to end.
 
