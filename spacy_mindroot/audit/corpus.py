@@ -18,8 +18,9 @@ from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..errors import CorpusError, MindRootError, ScoresShapeError
+from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.mind_root import MindRoot
-from ..pipeline.reading import check_sentences
+from ..pipeline.reading import check_sentences, sentence_bounds
 from ..pipeline.sources import DocArcScores
 from ..scored import ScoredSentence
 from ..trees import MISSING
@@ -106,14 +107,10 @@ def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
         docs = DocBin().from_disk(path)
         several = len(docs) > 1
         for d, doc in enumerate(docs.get_docs(vocab), 1):
-            for s, span in enumerate(_sentences(doc), 1):
-                yield _gold_sentence(span, f"{path.stem}-{d}-{s}" if several else f"{path.stem}-{s}")
+            for s, (start, end) in enumerate(sentence_bounds(doc), 1):
+                yield _gold_sentence(doc[start:end], f"{path.stem}-{d}-{s}" if several else f"{path.stem}-{s}")
     except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
-
-
-def _sentences(doc: Doc) -> Iterable[Span]:
-    return doc.sents if doc.has_annotation("SENT_START") else [doc[:]] if len(doc) else []
 
 
 def _gold_sentence(span: Span, name: str) -> GoldSentence:
@@ -123,7 +120,7 @@ def _gold_sentence(span: Span, name: str) -> GoldSentence:
         words=[token.text for token in span],
         spaces=[bool(token.whitespace_) for token in span],
         heads=np.array(heads, dtype=np.int64),
-        labels=["root" if head == 0 else token.dep_ for head, token in zip(heads, span, strict=True)],
+        labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads, span, strict=True)],
         name=name,
     )
 
@@ -162,7 +159,7 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
                 scores=matrices[0],
                 words=gold.words,
                 best_labels=None if labels is None else np.asarray(labels[0]),
-                label_names=[] if names is None else ["root" if name == "ROOT" else name for name in names],
+                label_names=[] if names is None else [UD_ROOT if name == SPACY_ROOT else name for name in names],
                 gold_heads=gold.heads,
                 gold_labels=gold.labels,
                 name=gold.name,

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..decoding import Heads, greedy_heads
+from ..labels import UD_ROOT
 from ..scored import ScoredSentence
 from ..trees import is_tree, nonprojective_arcs, tree_weight
 from .decoded import decode_sentences
@@ -278,7 +279,7 @@ class Tally:
 
     def _count_unknown_labels(self, sentence: ScoredSentence) -> None:
         if sentence.gold_labels and sentence.gold_heads is not None and sentence.label_names:
-            known = {*sentence.label_names, "root"}
+            known = {*sentence.label_names, UD_ROOT}
             self._unknown.update(
                 label
                 for label, head in zip(sentence.gold_labels, sentence.gold_heads.tolist(), strict=True)

@@ -17,6 +17,7 @@ from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.annotate import write_extension
 from ..pipeline.extensions import describe, read_extension
+from ..pipeline.reading import sentence_bounds
 from ..trees import MISSING, find_cycles, shown_cycle
 from .columns import CONLLU, Columns
 from .sentence import (
@@ -122,9 +123,7 @@ def doc_to_conllu(doc: Doc) -> str:
     RAISES (ConlluError): If tokens or sentences are not those of `doc._.conllu`, or if heads are in other sentences.
     """
     texts = read_extension(doc, "conllu")
-    spans = [(sentence.start, sentence.end) for sentence in doc.sents] if doc.has_annotation("SENT_START") else []
-    if not spans and len(doc):
-        spans = [(0, len(doc))]
+    spans = sentence_bounds(doc)
     if texts is None:
         return _written(doc, spans)
     sentences = _kept(texts, describe(doc))
