@@ -1,4 +1,4 @@
-"""Writes trees, and what is known about them, to a Doc. Nothing else in this package turns heads into spaCy's own form."""
+"""Writes trees and their results to a Doc. Only this module turns heads into spaCy's own form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from ..decoding import Heads
 from ..errors import HeadsError, LabelsError
 from ..inference.arc_confidence import Confidence
-from ..labels import is_root_label
+from ..labels import SPACY_ROOT, is_root_label
 from ..trees import count_roots, is_tree, to_heads
 from . import _annotate
 from .arc_labels import ArcLabels
@@ -50,7 +50,7 @@ def write_trees(
     heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]],
     labels: Hashes | None = None,
     *,
-    root_label: str = "ROOT",
+    root_label: str = SPACY_ROOT,
     fallback_label: str = "dep",
 ) -> None:
     """Write one tree per sentence to the Doc: heads, labels and sentence starts, all of them or none.
@@ -98,8 +98,8 @@ def write_trees(
 
 def _warn_of_tangle(doc: Doc) -> None:
     warnings.warn(
-        f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this Doc "
-        "from bytes, from a DocBin or from a worker process. Heads and labels are not affected. Call "
+        f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this "
+        "Doc from bytes, from a DocBin or from a worker process. Heads and labels are not affected. Call "
         "spacy_mindroot.restore_sentences(doc) on the restored Doc.",
         TangledTreeWarning,
         stacklevel=3,
@@ -197,7 +197,7 @@ def _mark(doc: Doc, start: int, end: int, heads: Heads) -> tuple[int, int]:
     return place
 
 
-def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: str = "ROOT") -> Hashes:
+def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: str = SPACY_ROOT) -> Hashes:
     """Return the hash of each label, to be written as a dep; 0 for a label that only the root may have.
 
     These are `root_label` and "root", in upper or lower case. Names that the store lacks are added to it.
@@ -246,8 +246,8 @@ def labels_of_trees(
         if out_of_range:
             i = int(((chosen < 0) | (chosen >= len(label_hashes))).argmax())
             raise LabelsError(
-                f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is {chosen[i]}, but "
-                f"doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
+                f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is "
+                f"{chosen[i]}, but doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
             )
     if len(hashes) == 1:
         return hashes[0]
@@ -269,8 +269,8 @@ def _malformed(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> HeadsError:
     if wrong.any():
         dependent = int(wrong.argmax()) + 1
         return HeadsError(
-            f"{where}: the head of token {dependent} is {heads[dependent - 1]}, but heads count from the start of their "
-            f"sentence, from 0 (ROOT) to {n}."
+            f"{where}: the head of token {dependent} is {heads[dependent - 1]}, but heads count from the start of "
+            f"their sentence, from 0 (ROOT) to {n}."
         )
     if not is_tree(heads):
         return HeadsError(
@@ -278,8 +278,8 @@ def _malformed(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> HeadsError:
             "other in a cycle."
         )
     return HeadsError(
-        f"{where}: the tree has {count_roots(heads)} roots. spaCy would split the sentence at each of them; decode with "
-        "single_root=True."
+        f"{where}: the tree has {count_roots(heads)} roots. spaCy would split the sentence at each of them; decode "
+        "with single_root=True."
     )
 
 
@@ -291,7 +291,7 @@ def _choose_deps(
     root_label: str,
     fallback: str,
 ) -> Hashes:
-    """Return the hash of each token's label; see `write_trees`. `before` holds the head offsets and labels as they are."""
+    """Return the hash of each token's label; see `write_trees`. `before` holds the present head offsets and labels."""
     strings = doc.vocab.strings
     deps = before[:, 1].copy()
     if np.count_nonzero(deps):  # several times faster than deps.any()

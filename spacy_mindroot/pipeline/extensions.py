@@ -1,4 +1,4 @@
-"""The attributes that this package keeps on a Doc, its tokens and its sentences, and how an error message names a Doc."""
+"""The attributes that this package keeps on a Doc, its tokens and its sentences; and names of Docs for messages."""
 
 from __future__ import annotations
 

@@ -120,22 +120,22 @@ class HeadScores(ScoreSource):
             lengths = sentence_lengths(doc)
             if lengths is None:
                 raise MissingSentencesError(
-                    f"{describe(doc)} has no sentence starts. Put a `senter` or `sentencizer` with overwrite = true before "
-                    'this component, or take the sentences from elsewhere: sentences = "spans", or "doc" if each Doc is one '
-                    "sentence."
+                    f"{describe(doc)} has no sentence starts. Put a `senter` or `sentencizer` with overwrite = true "
+                    'before this component, or take the sentences from elsewhere: sentences = "spans", or "doc" if '
+                    "each Doc is one sentence."
                 )
             return lengths
         if self.spans_key not in doc.spans:
             raise MissingSentencesError(
-                f"{describe(doc)} has no span group doc.spans[{self.spans_key!r}]. Make it of the sentences before the Doc is "
-                "parsed."
+                f"{describe(doc)} has no span group doc.spans[{self.spans_key!r}]. Make it of the sentences before the "
+                "Doc is parsed."
             )
         spans = [(span.start, span.end) for span in doc.spans[self.spans_key]]
         ends = [end for _, end in spans]
         if [start for start, _ in spans] != [0, *ends[:-1]] or ends[-1] != len(doc):
             raise MissingSentencesError(
-                f"the spans in doc.spans[{self.spans_key!r}] of {describe(doc)} are not its sentences: they must cover it, one "
-                "after the other."
+                f"the spans in doc.spans[{self.spans_key!r}] of {describe(doc)} are not its sentences: they must cover "
+                "it, one after the other."
             )
         return [end - start for start, end in spans]
 

@@ -1,4 +1,4 @@
-"""The spaCy component `mind_root`: reads arc scores, decodes the best single-rooted tree of each sentence, and writes it."""
+"""The spaCy component `mind_root`: reads arc scores, decodes the best single-rooted trees, and writes them."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
@@ -21,7 +21,7 @@ from ..errors import CountError, DecodingError, LabelsError, NotEnoughMemoryErro
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidence_of, margin
 from ..inference.next_best import kbest_matrix
-from ..labels import is_root_label
+from ..labels import SPACY_ROOT, is_root_label
 from ..scores import FloatArray, to_count
 from .annotate import (
     Hashes,
@@ -61,7 +61,7 @@ _MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 
         "projective": False,
         "kbest": 1,
         "confidence": False,
-        "root_label": "ROOT",
+        "root_label": SPACY_ROOT,
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
     },
@@ -154,7 +154,7 @@ class MindRoot(Pipe):
         projective: bool = False,
         kbest: int = 1,
         confidence: bool = False,
-        root_label: str = "ROOT",
+        root_label: str = SPACY_ROOT,
         fallback_label: str = "dep",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -224,8 +224,8 @@ class MindRoot(Pipe):
     def _check_settings(self) -> None:
         if to_count(self.kbest, "kbest") > 1 and self.projective:
             raise CountError(
-                f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = true, "
-                "leave it at 1."
+                f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = "
+                "true, leave it at 1."
             )
         if not self.root_label or not self.fallback_label:
             raise LabelsError(
@@ -357,8 +357,9 @@ def _matrix_of_tree(doc: Doc, k: int, heads: Heads) -> FloatArray:
     n = len(heads)
     if n > _MOST_TOKENS:
         raise NotEnoughMemoryError(
-            f"{describe(doc, k)} has {n:,} tokens, whose arc scores would take {4 * n * (n + 1):,} bytes. With constraints, "
-            f"kbest, confidence or projective at most {_MOST_TOKENS:,} tokens are allowed. Set sentence boundaries."
+            f"{describe(doc, k)} has {n:,} tokens, whose arc scores would take {4 * n * (n + 1):,} bytes. With "
+            f"constraints, kbest, confidence or projective at most {_MOST_TOKENS:,} tokens are allowed. Set sentence "
+            "boundaries."
         )
     scores = np.zeros((n, n + 1), dtype=np.float32)
     scores[np.arange(n), heads] = 1

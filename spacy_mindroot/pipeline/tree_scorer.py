@@ -12,6 +12,7 @@ import numpy.typing as npt
 from spacy.scorer import PRFScore, Scorer
 from spacy.training import Example
 
+from ..labels import SPACY_ROOT, UD_ROOT
 from .alignment import UNALIGNED, one_to_one
 from .reading import read_heads
 
@@ -127,7 +128,7 @@ class TreeScorer:
 
 
 def _roots_by_reference_token(example: Example, own_heads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the number of predicted roots in each reference token. A root that spans several tokens is in the first."""
+    """Return the number of predicted roots in each reference token. A root across several tokens is in the first."""
     alignment = example.alignment.x2y
     counts, targets = np.asarray(alignment.lengths), np.asarray(alignment.data)
     is_root = (own_heads == np.arange(len(own_heads))) & (counts > 0)
@@ -151,7 +152,7 @@ class _Counts:
 
 def _names(strings: Any, deps: npt.NDArray[np.uint64]) -> npt.NDArray[np.str_]:
     names = [strings[dep] if dep else "" for dep in deps.tolist()]
-    return np.array(["root" if name == "ROOT" else name for name in names], dtype=np.str_)
+    return np.array([UD_ROOT if name == SPACY_ROOT else name for name in names], dtype=np.str_)
 
 
 def _add(score: PRFScore, right: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], predicted: int) -> None:
