@@ -1,4 +1,4 @@
-"""Calibration of the probabilities of heads: marginals of the arc scores in score files against their gold heads."""
+"""Calibration of head probabilities: score files with gold heads against the marginals of their trees."""
 
 from __future__ import annotations
 

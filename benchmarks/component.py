@@ -1,4 +1,4 @@
-"""Times `mind_root` on a short Doc, compared with the two calls that put a tree on it."""
+"""The cost of `mind_root` on a short Doc, compared with the two calls that set a tree on it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .families import sentences
 
 
 def time_component(n: int, count: int, repeats: int) -> dict[str, float]:
-    """Median seconds for a Doc of one sentence with labels.
+    """Return median seconds for a Doc of one sentence with labels.
 
-    They are those of `mind_root(doc)`, of `mind_root.pipe(docs)`, and of both `from_array` calls.
+    For `mind_root(doc)`, for `mind_root.pipe(docs)`, and for both `from_array` calls.
     """
     nlp = spacy.blank("xx")
     component = nlp.add_pipe("mind_root")

@@ -1,4 +1,4 @@
-"""Times decoders: all of them on the same sentences, in turn, in one run, on one core. Their trees are checked."""
+"""Times all decoders on the same sentences, in turn, in one run, on one core, and checks their trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORTEST = 0.005  # seconds of a measurement: a batch is decoded as often as tha
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a contestant on the sentences of n tokens of a family, or of a score file."""
+    """What a contestant did on the sentences of a family (or of a score file) of n tokens."""
 
     contestant: str
     family: str
@@ -39,9 +39,9 @@ def pin_to_one_core() -> None:
 def time_decoders(
     contestants: list[Contestant], family: str, sizes: list[int], repeats: int, too_long: float
 ) -> list[Result]:
-    """Measure each contestant on a family, shortest sentences first.
+    """Time each contestant on a family, shortest sentences first.
 
-    One that takes `too_long` (seconds for a batch) is not measured on longer sentences.
+    A contestant that takes more than `too_long` seconds for a batch is not measured on longer sentences.
     """
     found = []
     left = contestants
@@ -56,7 +56,7 @@ def time_decoders(
 def time_score_file(
     contestants: list[Contestant], path: Path, most: int, repeats: int, too_long: float
 ) -> list[Result]:
-    """Measure the contestants on the first sentences of a file of real scores: `lens` and `arc`, see its README.md."""
+    """Time the contestants on the first sentences of a file of real scores, with the arrays `lens` and `arc`."""
     with np.load(path) as arrays:
         lengths = arrays["lens"][:most]
         ends = np.cumsum(lengths.astype(np.int64) * (lengths + 1))
@@ -68,7 +68,7 @@ def time_score_file(
 def time_batch(
     contestants: list[Contestant], family: str, n: int, batch: list[np.ndarray], repeats: int, too_long: float
 ) -> list[Result]:
-    """Measure the contestants on a batch, in turn. One that takes `too_long` is timed once."""
+    """One that takes `too_long` is timed once."""
     inputs, checks, loops, times = {}, {}, {}, {}
     failed = []
     weights = [tree_weight(scores, decode(scores)) for scores in batch]
@@ -101,7 +101,7 @@ def time_batch(
 
 
 def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray]) -> tuple[int, int]:
-    """The number of best trees, and of trees with one root. No tree with one root can weigh more than ours."""
+    """How many are best, and how many are trees with one root. No tree with one root can weigh more than ours."""
     best = one_root = 0
     for scores, weight, heads in zip(batch, weights, trees, strict=True):
         if not is_tree(heads) or count_roots(heads) != 1:
@@ -116,10 +116,7 @@ def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray
 
 @dataclass(frozen=True)
 class Threads:
-    """Median times for the same batch on one thread and on two.
-
-    Judge by processor time: elapsed time says nothing where the cores are busy with other work.
-    """
+    """Medians for the same batch on one thread and on two, in CPU time, since other work may keep the cores busy."""
 
     cpu_seconds_of_one: float
     cpu_seconds_of_two: float  # of both together
@@ -129,7 +126,7 @@ class Threads:
 
 
 def time_threads(n: int, count: int, repeats: int) -> Threads:
-    """Decode a flat batch of `root_half` on one thread and on two."""
+    """A flat batch of `root_half`."""
     flat = np.concatenate([scores.ravel() for scores in sentences("root_half", n, 50)] * (count // 50))
     lengths = np.full(count, n)
     taken: dict[int, list[tuple[float, ...]]] = {1: [], 2: []}

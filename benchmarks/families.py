@@ -12,10 +12,7 @@ Maker = Callable[[int, np.random.Generator, int], np.ndarray]
 
 
 def parser(n: int, rng: np.random.Generator, index: int) -> np.ndarray:
-    """Scores like those of a trained parser: peaked log-softmax rows.
-
-    The greedy graph is the answer in nine sentences out of ten.
-    """
+    """Return scores like those of a trained parser: peaked log-softmax rows. Greedy heads fail in 1 of 10 sentences."""
     spoiled = index % 10 == 9
     tokens = np.arange(n)
     while True:

@@ -34,7 +34,7 @@ from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config
 
 @dataclass(frozen=True)
 class Counts:
-    """The accuracy of a parser on a corpus, in percent of `tokens`; `uem` and `lem` are in percent of sentences."""
+    """What a parser gets right on a corpus; percentages of `tokens`, but `uem` and `lem` of sentences."""
 
     uas: float
     las: float
@@ -117,9 +117,9 @@ def train(config: Config, treebank: Path, *, parser: str, seed: int, seconds: fl
 
 
 def make_config(parser: str, treebank: Path, seed: int) -> Config:
-    """The config of a parser for a treebank in spaCy's format.
+    """Return the config of a parser for a treebank in spaCy's format.
 
-    The parser is "spacy", "mindroot", or "mindroot, LOSS loss" with another loss.
+    parser (str): "spacy", "mindroot", or "mindroot, LOSS loss" for another loss.
     """
     config = spacy_parser_config() if parser == "spacy" else util.load_config(OUR_CONFIG)
     train_path, dev_path = treebank / "train.spacy", treebank / "dev.spacy"

@@ -1,4 +1,4 @@
-"""The score of every label, on given arcs (in training) or on all arcs (in prediction)."""
+"""The score of every label, on given arcs (in training), or on those asked for (in prediction)."""
 
 from __future__ import annotations
 

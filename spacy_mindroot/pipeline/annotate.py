@@ -1,4 +1,7 @@
-"""Writes trees and their results to a Doc. Only this module turns heads into spaCy's own form."""
+"""Writes trees and their results to a Doc.
+
+Nothing else in this package turns heads into spaCy's own form, except `conllu/docs.py`, which makes Docs.
+"""
 
 from __future__ import annotations
 
