@@ -35,7 +35,7 @@ class GoldSentence(NamedTuple):
 
     words (list[str]): The tokens.
     spaces (list[bool]): Whether a space follows each token.
-    heads (np.ndarray): (n,), 0 = ROOT, -1 = unknown.
+    heads (np.ndarray): (n,), 0 = ROOT, MISSING (-1) = unknown.
     labels (list[str]): The label of each token; `root` on arcs from ROOT.
     name (str): The name of the sentence in reports.
     conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
@@ -52,7 +52,7 @@ class GoldSentence(NamedTuple):
 
 
 def load_pipeline(model: str) -> Language:
-    """Loads a pipeline.
+    """Load a pipeline.
 
     model (str): Name of a package, or path of a folder.
     RAISES (CorpusError): If spaCy can't load it.
@@ -78,7 +78,7 @@ def reads_surface_tokens(nlp: Language) -> bool | None:
 
 
 def read_corpus(path: Path, vocab: Vocab, *, surface_tokens: bool = False) -> Iterator[GoldSentence]:
-    """Yields all sentences of a `.spacy` file, or of a CoNLL-U file or folder.
+    """Yield all sentences of a `.spacy` file, or of a CoNLL-U file or folder.
 
     surface_tokens (bool): The tokens of CoNLL-U are its multiword tokens, not the words in them. See
         `conllu.sentences_to_doc`.
@@ -126,7 +126,7 @@ def _gold_sentence(span: Span, name: str) -> GoldSentence:
 
 
 def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterator[ScoredSentence]:
-    """Scores sentences with a pipeline, up to its `mind_root`, and reads the scores as that component would.
+    """Score sentences with a pipeline, up to its `mind_root`, and read the scores as that component would.
 
     nlp (Language): A pipeline with an `arc_scorer` or any other component that sets arc scores. Without a
         `mind_root`, they are read from `doc._.arc_scores`.
@@ -167,7 +167,7 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
 
 
 def _piped(nlp: Language, pairs: Iterable[tuple[Doc, GoldSentence]]) -> Iterator[tuple[Doc, GoldSentence]]:
-    """`nlp.pipe`, with any error of a component as a CorpusError."""
+    """Run `nlp.pipe`. Any error of a component becomes a CorpusError."""
     try:
         yield from nlp.pipe(pairs, as_tuples=True)
     except (MindRootError, OSError, MemoryError):

@@ -175,7 +175,7 @@ def test_one_matrix_over_the_whole_doc(rng):
     nlp = spacy.blank("en")
     nlp.add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.whole_doc_scores.v1"}})
     heads = [random_tree(3, rng), random_tree(4, rng)]
-    matrix = np.full((7, 8), 999.0)  # arcs from sentence to sentence look best, and are not there to be had
+    matrix = np.full((7, 8), 999.0)  # arcs between the sentences look best, but are not allowed
     matrix[:3, :4] = scores_of_tree(heads[0], rng)
     matrix[3:, [0, 4, 5, 6, 7]] = scores_of_tree(heads[1], rng)
     doc = Doc(nlp.vocab, words=list("abcdefg"), sent_starts=[True, None, None, True, None, None, None])
