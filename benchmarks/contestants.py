@@ -33,7 +33,7 @@ class Contestant:
         return [np.asarray(output) for output in outputs]
 
     def missing(self) -> str:
-        """Why it can't be measured here; empty if it can."""
+        """Return the reason why it can't be measured here; empty if it can."""
         try:
             for module in self.modules:
                 import_module(module)

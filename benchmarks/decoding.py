@@ -19,7 +19,7 @@ SHORTEST = 0.005  # seconds of a measurement: a batch is decoded as often as tha
 
 @dataclass(frozen=True)
 class Result:
-    """What a contestant did on the sentences of a family (or of a score file) of n tokens."""
+    """The result of a contestant on the sentences of n tokens of a family, or of a score file."""
 
     contestant: str
     family: str
@@ -101,7 +101,7 @@ def time_batch(
 
 
 def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray]) -> tuple[int, int]:
-    """How many are best, and how many are trees with one root. No tree with one root can weigh more than ours."""
+    """Return the number of best trees, and of single-rooted trees. None of the latter can weigh more than ours."""
     best = one_root = 0
     for scores, weight, heads in zip(batch, weights, trees, strict=True):
         if not is_tree(heads) or count_roots(heads) != 1:

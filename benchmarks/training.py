@@ -34,7 +34,7 @@ from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config
 
 @dataclass(frozen=True)
 class Counts:
-    """What a parser gets right on a corpus; percentages of `tokens`, but `uem` and `lem` of sentences."""
+    """The accuracy of a parser on a corpus, in percent of `tokens`; `uem` and `lem` are in percent of sentences."""
 
     uas: float
     las: float

@@ -146,8 +146,8 @@ def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "au
     """Choose the matrix products of all layers of a model that run on thinc's `NumpyOps`, and return the model.
 
     Layers on other operations (a GPU, Apple's Accelerate, `NumpyOps(use_blis=False)`) are left as they are. A copy of a
-    model, as `nlp.replace_listeners` makes one, starts with thinc's default again; call this function on it, or save and
-    load the pipeline.
+    model, as `nlp.replace_listeners` makes one, starts with thinc's default again; call this function on it, or save
+    and load the pipeline.
 
     model (Model): The model.
     products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.

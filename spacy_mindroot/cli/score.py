@@ -20,11 +20,11 @@ __all__ = ["run"]
 
 
 def run(model: str, corpus: Path, out: Path, surface_tokens: bool | None = None) -> None:
-    """Runs the command and turns errors into messages. See `spacy mindroot score --help`."""
+    """Run the command and turn errors into messages. See `spacy mindroot score --help`."""
     with errors_as_messages(nothing_written=True):
         refuse_same_files(MODEL=Path(model), CORPUS=corpus, OUT=out)
         if out.suffix != ".npz":
-            raise PathsError(f"OUT is {out}. Give it the ending .npz, by which the other commands know a score file.")
+            raise PathsError(f"OUT is {out}. Let it end in .npz, so that the other commands recognize it.")
         nlp = load_pipeline(model)
         gold = read_for(nlp, corpus, surface_tokens)
         scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
