@@ -164,8 +164,8 @@ def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "au
 def make_product_setter(products: Literal["auto", "numpy", "blis"] = "auto") -> Callable[[Language], Language]:
     """Return a callback that chooses the matrix products of a pipeline.
 
-    It is for `after_pipeline_creation` in the `[nlp]` block of a config, and covers all components, spaCy's own included.
-    See `set_products`.
+    It is for `after_pipeline_creation` in the `[nlp]` block of a config. It covers all components, spaCy's own
+    included. See `set_products`.
 
     products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.
     """
