@@ -21,6 +21,7 @@ from ..scores import FloatArray, Layout, check_layout, rearrange, to_root_column
 from .annotate import Hashes, drop_extension
 from .arc_labels import ArcLabels
 from .extensions import describe, read_extension
+from .reading import sentence_bounds
 
 __all__ = [
     "DocArcScores",
@@ -179,8 +180,8 @@ class WholeDocScores(ScoreSource):
                 "sentence."
             )
         return [
-            np.concatenate([matrix[s.start : s.end, :1], matrix[s.start : s.end, s.start + 1 : s.end + 1]], axis=1)
-            for s in doc.sents
+            np.concatenate([matrix[start:end, :1], matrix[start:end, start + 1 : end + 1]], axis=1)
+            for start, end in sentence_bounds(doc)
         ]
 
 

@@ -14,7 +14,7 @@ from spacy.training import Example
 
 from ..labels import SPACY_ROOT, UD_ROOT
 from .alignment import UNALIGNED, one_to_one
-from .reading import read_heads
+from .reading import read_heads, sentence_bounds
 
 __all__ = ["SCORES", "TreeScorer", "make_tree_scorer"]
 
@@ -114,8 +114,8 @@ class TreeScorer:
         own_root = np.zeros(len(reference), dtype=bool)
         own_root[aligned] = own_heads[to_predicted[aligned]] == to_predicted[aligned]
         roots = _roots_by_reference_token(example, own_heads)
-        for sentence in reference.sents:
-            tokens = slice(sentence.start, sentence.end)
+        for start, end in sentence_bounds(reference):
+            tokens = slice(start, end)
             if not counted[tokens].any():
                 continue
             counts.sentences += 1
