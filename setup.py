@@ -22,9 +22,9 @@ class BuildExtensions(build_ext):
         except (CompileError, ExecError, PlatformError, FileNotFoundError) as error:
             compiler = "Microsoft C++ Build Tools" if WINDOWS else "GCC or Clang, in the PATH"
             raise SystemExit(
-                f"error: the compiled core of spacy-mindroot could not be built ({error}). Building from source needs a "
-                f"C++17 compiler: {compiler}. The wheels on the package index need none: `pip install spacy-mindroot`, "
-                "with a recent pip, takes one where your platform has it."
+                f"error: the compiled core of spacy-mindroot could not be built ({error}). Building from source needs "
+                f"a C++17 compiler: {compiler}. The wheels on the package index need none: `pip install "
+                "spacy-mindroot`, with a recent pip, takes one where your platform has it."
             ) from error
 
 

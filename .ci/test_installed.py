@@ -1,4 +1,6 @@
-"""Run the tests of an unpacked sdist against the package that is installed: `python test_installed.py FOLDER [PYTEST ARGUMENTS]`.
+"""Run the tests of an unpacked sdist against the package that is installed.
+
+Usage: `python test_installed.py FOLDER [PYTEST ARGUMENTS]`.
 
 The extension modules of the installed package are copied into the folder, for the tests that start commands there.
 """

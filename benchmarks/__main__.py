@@ -46,8 +46,9 @@ def decode(
 
     threads = time_threads(50, 10_000, 5 * repeats)
     typer.echo(
-        f"10,000 sentences of 50 tokens on two threads: {threads.cpu_seconds_of_two / threads.cpu_seconds_of_one:.2f} times the CPU "
-        f"time of one, the calling thread's part {threads.cpu_seconds_of_caller / threads.cpu_seconds_of_two:.2f} of it; "
+        f"10,000 sentences of 50 tokens on two threads: "
+        f"{threads.cpu_seconds_of_two / threads.cpu_seconds_of_one:.2f} times the CPU time of one thread, the calling "
+        f"thread's part {threads.cpu_seconds_of_caller / threads.cpu_seconds_of_two:.2f} of it; "
         f"{threads.seconds_of_two / threads.seconds_of_one:.2f} times as long by the clock."
     )
     pin_to_one_core()
@@ -112,7 +113,7 @@ def component(
     docs: int = typer.Option(2000, help="How many of them"),
     repeats: int = typer.Option(9, help="Runs of each, in turn"),
 ) -> None:
-    """Time that `mind_root` takes for a short Doc: reading scores, decoding, writing heads, labels and sentence starts."""
+    """Time of `mind_root` on a short Doc: it reads scores, decodes, and writes heads, labels and sentence starts."""
     from .component import time_component
     from .decoding import pin_to_one_core
 
@@ -139,7 +140,8 @@ def pipeline(
     rows = [(name, f"{seconds * 1e6:.0f}", f"{seconds / whole:.1%}") for name, seconds in times.items()]
     typer.echo(table(rows, header=("", "us a sentence", "of ours"), divider=True, aligns=("l", "r", "r")))
     typer.echo(
-        f"Ours takes {whole / parser:.2f} times as long as with spaCy's parser in it; mind_root is {times['mind_root'] / whole:.1%} of it."
+        f"Ours takes {whole / parser:.2f} times as long as with spaCy's parser in it; "
+        f"mind_root is {times['mind_root'] / whole:.1%} of it."
     )
 
 
@@ -178,8 +180,8 @@ def train(
 ) -> None:
     """Train our default CPU config and spaCy's parser for the same CPU time, and compare them on the test sets.
 
-    Gold tokens and sentences, all tokens counted, one thread, numpy's BLAS. The checkpoint is the one that is best on the
-    development set; without one, the last.
+    Gold tokens and sentences, all tokens counted, one thread, numpy's BLAS. The checkpoint is the best one on the
+    development set or, without a development set, the last one.
     """
     if run:
         _train_all(treebanks, ("spacy", "mindroot"), seeds, seconds, results)
@@ -194,9 +196,9 @@ def losses(
     results: Results = ROOT / "benchmarks/results/losses.jsonl",
     run: Run = True,
 ) -> None:
-    """Train our default CPU config with the head loss, the likelihood of trees, and both, and compare them on the test sets.
+    """Train our default CPU config with the head loss, the likelihood of trees, and both, and compare the results.
 
-    As for `train`; the treebanks are the smallest.
+    As for `train`, on the smallest treebanks.
     """
     if run:
         _train_all(
@@ -269,7 +271,7 @@ def calibration(
     folder: Path = typer.Option(DATA / "scores", help="Folder of score files with gold heads"),
     figure: Path = typer.Option(ROOT / "docs" / "calibration.png", help="Where the plot goes (needs matplotlib)"),
 ) -> None:
-    """How far the probability of a head can be relied on: expected calibration error, and accuracy of the most confident half."""
+    """Calibration of head probabilities: expected calibration error, and accuracy of the most confident half."""
     from .calibration import calibrate, plot, reliability
 
     found = [calibrate(path) for path in sorted(folder.glob("*.npz"))]

@@ -1,4 +1,4 @@
-"""How far the probabilities of heads can be relied on: score files with gold heads against the marginals of their trees."""
+"""Calibration of head probabilities: score files with gold heads against the marginals of their trees."""
 
 from __future__ import annotations
 

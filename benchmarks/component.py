@@ -1,4 +1,4 @@
-"""What `mind_root` costs on a short Doc, beside the two calls that put a tree on it."""
+"""The cost of `mind_root` on a short Doc, compared with the two calls that set a tree on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from .families import sentences
 
 
 def time_component(n: int, count: int, repeats: int) -> dict[str, float]:
-    """Median seconds for a Doc of one sentence with labels: `mind_root(doc)`, `mind_root.pipe(docs)`, and both `from_array` calls."""
+    """Return median seconds for a Doc of one sentence with labels.
+
+    For `mind_root(doc)`, for `mind_root.pipe(docs)`, and for both `from_array` calls.
+    """
     nlp = spacy.blank("xx")
     component = nlp.add_pipe("mind_root")
     batch = sentences("parser", n)

@@ -1,6 +1,6 @@
-"""Every decoder that is measured, wrapped alike: matrices into its own layout, decoding (which is what is timed), heads out.
+"""Wrappers of all decoders: they convert matrices to the decoder's layout, decode (the timed part), and return heads.
 
-Peers are extras; one that can't be imported is named and left out.
+Other people's decoders are optional: one that can't be imported is named and left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spacy_mindroot import decode, decode_batch
 
 
 class Contestant:
-    """A decoder. `prepare` and `heads` are not timed; `decode` takes what the one gives and gives what the other takes."""
+    """A decoder. Only `decode` is timed: it takes the result of `prepare`, and its own result goes to `heads`."""
 
     name: str
     package = "spacy-mindroot"  # on the package index
@@ -33,7 +33,7 @@ class Contestant:
         return [np.asarray(output) for output in outputs]
 
     def missing(self) -> str:
-        """Why it can't be measured here; empty if it can."""
+        """Return the reason why it can't be measured here; empty if it can."""
         try:
             for module in self.modules:
                 import_module(module)
@@ -296,5 +296,6 @@ class NetworkX(Contestant):
 
 FLOOR, SINGLE, FLAT = Argmax.name, Single.name, FlatBatch.name
 CONTESTANTS: tuple[Callable[[], Contestant], ...] = (
-    Argmax, Single, ListBatch, FlatBatch, TensorFlowText, SynJax, Ufal, UfalPenalty, UfalRuns, SpanningTrees, Stanza, Supar, NetworkX,
+    Argmax, Single, ListBatch, FlatBatch,
+    TensorFlowText, SynJax, Ufal, UfalPenalty, UfalRuns, SpanningTrees, Stanza, Supar, NetworkX,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How long decoders take: all of them on the same sentences, in turn, in one run, on one core; their trees are checked."""
+"""Times all decoders on the same sentences, in turn, in one run, on one core, and checks their trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORTEST = 0.005  # seconds of a measurement: a batch is decoded as often as tha
 
 @dataclass(frozen=True)
 class Result:
-    """What a contestant did on the sentences of a family (or of a score file) of n tokens."""
+    """The result of a contestant on the sentences of n tokens of a family, or of a score file."""
 
     contestant: str
     family: str
@@ -39,8 +39,10 @@ def pin_to_one_core() -> None:
 def time_decoders(
     contestants: list[Contestant], family: str, sizes: list[int], repeats: int, too_long: float
 ) -> list[Result]:
-    """Each contestant on a family, shortest sentences first; one that takes `too_long` (seconds for a batch) is not measured on
-    longer ones."""
+    """Time each contestant on a family, shortest sentences first.
+
+    A contestant that takes more than `too_long` seconds for a batch is not measured on longer sentences.
+    """
     found = []
     left = contestants
     for n in sizes:
@@ -54,7 +56,7 @@ def time_decoders(
 def time_score_file(
     contestants: list[Contestant], path: Path, most: int, repeats: int, too_long: float
 ) -> list[Result]:
-    """The contestants on the first sentences of a file of real scores (`lens` and `arc`, as README.md beside them says)."""
+    """Time the contestants on the first sentences of a file of real scores, with the arrays `lens` and `arc`."""
     with np.load(path) as arrays:
         lengths = arrays["lens"][:most]
         ends = np.cumsum(lengths.astype(np.int64) * (lengths + 1))
@@ -99,7 +101,7 @@ def time_batch(
 
 
 def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray]) -> tuple[int, int]:
-    """How many are best, and how many are trees with one root. No tree with one root can weigh more than ours."""
+    """Return the number of best trees, and of single-rooted trees. None of the latter can weigh more than ours."""
     best = one_root = 0
     for scores, weight, heads in zip(batch, weights, trees, strict=True):
         if not is_tree(heads) or count_roots(heads) != 1:
@@ -114,7 +116,7 @@ def _check(batch: list[np.ndarray], weights: list[float], trees: list[np.ndarray
 
 @dataclass(frozen=True)
 class Threads:
-    """Medians for the same batch on one thread and on two. Elapsed time says nothing where the cores are busy with other work."""
+    """Medians for the same batch on one thread and on two, in CPU time, since other work may keep the cores busy."""
 
     cpu_seconds_of_one: float
     cpu_seconds_of_two: float  # of both together

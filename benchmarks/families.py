@@ -12,7 +12,7 @@ Maker = Callable[[int, np.random.Generator, int], np.ndarray]
 
 
 def parser(n: int, rng: np.random.Generator, index: int) -> np.ndarray:
-    """What a trained parser gives: peaked log-softmax rows. The greedy graph is the answer, but in every tenth sentence."""
+    """Return scores like those of a trained parser: peaked log-softmax rows. Greedy heads fail in 1 of 10 sentences."""
     spoiled = index % 10 == 9
     tokens = np.arange(n)
     while True:

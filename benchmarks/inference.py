@@ -1,4 +1,4 @@
-"""How long marginals take, and how they compare with the inverse of the Laplacian."""
+"""Times marginals, and compares them with the inverse of the Laplacian."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def time_inference(repeats: int) -> Iterator[tuple[int, dict[str, float]]]:
 
 
 def wrong_sums(gaps: tuple[float, ...] = (5, 10, 15, 20, 25, 30)) -> Iterator[tuple[float, float, float]]:
-    """How far the probabilities of a token's heads are from 1 in sum, at worst, with marginals and with the inverse.
+    """Yield a gap, and how far the probabilities of a token's heads are from 1 in sum: ours, and by the inverse.
 
     The tokens stand in pairs that prefer each other to all else by a gap in their scores.
     """

@@ -177,7 +177,7 @@ def heads_of(doc: Doc) -> list[int]:
 
 
 def abandoned_pipe(rounds: int = 200) -> bool:
-    """Whether memory stays the same when `nlp.pipe` is left after a few Docs, and whether the pipeline works afterwards."""
+    """Whether memory stays the same when `nlp.pipe` is left after a few Docs, and the pipeline works afterwards."""
     nlp = make_pipeline()
     sample = texts(2000)
     alone = heads_of(nlp(sample[7]))

@@ -1,4 +1,4 @@
-"""How long pipelines take to parse, ours and spaCy's, on the same sentences in the same run."""
+"""Times pipelines, ours and spaCy's, on the same sentences in the same run."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ OUR_CONFIG = ROOT / "configs" / "cpu-accurate.cfg"
 
 
 def time_pipelines(config: Path, length: int, sentences: int, repeats: int, *, use_blis: bool) -> dict[str, float]:
-    """Median seconds for a sentence: of our pipeline, of the same one with spaCy's parser in place of `arc_scorer` and
-    `mind_root`, of spaCy's own pipeline, and of each component of ours.
+    """Return median seconds for a sentence, by pipeline and by component of ours.
 
-    The pipelines have seen the small English treebank a few times; the sentences are its words in random order.
+    The pipelines are ours, ours with spaCy's parser in place of `arc_scorer` and `mind_root`, and spaCy's own.
+    They have seen the small English treebank a few times; the sentences are its words in random order.
+
+    use_blis (bool): All of them multiply matrices with BLIS. If False, with numpy's BLAS.
     """
     set_current_ops(NumpyOps(use_blis=use_blis))
     gold = list(conllu_to_docs((ROOT / "assets/treebank/train.conllu").read_text("utf8"), n_sents=1, no_print=True))
-    ours = _train(util.load_config(config), gold)
+    overrides = {"nlp.after_pipeline_creation.products": "blis" if use_blis else "numpy"}
+    ours = _train(util.load_config(config, overrides=overrides), gold)
     pipelines = {
         "ours": ours,
-        "spaCy's parser on our tok2vec": _train(with_spacy_parser(util.load_config(config)), gold),
+        "spaCy's parser on our tok2vec": _train(with_spacy_parser(util.load_config(config, overrides=overrides)), gold),
         "spaCy's parser and tok2vec": _train(spacy_parser_config(), gold),
     }
     vocabulary = [token.text for doc in gold for token in doc]
@@ -52,12 +55,12 @@ def time_pipelines(config: Path, length: int, sentences: int, repeats: int, *, u
 
 
 def spacy_parser_config() -> Config:
-    """What `spacy init config -p parser -o efficiency` gives."""
+    """Return the config that `spacy init config -p parser -o efficiency` makes."""
     return init_config(lang="xx", pipeline=["parser"], optimize="efficiency", gpu=False, silent=True)
 
 
 def with_spacy_parser(config: Config) -> Config:
-    """Our config with spaCy's parser in place of `arc_scorer` and `mind_root`."""
+    """Return our config with spaCy's parser in place of `arc_scorer` and `mind_root`."""
     config["components"] = {
         "tok2vec": config["components"]["tok2vec"],
         "parser": spacy_parser_config()["components"]["parser"],
@@ -83,5 +86,5 @@ def _examples(nlp: Language, gold: list[Doc]) -> list[Example]:
 
 
 def make_docs(nlp: Language, texts: list[list[str]]) -> list[Doc]:
-    """Docs of one sentence each, boundaries set."""
+    """Return Docs of one sentence each, with boundaries set."""
     return [Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))]) for words in texts]

@@ -18,7 +18,8 @@ def plot_decoders(results: list[Result], families: list[str], path: Path) -> Non
     rows = (len(families) + 1) // 2
     figure, panels = pyplot.subplots(rows, 2, figsize=(17, 5 * rows), sharey=True, squeeze=False)
     names = list(dict.fromkeys(result.contestant for result in results))
-    colours = dict(zip(names, pyplot.get_cmap("tab20").colors[::2] + pyplot.get_cmap("tab20").colors[1::2]))  # noqa: B905
+    shades = pyplot.get_cmap("tab20").colors
+    colours = dict(zip(names, shades[::2] + shades[1::2]))  # noqa: B905
     for panel, family in zip(panels.flat, families, strict=False):
         for name in names:
             found = [r for r in results if r.contestant == name and r.family == family and r.n and not r.failed]

@@ -34,7 +34,7 @@ from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config
 
 @dataclass(frozen=True)
 class Counts:
-    """What a parser gets right on a corpus; percentages of `tokens`, but `uem` and `lem` of sentences."""
+    """The accuracy of a parser on a corpus, in percent of `tokens`; `uem` and `lem` are in percent of sentences."""
 
     uas: float
     las: float
@@ -117,7 +117,10 @@ def train(config: Config, treebank: Path, *, parser: str, seed: int, seconds: fl
 
 
 def make_config(parser: str, treebank: Path, seed: int) -> Config:
-    """The config of a parser for a treebank in spaCy's format: "spacy", "mindroot", or "mindroot, LOSS loss" with another loss."""
+    """Return the config of a parser for a treebank in spaCy's format.
+
+    parser (str): "spacy", "mindroot", or "mindroot, LOSS loss" for another loss.
+    """
     config = spacy_parser_config() if parser == "spacy" else util.load_config(OUR_CONFIG)
     train_path, dev_path = treebank / "train.spacy", treebank / "dev.spacy"
     overrides = {
@@ -197,7 +200,8 @@ def main(source: str, parser: str, seed: str, seconds: str, results: str) -> Non
     with open(results, "a", encoding="utf8") as file:
         file.write(json.dumps(asdict(run)) + "\n")
     print(
-        f"{run.treebank}, {parser}, seed {seed}: UAS {run.test.uas:.2f}, LAS {run.test.las:.2f}, UEM {run.test.uem:.2f}",
+        f"{run.treebank}, {parser}, seed {seed}: "
+        f"UAS {run.test.uas:.2f}, LAS {run.test.las:.2f}, UEM {run.test.uem:.2f}",
         flush=True,
     )
 

@@ -21,8 +21,8 @@ from spacy_mindroot.scored import ScoredSentence
 
 RED, GREEN = "#c0392b", "#1a7f37"
 
-# ABOVE and BELOW stand for the colours of the arcs that differ. The card has a background of its own, so that the picture
-# is readable on light and on dark pages.
+# ABOVE and BELOW stand for the colours of the arcs that differ. The card has a background of its own, so that the
+# picture is readable on light and on dark pages.
 STYLE = """
 .card { fill: #ffffff; stroke: #d8dde3; }
 text { font: 14px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1c2128; }

@@ -14,7 +14,7 @@ from .repair import repair_heads
 from .score_file import read_score_file, write_score_file
 from .scores import reduce_labels
 from .trees import count_roots, is_projective, is_tree, tree_weight
-from .voting import vote_heads
+from .voting import arc_votes, vote_heads
 
 if TYPE_CHECKING:
     from .pipeline.annotate import TangledTreeWarning, restore_sentences
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MindRootError",
     "TangledTreeWarning",
+    "arc_votes",
     "constrain_scores",
     "count_roots",
     "decode",

@@ -32,6 +32,7 @@ __all__ = [
     "ScoresTypeError",
     "SeedError",
     "SentenceMismatchError",
+    "SentenceTooLongError",
     "TrainingError",
     "VoteError",
 ]
@@ -119,7 +120,7 @@ class ConflictError(DecodingError):
         self.forbidden = forbidden
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel between processes: by default an exception is made again without its keyword arguments."""
+        """Return what makes the error again in another process: by default, keyword arguments would be missing."""
         again = partial(type(self), required=self.required, forbidden=self.forbidden)
         return again, self.args, self.__dict__
 

@@ -254,7 +254,7 @@ def looks_like_punctuation(form: str, pos: str | None = None) -> bool:
 def _nearest(
     heads: npt.NDArray[np.int64], is_locked: npt.NDArray[np.bool_], ranks: Sequence[int]
 ) -> npt.NDArray[np.int64]:
-    """The heads of `repair_heads`. Locked heads are in range, have at most one root, and form no cycle."""
+    """Return the nearest tree, for `repair_heads`. Locked heads are in range, have at most one root, and no cycle."""
     n = len(heads)
     # Tokens whose head has to change.
     free = {token for token, head in enumerate(heads.tolist(), 1) if head < 0 or head > n or head == token}
@@ -282,7 +282,7 @@ def _nearest(
 
 
 def _subtree_sizes(heads: npt.NDArray[np.int64]) -> list[int]:
-    """The number of tokens under each token, itself included. The numbers of tokens in cycles mean nothing."""
+    """Return the number of tokens under each token, itself included. In a cycle the numbers mean nothing."""
     n = len(heads)
     sizes, waiting = [1] * n, [0] * (n + 1)
     inside = [head if 1 <= head <= n else 0 for head in heads.tolist()]
@@ -300,7 +300,7 @@ def _subtree_sizes(heads: npt.NDArray[np.int64]) -> list[int]:
 
 
 def _faults(heads: npt.NDArray[np.int64]) -> tuple[dict[int, Why], list[list[int]]]:
-    """The fault of each head at fault, by index, and the cycles. Extra roots are not known yet."""
+    """Return the fault of each head at fault, by index, and the cycles. Extra roots are not known yet."""
     n = len(heads)
     cycles = find_cycles(heads.tolist())
     reasons: dict[int, Why] = {}
@@ -332,7 +332,7 @@ def _ranks(
     pos: Sequence[str | None] | None,
     is_punct: Sequence[bool] | None,
 ) -> list[int]:
-    """The rank of each token as a candidate for the root."""
+    """Return the rank of each token as a candidate for the root."""
     punct = _punctuation(n, pos, is_punct)
     ranks = []
     for i in range(n):
@@ -352,7 +352,7 @@ def _punctuation(n: int, pos: Sequence[str | None] | None, is_punct: Sequence[bo
 
 
 def _to_locked(required: Iterable[Arc], n: int) -> npt.NDArray[np.int64]:
-    """The head that each token must have; MISSING where it is free."""
+    """Return the head that each token must have; MISSING where it is free."""
     locked = np.full(n, MISSING, dtype=np.int64)
     for dependent, head in read_constraints(required, (), n).required:
         before = int(locked[dependent - 1])

@@ -12,7 +12,7 @@ import numpy as np
 from .core.fault import Fault
 from .decoding import Heads, decode_matrices
 from .faults import decoding_error
-from .labels import is_root_label
+from .labels import UD_ROOT, is_root_label
 from .scores import FloatArray, Ints
 
 __all__ = ["DecodedBatch", "ScoredSentence", "decode_both", "raise_fault"]
@@ -72,7 +72,7 @@ class ScoredSentence:
         else:
             names = [self.label_names[label] for label in self.best_labels[np.arange(len(heads)), heads].tolist()]
         return [
-            "root" if head == 0 else "dep" if not name or is_root_label(name) else name
+            UD_ROOT if head == 0 else "dep" if not name or is_root_label(name) else name
             for head, name in zip(heads, names, strict=True)
         ]
 

@@ -156,7 +156,7 @@ def vote_labels(
 def _to_votes(
     parses: Sequence[AnyHeads], weights: Sequence[float] | None
 ) -> tuple[list[npt.NDArray[np.int64]], list[float]]:
-    """The parses as arrays, with -1 where there is no vote, and each one's share of the total weight."""
+    """Return the parses as arrays, with -1 where there is no vote, and each one's share of the total weight."""
     if not len(parses):
         raise VoteError("there are no parses to vote on.")
     heads = [to_heads(parse) for parse in parses]

@@ -34,8 +34,8 @@ def file_of(link: str, checkout: Path) -> Path | None:
 def run_example(code: str, namespace: dict) -> list[tuple[str, str]]:
     """Run a block of Python, and return what it promises and what comes out, in pairs.
 
-    An expression promises its `repr` in a comment behind it; a call of `print`, its output in the comment below it. White
-    space does not count. Every expression has to promise something.
+    An expression promises its `repr` in a comment behind it; a call of `print`, its output in the comment below it.
+    White space does not count. Every expression has to promise something.
     """
     comments = {
         token.start[0]: token.string.removeprefix("#")

@@ -1,4 +1,4 @@
-"""What may import what, and what the entry points promise."""
+"""Imports that each folder may have, and the promises of the entry points."""
 
 import ast
 import configparser
@@ -141,6 +141,24 @@ def test_the_registry_knows_every_name(checkout):
     for group, name in declared_entry_points(checkout):
         if group != "spacy_cli":
             assert name in registries[group], name
+
+
+def test_every_module_has_a_test_file_of_its_own_name(checkout):
+    for path, _ in modules(checkout):
+        if path.name != "__init__.py":
+            test = checkout / "tests" / path.with_name(f"test_{path.stem.strip('_')}.py")
+            assert test.exists(), path
+
+
+def test_every_public_module_lists_its_names(checkout):
+    for path, _ in modules(checkout):
+        if not path.stem.startswith("_") or path.name == "__init__.py":
+            tree = ast.parse((checkout / PACKAGE / path).read_text("utf8"))
+            targets = [
+                ast.unparse(target) for node in tree.body if isinstance(node, ast.Assign) for target in node.targets
+            ]
+            targets += [ast.unparse(node.target) for node in tree.body if isinstance(node, ast.AnnAssign)]
+            assert "__all__" in targets, path
 
 
 def test_public_names():

@@ -1,8 +1,8 @@
 """A pipeline that was trained and saved by an earlier version loads unchanged and parses as it did then.
 
 tests/data/pipeline-0.1.0a was trained for 400 steps on assets/treebank with the config of
-`init-config --lang en --pipeline senter,tagger,morphologizer`, with `kbest = 2`, `confidence = true`, and all widths reduced.
-The .json file is what it said of a text, and the .bin file its `to_bytes(exclude=["vocab", "tokenizer"])`.
+`init-config --lang en --pipeline senter,tagger,morphologizer`, with `kbest = 2`, `confidence = true`, and all widths
+reduced. The .json file is what it said of a text, and the .bin file its `to_bytes(exclude=["vocab", "tokenizer"])`.
 """
 
 import json

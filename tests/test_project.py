@@ -10,6 +10,9 @@ import pytest
 import srsly
 from readme import blocks, run_example
 
+from spacy_mindroot import read_score_file
+
+FOLDS, FOLD_STEPS = 2, 60
 STEPS = 200  # a few seconds, and enough for the sentences of the README
 
 
@@ -25,6 +28,7 @@ def project(checkout, tmp_path_factory):
 
 def run_demo(folder):
     variables = {"--vars.steps": STEPS, "--vars.eval_frequency": STEPS}
+    variables |= {"--vars.folds": FOLDS, "--vars.fold_steps": FOLD_STEPS}
     command = [sys.executable, "-m", "spacy", "project", "run", "demo", "."]
     command += [str(part) for variable in variables.items() for part in variable]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
@@ -59,21 +63,57 @@ def test_it_shows_a_sentence_that_the_constraint_changes(project):
     assert below.count("root") >= 3
 
 
-def test_it_counts_what_the_constraint_changes_in_eight_treebanks(project):
+def test_the_folds_hold_each_sentence_of_the_treebank_once(project):
+    folder, output = project
+    files = sorted((folder / "output" / "folds").iterdir())
+    assert [file.name for file in files] == ["fold-1.npz", "fold-2.npz"]
+    scored = [sentence for file in files for sentence in read_score_file(file)]
+    trees = [(sentence.words, sentence.gold_heads.tolist(), sentence.gold_labels) for sentence in scored]
+    gold = [
+        (words, heads, labels)
+        for part in ("train", "dev", "test")
+        for words, heads, labels in gold_trees(folder / "assets" / "treebank" / f"{part}.conllu")
+    ]
+    assert len(gold) == 130 and sorted(trees) == sorted(gold)
+
+
+def test_it_counts_what_the_constraint_changes_in_each_fold(project):
     _, output = project
-    rows = re.findall(r"^(\S+) +([\d,]+) +([\d,]+) \( *([\d.]+)%\) +([\d.]+) +([\d.]+) +(\S+) \[", output, flags=re.M)
-    assert len(rows) == 9
-    counts = [int(row[1].replace(",", "")) for row in rows]
-    assert rows[-1][0] == "all" and counts[-1] == sum(counts[:-1]) == 4185
+    rows = re.findall(r"^(fold \d+|all) +(\d+) +(\d+) +([\d.]+) +([\d.]+) +([-+][\d.]+)$", output, flags=re.M)
+    assert [(name, int(size)) for name, size, *_ in rows] == [("fold 1", 65), ("fold 2", 65), ("all", 130)]
+    assert int(rows[-1][2]) == sum(int(row[2]) for row in rows[:-1]) > 0
     for *_, without, with_constraint, difference in rows:
         assert float(with_constraint) - float(without) == pytest.approx(float(difference), abs=0.011)
-    assert "raises   heads right (UAS); whole trees right; root right and the only one\n" in output
+
+
+def test_it_claims_only_what_the_intervals_support(project):
+    _, output = project
+    number = r"([-+]?[\d.]+)"
+    row = rf"^(\S.*?) {{2,}}{number} +{number} +{number} \[{number}, {number}\] +(\d+), (\d+)$"
+    rows = re.findall(row, output, flags=re.M)
+    names = ["heads right (UAS)", "heads and labels right (LAS)", "exact match (UEM)", "root accuracy"]
+    assert [name for name, *_ in rows] == [*names, "multi-rooted sentences"]
+    intervals = {}
+    for name, without, with_constraint, difference, low, high, _, _ in rows:
+        assert float(with_constraint) - float(without) == pytest.approx(float(difference), abs=0.011)
+        assert float(low) <= float(difference) <= float(high)
+        intervals[name] = float(low), float(high)
+    found = [
+        re.search(pattern, output, flags=re.M)[1].split("; ")
+        for pattern in (r"^    raises   (.*)$", r"^    lowers   (.*)$", r"include zero, .*\n +(.*)$")
+    ]
+    higher = [name for name, (low, _) in intervals.items() if low > 0]
+    lower = [name for name, (_, high) in intervals.items() if high < 0]
+    unknown = [name for name in intervals if name not in higher + lower]
+    assert found == [higher or ["nothing"], lower or ["nothing"], unknown or ["none"]]
+    assert "multi-rooted sentences" in lower
+    assert rows[-1][2] == "0.00" and int(rows[-1][7]) == round(1.3 * float(rows[-1][1]))
 
 
 def test_a_second_run_repeats_only_the_report(project):
     folder, first = project
     output = run_demo(folder)
-    assert [name for name in ("convert", "train", "evaluate") if f"Skipping '{name}'" not in output] == []
+    assert [name for name in ("convert", "train", "evaluate", "folds") if f"Skipping '{name}'" not in output] == []
     assert last_step(output) == last_step(first)
 
 
@@ -94,6 +134,13 @@ def test_the_project_names_files_that_exist(checkout):
     needed = {path for command in project["commands"] for path in command.get("deps", [])} - made
     assert len(needed) > 5
     assert [path for path in sorted(needed) if not (checkout / path).is_file()] == []
+
+
+def gold_trees(path):
+    """The words, heads and labels of the sentences of a CoNLL-U file, read without the package."""
+    for block in path.read_text("utf8").strip().split("\n\n"):
+        rows = [line.split("\t") for line in block.splitlines() if re.match(r"\d+\t", line)]
+        yield [row[1] for row in rows], [int(row[6]) for row in rows], [row[7] for row in rows]
 
 
 def texts(svg):

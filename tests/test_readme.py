@@ -23,7 +23,7 @@ def test_the_first_two_blocks_are_the_main_job_and_the_tests(text):
     first, second = blocks(text, r"\w*")[:2]
     assert len(first.splitlines()) == len(second.splitlines()) == 1
     assert first.startswith("python3 -m venv .venv && ") and first.endswith("-m spacy project run demo\n")
-    assert second.startswith("python3 -m venv .venv && ") and second.endswith(".venv/bin/pytest -q\n")
+    assert second.startswith("python3 -m venv .venv && ") and second.endswith(".venv/bin/pytest -q -n auto --dist loadfile\n")
 
 
 def test_links_and_pictures_are_absolute_and_lead_to_files(checkout, text):

@@ -53,8 +53,8 @@ def entry_points() -> list[EntryPoint]:
 def settings(group: str, name: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield name, default (in words), type and description of each setting of something registered.
 
-    The names and defaults of a component come from its factory, all others from the signature. Descriptions come from the
-    docstring's `name (type): text` items; a setting without one is an error.
+    The names and defaults of a component come from its factory, all others from the signature. Descriptions come from
+    the docstring's `name (type): text` items; a setting without one is an error.
     """
     (point,) = [point for point in entry_points() if (point.group, point.name) == (group, name)]
     made = point.load()

@@ -36,7 +36,8 @@ def is_spacy_style(module: str) -> bool:
 def split(docstring: str) -> Iterator[str | Item]:
     """Yield the parts of a docstring in order: its items, and all other lines as they are.
 
-    An item starts a line and goes on in the indented lines below it. It has a type in parentheses, or its name is in capitals.
+    An item starts a line and goes on in the indented lines below it. It has a type in parentheses, or its name is in
+    capitals.
     """
     lines = inspect.cleandoc(docstring).splitlines()
     at = 0

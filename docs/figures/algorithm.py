@@ -23,7 +23,7 @@ SCORES = [
 
 
 class Steps(NamedTuple):
-    """What the algorithm computes on the example, each in the words of `reference`.
+    """The steps of the algorithm on the example, named as in `spacy_mindroot.core.reference`.
 
     greedy: The best arc to each token.
     cycle: The arcs of the cycle among them.

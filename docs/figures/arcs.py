@@ -61,7 +61,7 @@ def _x(place: int) -> int:
 
 
 def _level(arc: Drawn, pairs: set[tuple[int, int]]) -> float:
-    back = arc.head > arc.dependent and (arc.dependent, arc.head) in pairs  # of two arcs to and fro, one goes higher
+    back = arc.head > arc.dependent and (arc.dependent, arc.head) in pairs  # of two opposite arcs, one is drawn higher
     return abs(arc.head - arc.dependent) + 0.8 * back
 
 

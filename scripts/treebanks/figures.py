@@ -22,7 +22,7 @@ _PAPER, _OURS = "#9aa3ad", "#c0392b"
 
 
 def draw(found: Sequence[Found], out: Path) -> list[Path]:
-    """Draws both figures, `multi-rooted.png` and `changes.png`, and returns their paths."""
+    """Draw both figures, `multi-rooted.png` and `changes.png`, and return their paths."""
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
     _scatter(axes, found, "multi-rooted rate, %", lambda row: row.multi_rooted, Found.multi_rooted)
     axes.legend(loc="upper right")

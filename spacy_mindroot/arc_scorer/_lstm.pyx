@@ -21,12 +21,13 @@ cdef extern from "lstm.hh" namespace "mindroot::lstm" nogil:
 
 
 def forward(
-    const int64_t[::1] lengths, const float[:, :, ::1] R, float[:, :, ::1] gates, float[:, ::1] cells, float[:, ::1] hidden
+    const int64_t[::1] lengths, const float[:, :, ::1] R, float[:, :, ::1] gates, float[:, ::1] cells,
+    float[:, ::1] hidden
 ):
     """Run both directions over texts that lie end to end.
 
-    lengths: The number of tokens of each text. R: The recurrent weights, (2, H, 4H). gates, (2, N, 4H): On entry the products with
-    the input, on return the gates. cells and hidden, (N, 2H), are written.
+    lengths: The number of tokens of each text. R: The recurrent weights, (2, H, 4H). gates, (2, N, 4H): On entry the
+    products with the input, on return the gates. cells and hidden, (N, 2H), are written.
     """
     cdef Direction directions[2]
     cdef int width = <int>R.shape[1], k

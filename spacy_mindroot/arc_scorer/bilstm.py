@@ -1,7 +1,8 @@
 """A bidirectional LSTM over whole texts (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005).
 
-It computes the same on every device. thinc's LSTM does not: on a GPU, only the longest text of a batch is computed. On the host
-the time loop is compiled (lstm.hh); on other devices it is a loop over array operations, which also serves as the reference.
+It computes the same on every device. thinc's LSTM does not: on a GPU, only the longest text of a batch is computed. On
+the host the time loop is compiled (lstm.hh); on other devices it is a loop over array operations, which also serves as
+the reference.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def on_host(model: Model[InOut, InOut], texts: InOut) -> tuple[InOut, Callable[[
         dY = ops.flatten(d_texts)
         d_gates = np.empty_like(gates)
         _lstm.backward(lengths, R, gates, cells, dY, d_gates)
-        # The hidden vectors of the step before: of the token to the left, and of that to the right; 0 at the ends of texts.
+        # The hidden vectors of the step before: of the token to the left, and of that to the right; 0 at the ends of
+        # texts.
         before = np.zeros((2, len(flat), R.shape[1]), dtype="f")
         width = R.shape[1]
         before[0, 1:], before[1, :-1] = Y[:-1, :width], Y[1:, width:]

@@ -19,6 +19,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
 from ..errors import LabelsError, MindRootError, TrainingError
+from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.extensions import describe, install_extensions
 from ..scores import FloatArray
@@ -30,9 +31,8 @@ from .model import ArcGradient, ArcInput, ArcOutput
 from .products import one_thread
 from .tree_loss import head_and_tree_loss, tree_loss
 
-__all__ = ["ARC_LOSSES", "DEFAULT_MODEL", "ROOT_LABEL", "ArcScorer", "DocArcs", "make_arc_scorer"]
+__all__ = ["ARC_LOSSES", "DEFAULT_MODEL", "ArcScorer", "DocArcs", "make_arc_scorer"]
 
-ROOT_LABEL = "ROOT"
 ARC_LOSSES = {"head": head_loss, "tree": tree_loss, "both": head_and_tree_loss}
 
 DEFAULT_MODEL = Config().from_str(
@@ -158,7 +158,7 @@ class ArcScorer(TrainablePipe):
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of all labels, ROOT first. The numbers in `doc._.arc_labels` are indices into them."""
-        return (ROOT_LABEL, *self.cfg["labels"])
+        return (SPACY_ROOT, *self.cfg["labels"])
 
     @property
     def label_data(self) -> tuple[str, ...]:
@@ -206,7 +206,7 @@ class ArcScorer(TrainablePipe):
         if labels is None:
             labels = sorted({token.dep_ for example in get_examples() for token in example.reference if token.dep})
         for label in labels:
-            if label.lower() != ROOT_LABEL.lower():
+            if label.lower() != UD_ROOT:
                 self.add_label(label)
         if not self.cfg["labels"]:
             raise TrainingError(

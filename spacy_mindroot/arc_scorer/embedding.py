@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged, ragged2list, with_array
 from thinc.types import Floats2d, Ints2d
 
+from ..errors import MindRootError
 from .character_ngrams import CharacterNGrams
 from .products import on_one_thread, set_products
 
@@ -43,14 +44,14 @@ def build_ngram_hash_embed(
     word_dropout (float): Fraction of tokens whose first attribute is hidden during training, so that the model learns
         to use the other attributes and the n-grams.
     include_static_vectors (bool): Embed the word vectors of the vocabulary as well.
-    RAISES (ValueError): If the settings do not fit together.
+    RAISES (MindRootError): If the settings do not fit together.
     """
     if len(rows) != len(attrs) or not attrs or min(rows) < 1:
-        raise ValueError(
+        raise MindRootError(
             f"{_NAME}: each attribute needs a number of rows, 1 or more, but found attributes {attrs} and rows {rows}."
         )
     if not 1 <= shortest <= longest or ngram_rows < 1:
-        raise ValueError(
+        raise MindRootError(
             f"{_NAME}: expected 1 <= shortest <= longest and ngram_rows >= 1, but found shortest = {shortest}, "
             f"longest = {longest}, ngram_rows = {ngram_rows}."
         )
@@ -89,7 +90,7 @@ def WordDropout(rate: float) -> Model[list[Ints2d], list[Ints2d]]:
     rate (float): Fraction of tokens whose first attribute is set to 0 during training.
     """
     if not 0 <= rate < 1:
-        raise ValueError(f"{_NAME}: word_dropout must be at least 0 and less than 1, but found {rate}.")
+        raise MindRootError(f"{_NAME}: word_dropout must be at least 0 and less than 1, but found {rate}.")
     return Model("word_dropout", _drop_words, attrs={"rate": rate})
 
 

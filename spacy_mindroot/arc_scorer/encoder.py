@@ -8,6 +8,7 @@ from spacy.ml.models.tok2vec import MaxoutWindowEncoder
 from thinc.api import Dropout, Model, chain, with_array
 from thinc.types import Floats2d
 
+from ..errors import MindRootError
 from .bilstm import BiLSTM
 from .products import set_products
 
@@ -24,10 +25,10 @@ def build_cnn_bilstm(
     window_size (int): Number of tokens on either side that a convolutional layer sees.
     maxout_pieces (int): Number of maxout pieces of the convolutional layers.
     lstm_depth (int): Number of BiLSTM layers, 1 or more.
-    RAISES (ValueError): If the width is odd or there is no BiLSTM layer.
+    RAISES (MindRootError): If the width is odd or there is no BiLSTM layer.
     """
     if width % 2 or lstm_depth < 1:
-        raise ValueError(
+        raise MindRootError(
             "spacy-mindroot.CNNBiLSTM.v1: width must be even and lstm_depth at least 1, but found "
             f"width = {width} and lstm_depth = {lstm_depth}."
         )

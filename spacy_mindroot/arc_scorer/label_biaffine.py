@@ -1,4 +1,4 @@
-"""The score of every label, on given arcs (in training) or on all arcs (in prediction)."""
+"""The score of every label, on given arcs (in training), or on those asked for (in prediction)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from thinc.api import Model, uniform_init
 from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
 
+from ..errors import MindRootError
 from .batching import BUCKETS, Group, SentenceBatch, bucket_of, one_hot_buckets
 
 __all__ = ["LabelBiaffine", "LabelScores"]
@@ -154,4 +155,4 @@ def _with_one(xp, vectors):
 
 
 def _no_backprop(*args: Any) -> None:
-    raise ValueError("Label scores of all arcs have no gradient. For training, pass the heads.")
+    raise MindRootError("Label scores of all arcs have no gradient. For training, pass the heads.")

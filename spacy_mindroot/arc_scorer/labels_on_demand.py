@@ -1,4 +1,4 @@
-"""The labels that `arc_scorer` leaves on a Doc: scored for the arcs of the decoded tree, and for all arcs only on request."""
+"""The labels that `arc_scorer` leaves on a Doc. They are computed when they are read: for a tree, or for all arcs."""
 
 from __future__ import annotations
 

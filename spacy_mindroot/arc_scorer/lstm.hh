@@ -1,8 +1,8 @@
-// The time loop of a bidirectional LSTM over texts of different lengths: everything of a step but the products with the input
-// weights, which are one large product for all tokens and are left to the caller.
+// The time loop of a bidirectional LSTM over texts of different lengths: everything of a step but the products with the
+// input weights, which are one large product for all tokens and are left to the caller.
 //
-// Texts are processed together, the longest first, so that at each step those that have not ended are the first ones. Tokens stay
-// where they are in the flat arrays; a step finds the row of each text's token.
+// Texts are processed together, the longest first, so that at each step those that have not ended are the first ones.
+// Tokens stay where they are in the flat arrays; a step finds the row of each text's token.
 #pragma once
 
 #include <algorithm>
@@ -42,14 +42,16 @@ struct Direction {
 // Where the texts lie, longest first.
 class Texts {
 public:
-    Texts(const std::int64_t* lengths, std::size_t count) : lengths_(lengths, lengths + count), starts_(count), order_(count) {
+    Texts(const std::int64_t* lengths, std::size_t count)
+        : lengths_(lengths, lengths + count), starts_(count), order_(count) {
         std::int64_t at = 0;
         for (std::size_t k = 0; k < count; ++k) {
             starts_[k] = at;
             at += lengths_[k];
         }
         std::iota(order_.begin(), order_.end(), std::size_t(0));
-        std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return lengths_[a] > lengths_[b]; });
+        std::stable_sort(order_.begin(), order_.end(),
+                         [&](std::size_t a, std::size_t b) { return lengths_[a] > lengths_[b]; });
     }
 
     std::size_t count() const { return order_.size(); }
@@ -111,8 +113,8 @@ template <int LANES>
 inline void store(float* to, float value) { *to = value; }
 #endif
 
-// tanh by a rational function of degree 13 over 6 (the minimax coefficients of Eigen's ptanh), right to a few units of the last
-// place; beyond 7.9 it is 1 in single precision.
+// tanh by a rational function of degree 13 over 6 (the minimax coefficients of Eigen's ptanh), right to a few units of
+// the last place; beyond 7.9 it is 1 in single precision.
 template <class F>
 MINDROOT_LSTM_INLINE F tanh_of(F x) {
     const F limit = F{} + 7.90531110763549805f;
@@ -156,7 +158,8 @@ MINDROOT_LSTM_INLINE void add_product(float* const* rows, const float* const* le
 }
 
 template <int LANES, int ROWS>
-MINDROOT_LSTM_INLINE void add_products_of(float* const* rows, const float* const* left, const float* right, int size, int columns) {
+MINDROOT_LSTM_INLINE void add_products_of(float* const* rows, const float* const* left, const float* right, int size,
+                                          int columns) {
     constexpr int WIDE = ROWS == 1 ? 8 : ROWS <= 3 ? 4 : 2;  // so that there are about eight to twelve sums
     float* at[ROWS];
     int column = 0;
@@ -178,8 +181,8 @@ MINDROOT_LSTM_INLINE void add_products_of(float* const* rows, const float* const
 
 // rows[m] += left[m] (1, size) times right (size, columns), for `count` rows.
 template <int LANES>
-MINDROOT_LSTM_INLINE void add_products(float* const* rows, const float* const* left, std::size_t count, const float* right,
-                                       int size, int columns) {
+MINDROOT_LSTM_INLINE void add_products(float* const* rows, const float* const* left, std::size_t count,
+                                       const float* right, int size, int columns) {
     std::size_t m = 0;
     for (; m + 6 <= count; m += 6) add_products_of<LANES, 6>(rows + m, left + m, right, size, columns);
     for (; m + 3 <= count; m += 3) add_products_of<LANES, 3>(rows + m, left + m, right, size, columns);
@@ -192,7 +195,8 @@ MINDROOT_LSTM_INLINE void for_elements(int size, const Body& body) {
     int i = 0;
 #if MINDROOT_LSTM_VECTORS
     for (; i + LANES <= size; i += LANES)
-        body(i, [](const float* from) { return load<LANES>(from); }, [](float* to, const Floats<LANES>& v) { store<LANES>(to, v); });
+        body(i, [](const float* from) { return load<LANES>(from); },
+             [](float* to, const Floats<LANES>& v) { store<LANES>(to, v); });
 #endif
     for (; i < size; ++i)
         body(i, [](const float* from) { return *from; }, [](float* to, float value) { *to = value; });

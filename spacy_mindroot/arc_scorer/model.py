@@ -44,8 +44,8 @@ class ArcOutput(NamedTuple):
     batch (SentenceBatch): The division of the tokens into sentences and groups.
     arcs (list[Floats3d]): Arc scores (B, T, T+1) of each group, `[sentence, dependent, head]`, column 0 = ROOT. Self
         arcs and arcs from padding are -inf.
-    labels (Floats2d | LabelScores): With heads in the input, the scores (N, nO) of the labels of these arcs. Without, an
-        object that computes the scores of any arcs on demand.
+    labels (Floats2d | LabelScores): With heads in the input, the scores (N, nO) of the labels of these arcs. Without,
+        an object that computes the scores of any arcs on demand.
     tags (Optional[Floats2d]): Scores (N, nT) of the tags of each token; None if the model has no tags.
     """
 

@@ -145,7 +145,9 @@ def numpy_is_faster() -> bool:
 def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "auto") -> ModelT:
     """Choose the matrix products of all layers of a model that run on thinc's `NumpyOps`, and return the model.
 
-    Layers on other operations (a GPU, Apple's Accelerate, `NumpyOps(use_blis=False)`) are left as they are.
+    Layers on other operations (a GPU, Apple's Accelerate, `NumpyOps(use_blis=False)`) are left as they are. A copy of a
+    model, as `nlp.replace_listeners` makes one, starts with thinc's default again; call this function on it, or save
+    and load the pipeline.
 
     model (Model): The model.
     products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.
@@ -160,9 +162,11 @@ def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "au
 
 
 def make_product_setter(products: Literal["auto", "numpy", "blis"] = "auto") -> Callable[[Language], Language]:
-    """Make the callback spacy-mindroot.set_products.v1, for `after_pipeline_creation` in the `[nlp]` block of a config.
+    """Return a callback that chooses the matrix products, for `after_pipeline_creation` in the `[nlp]` block of a config.
 
     It chooses the matrix products of all components of the pipeline, spaCy's own included. See `set_products`.
+
+    products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.
     """
 
     def set_products_of_pipeline(nlp: Language) -> Language:

@@ -4,6 +4,8 @@
 from collections.abc import Iterable
 from itertools import count
 
+from ..errors import MindRootError
+
 __all__ = ["warmup_linear"]
 
 
@@ -26,11 +28,11 @@ def warmup_linear(
     total_steps (int): Number of steps of rise and fall together. The rate is constant from then on.
     start_factor (float): The first rate, as a fraction of `initial_rate`; greater than 0, at most 1.
     end_factor (float): The last rate, likewise.
-    RAISES (ValueError): If a factor is out of range.
+    RAISES (MindRootError): If a factor is out of range.
     """
     for name, factor in (("start_factor", start_factor), ("end_factor", end_factor)):
         if not 0 < factor <= 1:
-            raise ValueError(
+            raise MindRootError(
                 f"spacy-mindroot.warmup_linear.v1: {name} must be greater than 0 and at most 1, but found {factor}."
             )
     return (_factor(step, warmup_steps, total_steps, start_factor, end_factor) * initial_rate for step in count())

@@ -18,8 +18,9 @@ from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..errors import CorpusError, MindRootError, ScoresShapeError
+from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.mind_root import MindRoot
-from ..pipeline.reading import check_sentences
+from ..pipeline.reading import check_sentences, sentence_bounds
 from ..pipeline.sources import DocArcScores
 from ..scored import ScoredSentence
 from ..trees import MISSING
@@ -34,7 +35,7 @@ class GoldSentence(NamedTuple):
 
     words (list[str]): The tokens.
     spaces (list[bool]): Whether a space follows each token.
-    heads (np.ndarray): (n,), 0 = ROOT, -1 = unknown.
+    heads (np.ndarray): (n,), 0 = ROOT, MISSING (-1) = unknown.
     labels (list[str]): The label of each token; `root` on arcs from ROOT.
     name (str): The name of the sentence in reports.
     conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
@@ -51,7 +52,7 @@ class GoldSentence(NamedTuple):
 
 
 def load_pipeline(model: str) -> Language:
-    """Loads a pipeline.
+    """Load a pipeline.
 
     model (str): Name of a package, or path of a folder.
     RAISES (CorpusError): If spaCy can't load it.
@@ -77,7 +78,7 @@ def reads_surface_tokens(nlp: Language) -> bool | None:
 
 
 def read_corpus(path: Path, vocab: Vocab, *, surface_tokens: bool = False) -> Iterator[GoldSentence]:
-    """Yields all sentences of a `.spacy` file, or of a CoNLL-U file or folder.
+    """Yield all sentences of a `.spacy` file, or of a CoNLL-U file or folder.
 
     surface_tokens (bool): The tokens of CoNLL-U are its multiword tokens, not the words in them. See
         `conllu.sentences_to_doc`.
@@ -106,14 +107,10 @@ def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
         docs = DocBin().from_disk(path)
         several = len(docs) > 1
         for d, doc in enumerate(docs.get_docs(vocab), 1):
-            for s, span in enumerate(_sentences(doc), 1):
-                yield _gold_sentence(span, f"{path.stem}-{d}-{s}" if several else f"{path.stem}-{s}")
+            for s, (start, end) in enumerate(sentence_bounds(doc), 1):
+                yield _gold_sentence(doc[start:end], f"{path.stem}-{d}-{s}" if several else f"{path.stem}-{s}")
     except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
-
-
-def _sentences(doc: Doc) -> Iterable[Span]:
-    return doc.sents if doc.has_annotation("SENT_START") else [doc[:]] if len(doc) else []
 
 
 def _gold_sentence(span: Span, name: str) -> GoldSentence:
@@ -123,13 +120,13 @@ def _gold_sentence(span: Span, name: str) -> GoldSentence:
         words=[token.text for token in span],
         spaces=[bool(token.whitespace_) for token in span],
         heads=np.array(heads, dtype=np.int64),
-        labels=["root" if head == 0 else token.dep_ for head, token in zip(heads, span, strict=True)],
+        labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads, span, strict=True)],
         name=name,
     )
 
 
 def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterator[ScoredSentence]:
-    """Scores sentences with a pipeline, up to its `mind_root`, and reads the scores as that component would.
+    """Score sentences with a pipeline, up to its `mind_root`, and read the scores as that component would.
 
     nlp (Language): A pipeline with an `arc_scorer` or any other component that sets arc scores. Without a
         `mind_root`, they are read from `doc._.arc_scores`.
@@ -162,7 +159,7 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
                 scores=matrices[0],
                 words=gold.words,
                 best_labels=None if labels is None else np.asarray(labels[0]),
-                label_names=[] if names is None else ["root" if name == "ROOT" else name for name in names],
+                label_names=[] if names is None else [UD_ROOT if name == SPACY_ROOT else name for name in names],
                 gold_heads=gold.heads,
                 gold_labels=gold.labels,
                 name=gold.name,
@@ -170,7 +167,7 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
 
 
 def _piped(nlp: Language, pairs: Iterable[tuple[Doc, GoldSentence]]) -> Iterator[tuple[Doc, GoldSentence]]:
-    """`nlp.pipe`, with any error of a component as a CorpusError."""
+    """Run `nlp.pipe`. Any error of a component becomes a CorpusError."""
     try:
         yield from nlp.pipe(pairs, as_tuples=True)
     except (MindRootError, OSError, MemoryError):

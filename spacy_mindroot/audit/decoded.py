@@ -39,7 +39,7 @@ class DecodedSentence(NamedTuple):
 
 
 def decode_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iterator[DecodedSentence]:
-    """Yields every sentence, in order, with its best trees. Holds one batch in memory.
+    """Yield every sentence, in order, with its best trees. Only one batch is held in memory.
 
     source (str): Name of the file or corpus, for errors.
     RAISES (DecodingError): For the first sentence that has no single-rooted tree. The message names it and `source`.

@@ -31,7 +31,7 @@ class DrawnTree(NamedTuple):
 
 
 def draw_trees(words: Sequence[str], above: DrawnTree, below: DrawnTree, *, marked: Collection[int] = ()) -> str:
-    """An `<svg>` element for HTML. Arcs run from head to dependent; those from ROOT come straight from outside.
+    """Return an `<svg>` element for HTML. Arcs run from head to dependent; those from ROOT come straight from outside.
 
     Classes for a style sheet: `arc`, `tip` and `label`, each with `above` or `below`, and `word`; all may be `marked`.
 
@@ -61,7 +61,7 @@ def draw_trees(words: Sequence[str], above: DrawnTree, below: DrawnTree, *, mark
 
 
 def _widths(words: Sequence[str], trees: Sequence[DrawnTree]) -> list[float]:
-    """The width of each token, with room for the label of an arc between neighbours."""
+    """Return the width of each token, with room for the label of an arc between neighbours."""
     widths = [max(_text_width(word), 24.0) + _GAP for word in words]
     for tree in trees:
         for token, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
@@ -82,7 +82,7 @@ def _arcs(
     height: float,
     marked: Collection[int],
 ) -> list[str]:
-    """The arcs of a tree and their labels, marked ones last, so that they lie over the others.
+    """Return the arcs of a tree and their labels, marked ones last, so that they lie over the others.
 
     side (str): "above" or "below".
     base (float): y of the edge of the words; the arcs grow from there in the direction of `sign`, up to `height`.
@@ -116,7 +116,7 @@ def _text_width(text: str) -> float:
 
 
 def _levels(heads: Sequence[int]) -> dict[int, int]:
-    """The height of the arc to each token, in levels: above all shorter arcs that it overlaps."""
+    """Return the height of the arc to each token, in levels: above all shorter arcs that it overlaps."""
     spans = sorted((abs(token - head), min(token, head), token) for token, head in enumerate(heads, 1) if head)
     highest = [0] * (len(heads) + 2)  # above the gap between token k and k+1
     levels = {}
@@ -128,7 +128,7 @@ def _levels(heads: Sequence[int]) -> dict[int, int]:
 
 
 def _feet(heads: Sequence[int], centres: Sequence[float]) -> dict[tuple[int, int], float]:
-    """The x of both ends of the arc to each token, by (dependent, token at that end).
+    """Return the x of both ends of the arc to each token, by (dependent, token at that end).
 
     The ends lie around the middle of a token, those of the shortest arcs outermost, so that arcs don't cross at
     their feet.

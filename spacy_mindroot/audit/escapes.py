@@ -13,10 +13,10 @@ _MARKDOWN = re.compile(r"[\\`*_|<>&~]|\](?=[(\[:])")
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters and bidirectional controls spelled out, as in `\u202e`."""
+    r"""Return the text with control characters and bidirectional controls spelled out, as in `\u202e`."""
     return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def markdown_text(text: str) -> str:
-    """The text as it reads in Markdown, also in a cell of a table: no character of it is markup."""
+    """Return the text as it reads in Markdown, also in a cell of a table: no character of it is markup."""
     return _MARKDOWN.sub(lambda match: f"\\{match[0]}", visible(text))

@@ -39,7 +39,7 @@ class Right(NamedTuple):
 def count_right(
     heads: Ints, gold_heads: Ints, labels: Sequence[str] | None = None, gold_labels: Sequence[str] | None = None
 ) -> Right:
-    """Compares a tree with the gold tree.
+    """Compare a tree with the gold tree.
 
     heads, gold_heads (np.ndarray): (n,), 0 = ROOT. A gold head of -1 is unknown.
     labels, gold_labels (Optional[Sequence[str]]): The label of each token. Without both of them, no label is right.
@@ -65,7 +65,7 @@ def count_right(
 
 
 def attachment_score(counts: Iterable[Right]) -> float:
-    """The share of tokens with the gold head (UAS), from 0 to 1; 0 if no token has a gold head."""
+    """Return the share of tokens with the gold head (UAS), from 0 to 1; 0 if no token has a gold head."""
     right = tokens = 0
     for each in counts:
         right += each.heads
@@ -74,7 +74,7 @@ def attachment_score(counts: Iterable[Right]) -> float:
 
 
 def unlabelled_attachment_score(heads: Sequence[Ints], gold: Sequence[Ints]) -> float:
-    """The share of tokens with the gold head (UAS), from 0 to 1; 0 if no token has a gold head.
+    """Return the share of tokens with the gold head (UAS), from 0 to 1; 0 if no token has a gold head.
 
     heads, gold (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT. A gold head of -1 is unknown.
     """

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..decoding import Heads, greedy_heads
+from ..labels import UD_ROOT
 from ..scored import ScoredSentence
 from ..trees import is_tree, nonprojective_arcs, tree_weight
 from .decoded import decode_sentences
@@ -109,7 +110,7 @@ class AuditedSentence:
         return _sum([*before.tolist(), *(-after).tolist()])
 
     def record(self) -> dict[str, Any]:
-        """The sentence as a line of `audit.jsonl`. Head 0 is ROOT; tokens count from 1."""
+        """Return the sentence as a line of `audit.jsonl`. Head 0 is ROOT; tokens count from 1."""
         sentence, before, after = self.sentence, self.unconstrained, self.single_root
         arcs = []
         for token in self.changed:
@@ -135,7 +136,7 @@ class AuditedSentence:
 
 
 def _sum(values: list[float]) -> float:
-    """The sum, rounded once. Beyond the largest double it is the largest double."""
+    """Return the sum, rounded once. Beyond the largest double it is the largest double."""
     try:
         return math.fsum(values)
     except OverflowError:
@@ -147,7 +148,7 @@ def _word(words: Sequence[str], head: int) -> str:
 
 
 def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iterator[AuditedSentence]:
-    """Decodes sentences without and with the root constraint, and compares the trees.
+    """Decode sentences without and with the root constraint, and compare the trees.
 
     sentences (Iterable[ScoredSentence]): With or without gold heads and labels. Empty sentences are skipped.
     source (str): Name of the file or corpus, for errors.
@@ -205,7 +206,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Audit:
-    """What the root constraint changes on a corpus. Empty sentences don't count.
+    """The changes that the root constraint makes to the trees of a corpus. Empty sentences don't count.
 
     sentences, tokens (int): Sentences and tokens.
     multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
@@ -255,7 +256,7 @@ class Tally:
         self._nonprojective = array("b")  # per sentence: before, after, 1
 
     def add(self, audited: AuditedSentence) -> None:
-        """Counts a sentence."""
+        """Count a sentence."""
         sentence, before, after = audited.sentence, audited.unconstrained, audited.single_root
         changed = len(audited.changed)
         self._sentences += 1
@@ -278,7 +279,7 @@ class Tally:
 
     def _count_unknown_labels(self, sentence: ScoredSentence) -> None:
         if sentence.gold_labels and sentence.gold_heads is not None and sentence.label_names:
-            known = {*sentence.label_names, "root"}
+            known = {*sentence.label_names, UD_ROOT}
             self._unknown.update(
                 label
                 for label, head in zip(sentence.gold_labels, sentence.gold_heads.tolist(), strict=True)
@@ -286,7 +287,7 @@ class Tally:
             )
 
     def summarize(self, *, seed: int = 0) -> Audit:
-        """The audit of all sentences so far.
+        """Return the audit of all sentences so far.
 
         seed (int): Random seed of the bootstrap.
         """
@@ -323,7 +324,7 @@ class Tally:
 
 
 def summarize(audited: Iterable[AuditedSentence], *, seed: int = 0) -> Audit:
-    """The audit of a corpus.
+    """Return the audit of a corpus.
 
     seed (int): Random seed of the bootstrap.
     """
@@ -334,7 +335,7 @@ def summarize(audited: Iterable[AuditedSentence], *, seed: int = 0) -> Audit:
 
 
 def _comparisons(counts: dict[str, npt.NDArray[np.int64]], seed: int) -> dict[str, Comparison]:
-    """Compares measures. All arrays have shape (3, n) over the same n sentences, which are resampled together."""
+    """Compare measures. All arrays have shape (3, n) over the same n sentences, which are resampled together."""
     if not counts:
         return {}
     sampled = _resampled(np.concatenate(list(counts.values())), np.random.default_rng(seed))
@@ -363,7 +364,7 @@ def _comparison(counts: npt.NDArray[np.int64], sampled: npt.NDArray[np.int64]) -
 
 
 def _resampled(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """The sums of counts (measures, n) over sentences drawn with replacement, (measures, samples)."""
+    """Return the sums of counts (measures, n) over sentences drawn with replacement, (measures, samples)."""
     n = counts.shape[1]
     sums = [counts @ np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(_SAMPLES)]
     return np.stack(sums, axis=1)

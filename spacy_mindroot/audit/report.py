@@ -38,7 +38,7 @@ NOTE = (
 
 
 def count_rows(audit: Audit) -> Rows:
-    """The rows of the first table: a name and a value each."""
+    """Return the rows of the first table: a name and a value each."""
     rows: Rows = [
         ("sentences", f"{audit.sentences:,}"),
         ("tokens", f"{audit.tokens:,}"),
@@ -60,7 +60,7 @@ def count_rows(audit: Audit) -> Rows:
 
 
 def score_rows(audit: Audit) -> Rows:
-    """The rows of the second table: each measure without and with the constraint. See `measures.Comparison`."""
+    """Return the rows of the second table: each measure without and with the constraint. See `measures.Comparison`."""
     return [_score_row(NAMES[name], comparison) for name, comparison in audit.scores.items()]
 
 
@@ -77,7 +77,7 @@ def _score_row(name: str, score: Comparison) -> tuple[str, ...]:
 
 
 def to_json(audit: Audit, facts: dict[str, Any]) -> dict[str, Any]:
-    """The content of `audit.json`.
+    """Return the content of `audit.json`.
 
     facts (dict): What was audited, and with which versions.
     """
@@ -85,7 +85,7 @@ def to_json(audit: Audit, facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_markdown(audit: Audit, facts: dict[str, Any]) -> str:
-    """The content of `audit.md`. See `to_json`."""
+    """Return the content of `audit.md`. See `to_json`."""
     lines = ["# What the root constraint changes", ""]
     lines += [f"- {name}: {markdown_text(str(value))}" for name, value in facts.items()]
     lines += ["", *markdown_table(("", ""), count_rows(audit)), ""]
@@ -95,14 +95,14 @@ def to_markdown(audit: Audit, facts: dict[str, Any]) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Rows) -> list[str]:
-    """The lines of a table. Its first column is aligned left, the others right. Cells are text, not Markdown."""
+    """Return the lines of a table. Its first column is aligned left, the others right. Cells are text, not Markdown."""
     divider = "| --- |" + " ---: |" * (len(header) - 1)
     lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in (header, *rows)]
     return [lines[0], divider, *lines[1:]]
 
 
 def to_html(audit: Audit, facts: dict[str, Any], changed: Sequence[AuditedSentence]) -> str:
-    """The content of `audit.html`: both tables, and sentences that the constraint changes, before and after.
+    """Return the content of `audit.html`: both tables, and sentences that the constraint changes, before and after.
 
     facts (dict): See `to_json`.
     changed (Sequence[AuditedSentence]): The sentences to show. The page says how many there are in all.

@@ -249,8 +249,8 @@ def repair_cli(
     skip_invalid: bool = typer.Option(
         False,
         "--skip-invalid",
-        help="Leave a sentence that is not CoNLL-U, or has no heads, exactly as it is, say so with file and line, and go "
-        "on; exit status 0 (default: stop and write nothing)",
+        help="Leave a sentence that is not CoNLL-U, or has no heads, exactly as it is, say so with file and line, and "
+        "go on; exit status 0 (default: stop and write nothing)",
     ),
     demoted_label: str | None = typer.Option(
         None,

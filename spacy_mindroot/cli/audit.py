@@ -40,7 +40,7 @@ _Pairs = Iterator[tuple[AuditedSentence, GoldSentence | None]]
 def run(
     model: str, corpus: Path | None, out: Path | None, most: int, seed: int, surface_tokens: bool | None = None
 ) -> None:
-    """Runs the command and turns errors into messages. See `spacy mindroot audit --help`."""
+    """Run the command and turn errors into messages. See `spacy mindroot audit --help`."""
     with errors_as_messages(nothing_written=out is not None):
         _check_paths(model, corpus, out)
         tally = Tally()
@@ -59,7 +59,7 @@ def run(
 
 
 def _check_paths(model: str, corpus: Path | None, out: Path | None) -> None:
-    """Raises PathsError if the audit would write over its input, or read its own output the next time."""
+    """Raise PathsError if the audit would write over its input, or read its own output the next time."""
     refuse_same_files(MODEL=Path(model), CORPUS=corpus, out=out)
     if out is None:
         return
@@ -74,7 +74,7 @@ def _check_paths(model: str, corpus: Path | None, out: Path | None) -> None:
 
 
 def _audited(model: str, corpus: Path | None, surface_tokens: bool | None) -> tuple[int | None, _Pairs]:
-    """The number of sentences, if it is known, and the audited sentences, each with its gold sentence."""
+    """Return the number of sentences, if it is known, and the audited sentences, each with its gold sentence."""
     if corpus is None:
         if not model.endswith(".npz"):
             raise CorpusError(f"{model} is not a score file (.npz). For a pipeline, give a corpus too: MODEL CORPUS.")
@@ -99,13 +99,12 @@ def _warn_of_loss(nlp: Language) -> None:
             warn(
                 f'{name} was trained with loss = "tree", which does not teach it how many roots a sentence has. All '
                 'that is called "unconstrained" here is therefore meaningless. To see what the constraint changes, '
-                "train with "
-                'loss = "head" or "both".'
+                'train with loss = "head" or "both".'
             )
 
 
 def _facts(model: str, corpus: Path | None) -> dict[str, str]:
-    """What was audited, and with which versions."""
+    """Return the names of the model and the corpus, and the versions of the packages, for the reports."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("spacy-mindroot", "spacy", "numpy"))
     if corpus is None:
         return {"scores": printable(model), "versions": versions}
@@ -155,7 +154,7 @@ class _Report:
 
 
 def _to_conllu(audited: AuditedSentence, tree: AuditedTree, gold: GoldSentence | None) -> bytes:
-    """A tree in CoNLL-U: the sentence of the corpus with other cells in HEAD and DEPREL, if it is CoNLL-U."""
+    """Return a tree in CoNLL-U: the sentence of the corpus with other cells in HEAD and DEPREL, if it is CoNLL-U."""
     if gold is None or gold.conllu is None:
         words, sent_id = audited.sentence.words, audited.sentence.name
         return format_sentence(words, tree.heads.tolist(), tree.labels, sent_id=sent_id).encode("utf8")

@@ -14,7 +14,7 @@ __all__ = ["read_for", "warn"]
 
 
 def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterator[GoldSentence]:
-    """Yields the sentences of a corpus. Warns at its end if it is unknown whether their tokens fit the pipeline.
+    """Yield the sentences of a corpus. Warn at its end if it is unknown whether their tokens fit the pipeline.
 
     surface_tokens (Optional[bool]): Whether the tokens of CoNLL-U are its multiword tokens or the words in them.
         None: as the corpus reader in the pipeline's config has it, or words if that names none.
@@ -29,11 +29,10 @@ def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterat
         warn(
             f"{corpus} has {multiword_tokens:,} multiword tokens, and the words in them were scored. If the pipeline "
             "was trained on the multiword tokens themselves, use --surface-tokens. If it was trained on the words, "
-            "--words "
-            "silences this message."
+            "--words silences this message."
         )
 
 
 def warn(message: str) -> None:
-    """Prints a warning to standard error."""
+    """Print a warning to standard error."""
     typer.secho(f"Warning: {message}", fg="yellow", err=True)

@@ -45,7 +45,7 @@ class Totals:
     right: dict[str, list[Right]] = field(default_factory=dict)
 
     def add(self, decoded: DecodedSentence, projective: Heads | None = None) -> None:
-        """Counts a sentence.
+        """Count a sentence.
 
         projective (Optional[np.ndarray]): The heads of its best projective tree, if that is counted too.
         """
@@ -63,7 +63,7 @@ class Totals:
             self.right.setdefault(name, []).append(count_right(heads, gold))
 
     def table(self) -> str:
-        """The table that the command prints."""
+        """Return the table that the command prints."""
         share = f" ({self.multi_rooted / self.sentences:.2%})" if self.sentences else ""
         rows = [
             ("Sentences", f"{self.sentences:,}"),
@@ -79,7 +79,7 @@ class Totals:
 def run(
     scores: Path, out: Path | None, show: int, kbest: int = 1, confidence: bool = False, projective: bool = False
 ) -> None:
-    """Runs the command and turns errors into messages. See `spacy mindroot decode --help`."""
+    """Run the command and turn errors into messages. See `spacy mindroot decode --help`."""
     to_stdout = str(out) == "-"
     with errors_as_messages(nothing_written=out is not None):
         refuse_same_files(SCORES=scores, OUT=out)
@@ -115,7 +115,7 @@ def run(
 
 
 def decode_projective(sentences: list[ScoredSentence], *, source: str) -> list[Heads]:
-    """The heads of the best projective single-rooted trees.
+    """Return the heads of the best projective single-rooted trees.
 
     source (str): Name of the score file, for errors.
     RAISES (DecodingError): For the first sentence that has no such tree. The message names it and `source`.
@@ -126,7 +126,7 @@ def decode_projective(sentences: list[ScoredSentence], *, source: str) -> list[H
 
 
 def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, sent_id: str) -> str:
-    """A sentence in CoNLL-U with its tree, its best trees and their probabilities, as `--help` describes.
+    """Return a sentence in CoNLL-U with its tree, its best trees and their probabilities, as `--help` describes.
 
     heads (np.ndarray): (n,), 0 = ROOT. With `kbest` above 1, the first of the K best trees takes its place.
     """
@@ -148,7 +148,7 @@ def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence:
 
 
 def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool) -> tuple[Heads, list[str]]:
-    """The heads of the best tree, and one comment for each of the K best trees."""
+    """Return the heads of the best tree, and one comment for each of the K best trees."""
     trees = _best_trees(sentence, kbest)
     comments = []
     for number, (heads, weight) in enumerate(trees, 1):
@@ -168,7 +168,7 @@ def _best_trees(sentence: ScoredSentence, k: int) -> list[tuple[Heads, float]]:
 
 
 def before_and_after(decoded: DecodedSentence, *, number: int) -> str:
-    """The unconstrained and the single-rooted tree of a sentence, side by side. Stars mark the arcs that change.
+    """Return the unconstrained and the single-rooted tree of a sentence, side by side. Stars mark the arcs that change.
 
     number (int): The number of the sentence in its file, from 1.
     """

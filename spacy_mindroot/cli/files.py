@@ -53,7 +53,7 @@ class PathsError(MindRootError):
 
 @contextmanager
 def opened_to_read(path: Path) -> Iterator[BinaryIO]:
-    """Opens a file, or standard input for "-"."""
+    """Open a file, or standard input for "-"."""
     if str(path) == "-":
         if sys.stdin is None:
             raise OSError("standard input is closed.")
@@ -65,13 +65,13 @@ def opened_to_read(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def outputs(folder: Path | None = None) -> Iterator[Opened]:
-    """Yields a function that opens files for writing. They take their places, all at once, when the block ends well.
+    """Yield a function that opens files for writing. They take their places, all at once, when the block ends well.
 
-    Until then they lie beside their places under names such as `.out.conllu.mindroot-417-x2s9.part`. An error, an
+    Until then they lie in the same folders, under names such as `.out.conllu.mindroot-417-x2s9.part`. An error, an
     interruption or SIGTERM removes them and leaves what was there before; what SIGKILL leaves behind, the next run
     removes.
 
-    folder (Optional[Path]): A folder to make if it is missing. After an error it goes again, if it is empty.
+    folder (Optional[Path]): A folder to make if it is missing. After an error it is removed again if it is empty.
 
     "-" is standard output. Symbolic links are followed, not replaced. Devices and pipes are written to directly. An
     exception that passes through gets a note on what has been written in spite of it.
@@ -137,13 +137,13 @@ def outputs(folder: Path | None = None) -> Iterator[Opened]:
 
 @contextmanager
 def opened_to_write(path: Path) -> Iterator[BinaryIO]:
-    """Opens a single file for writing. See `outputs`."""
+    """Open a single file for writing. See `outputs`."""
     with outputs() as opened, opened(path) as file:
         yield file
 
 
 def _followed(path: Path) -> Path:
-    """The file that a path leads to. Raises OSError if its symbolic links lead nowhere."""
+    """Return the file that a path leads to. Raise OSError if its symbolic links lead nowhere."""
     try:
         target = path.resolve()
     except RuntimeError as error:  # Python 3.12 and older
@@ -154,7 +154,7 @@ def _followed(path: Path) -> Path:
 
 
 def _remove_stale(folder: Path, prefix: str) -> None:
-    """Removes the temporary files of an output that killed processes have left: neither process nor lock is there."""
+    """Remove temporary files of an output that killed processes have left: they have neither a process nor a lock."""
     if fcntl is None or not folder.is_dir():
         return
     for name in os.listdir(folder):
@@ -182,7 +182,7 @@ def _is_running(process: int) -> bool:
 
 @contextmanager
 def _signals_as_exceptions() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP unwind the stack, so that temporary files are removed. Exit status 143 and 129."""
+    """Let SIGTERM and SIGHUP unwind the stack, so that temporary files are removed. Exit status 143 and 129."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)  # cleaning up is under way
@@ -202,7 +202,7 @@ def _signals_as_exceptions() -> Iterator[None]:
 
 
 def refuse_same_files(**named: Path | None) -> None:
-    """Raises PathsError if two of a command's paths are the same file, whether directly or through links.
+    """Raise PathsError if two of a command's paths are the same file, whether directly or through links.
 
     **named (Optional[Path]): Each path under the name that the message gives it: an argument in capitals (`OUT`), an
         option in small letters (`report` for --report). None and "-" are skipped, as are devices and pipes.
@@ -224,20 +224,20 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def tolerant_streams() -> None:
-    """Makes standard streams replace characters that a terminal lacks instead of failing."""
+    """Make standard streams replace characters that a terminal lacks instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
 
 def printable(name: object) -> str:
-    """A file name as text that can be encoded: bytes that are not UTF-8 become replacement characters."""
+    """Return a file name as text that can be encoded: bytes that are not UTF-8 become replacement characters."""
     return os.fsencode(str(name)).decode("utf8", "replace")
 
 
 @contextmanager
 def errors_as_messages(*, nothing_written: bool = False) -> Iterator[None]:
-    """Turns the errors of this package and of the file system into a message on standard error and exit status 1.
+    """Turn the errors of this package and of the file system into a message on standard error and exit status 1.
 
     nothing_written (bool): The message also says that nothing was written. The notes of `outputs` take its place.
 
@@ -260,7 +260,7 @@ def errors_as_messages(*, nothing_written: bool = False) -> Iterator[None]:
 
 
 def _abandon_stdout() -> None:
-    """Empties the buffer of standard output, into nowhere if it can't be written: Python would try again at its end."""
+    """Empty the buffer of standard output. If it can't be written, discard it: Python would try again on exit."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -270,7 +270,7 @@ def _abandon_stdout() -> None:
 
 
 def check_label(label: str | None) -> None:
-    """Raises LabelsError unless --demoted-label can be the label of a word that is not the root."""
+    """Raise LabelsError unless --demoted-label can be the label of a word that is not the root."""
     if label is not None and (label != "_".join(label.split()) or label in ("", "_") or is_root_label(label)):
         raise LabelsError(f"--demoted-label is {label!r}. Give a label without white space that is not the root's.")
 

@@ -32,7 +32,7 @@ _TREE_SCORES: dict[str, float | None] = {
 def run(
     out: Path | None, lang: str, optimize: str, pipeline: str, transformer: str | None, force: bool = False
 ) -> None:
-    """Runs the command and turns errors into messages. See `spacy mindroot init-config --help`."""
+    """Run the command and turn errors into messages. See `spacy mindroot init-config --help`."""
     extras = [name.strip() for name in pipeline.split(",") if name.strip()]
     unknown = [name for name in extras if name not in EXTRAS]
     if unknown:
@@ -69,7 +69,7 @@ def _check_language(lang: str) -> None:
 
 
 def make_config(lang: str, optimize: str, extras: list[str], transformer: str | None) -> str:
-    """The text of the config.
+    """Return the text of the config.
 
     lang (str): A language of spaCy's, or "xx".
     optimize (str): "efficiency" or "accuracy".

@@ -50,7 +50,7 @@ class Counts:
     unreadable: int = 0
 
     def table(self) -> str:
-        """The counts, one per line."""
+        """Return the counts, one per line."""
         share = f" ({self.malformed / self.sentences:.2%})" if self.sentences else ""
         rows = [
             ("Sentences", f"{self.sentences:,}"),
@@ -192,7 +192,7 @@ def _repair_file(job: _Job, source: Path, out: BinaryIO | None, progress: Progre
 
 
 def _pairs(source: Path, out: Path | None) -> list[Pair]:
-    """The files to read, each with the file to write."""
+    """Return the files to read, each with the file to write."""
     if str(source) == "-":
         if out is not None and out.is_dir():
             raise PathsError(f"{printable(out)} is a folder. Give a file for what comes from standard input.")

@@ -1,4 +1,4 @@
-"""What `repair` and `vote` share: CoNLL-U is read sentence by sentence, changed, and written back."""
+"""Reads CoNLL-U sentence by sentence, and writes it back with changes, for `repair` and `vote`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Piece = TypeVar("Piece", Sentence, list[Sentence])
 
 
 def shown_name(path: Path) -> str:
-    """The name of an input in messages."""
+    """Return the name of an input in messages."""
     return "<stdin>" if str(path) == "-" else printable(path)
 
 
@@ -144,7 +144,7 @@ def refuse_lost_files(pairs: Sequence[tuple[Path, Path | None]], report: Path | 
 
 
 def _key(path: Path) -> object:
-    """What two paths have in common if and only if they are the same file; None for streams, devices and folders."""
+    """Return a key that two paths share if and only if they are the same file; None if it is no regular file."""
     if str(path) == "-":
         return None
     if path.exists():

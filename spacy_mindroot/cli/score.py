@@ -14,26 +14,25 @@ from ..errors import LabelsError
 from ..score_file import write_score_file
 from ..scored import ScoredSentence
 from .corpora import read_for
-from .files import PathsError, errors_as_messages, opened_to_write, refuse_same_files
+from .files import PathsError, errors_as_messages, refuse_same_files
 
 __all__ = ["run"]
 
 
 def run(model: str, corpus: Path, out: Path, surface_tokens: bool | None = None) -> None:
-    """Runs the command and turns errors into messages. See `spacy mindroot score --help`."""
+    """Run the command and turn errors into messages. See `spacy mindroot score --help`."""
     with errors_as_messages(nothing_written=True):
         refuse_same_files(MODEL=Path(model), CORPUS=corpus, OUT=out)
         if out.suffix != ".npz":
-            raise PathsError(f"OUT is {out}. Give it the ending .npz, by which the other commands know a score file.")
-        with opened_to_write(out) as file:
-            nlp = load_pipeline(model)
-            gold = read_for(nlp, corpus, surface_tokens)
-            scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
-            _write(file, scored)
+            raise PathsError(f"OUT is {out}. Let it end in .npz, so that the other commands recognize it.")
+        nlp = load_pipeline(model)
+        gold = read_for(nlp, corpus, surface_tokens)
+        scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
+        _write(out, scored)
         typer.echo(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
 
 
-def _write(file: Any, scored: list[ScoredSentence]) -> None:
+def _write(out: Path, scored: list[ScoredSentence]) -> None:
     names = scored[0].label_names or ["dep"]
     best_labels = []
     for sentence in scored:
@@ -43,7 +42,7 @@ def _write(file: Any, scored: list[ScoredSentence]) -> None:
         best = sentence.best_labels
         best_labels.append(np.zeros(sentence.scores.shape, dtype=np.uint8) if best is None else best)
     write_score_file(
-        file,
+        out,
         scores=[sentence.scores for sentence in scored],
         words=[sentence.words for sentence in scored],
         labels=names,

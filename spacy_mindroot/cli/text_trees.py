@@ -13,7 +13,7 @@ __all__ = ["side_by_side", "tree_lines"]
 def tree_lines(
     words: Sequence[str], heads: Sequence[int], labels: Sequence[str], *, marked: Collection[int] = ()
 ) -> list[str]:
-    """A tree as indented lines: ROOT on top, every token below its head, dependents in the order of the sentence.
+    """Return a tree as indented lines: ROOT on top, every token below its head, dependents in sentence order.
 
     words, labels (Sequence[str]): The word and the label of each token. Control characters are spelled out.
     heads (Sequence[int]): 0 = ROOT. The heads must form a tree; several tokens may be roots.

@@ -30,7 +30,7 @@ class Counts:
     changed: int = 0
 
     def table(self) -> str:
-        """The counts, one per line."""
+        """Return the counts, one per line."""
         rows = [
             ("Sentences", f"{self.sentences:,}"),
             ("Words", f"{self.words:,}"),

@@ -43,7 +43,7 @@ class Columns:
         self._places = [self.names.index(name) if name in self.names else None for name in COLUMNS]
 
     def __len__(self) -> int:
-        """The number of columns."""
+        """Return the number of columns."""
         return len(self.names)
 
     def fault(self) -> str:
@@ -55,7 +55,7 @@ class Columns:
         return f"with {_listed(twice)} more than once" if twice else ""
 
     def header(self) -> str:
-        """The comment that names the columns, with its line end."""
+        """Return the comment that names the columns, with its line end."""
         return f"# global.columns = {' '.join(self.names)}\n"
 
     def cells(self, line: bytes) -> list[bytes]:

@@ -84,7 +84,7 @@ class ConlluCorpus:
 
 @dataclass
 class _Counts:
-    """What a corpus contains."""
+    """The size of a corpus."""
 
     sentences: int = 0
     words: int = 0

@@ -1,4 +1,4 @@
-"""Sentences of CoNLL-U to spaCy's Docs, and back without losing what a Doc has no place for."""
+"""Turns CoNLL-U sentences into Docs, and back without losing what a Doc has no place for."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.annotate import write_extension
 from ..pipeline.extensions import describe, read_extension
+from ..pipeline.reading import sentence_bounds
 from ..trees import MISSING, find_cycles, shown_cycle
 from .columns import CONLLU, Columns
 from .sentence import (
@@ -122,9 +123,7 @@ def doc_to_conllu(doc: Doc) -> str:
     RAISES (ConlluError): If tokens or sentences are not those of `doc._.conllu`, or if heads are in other sentences.
     """
     texts = read_extension(doc, "conllu")
-    spans = [(sentence.start, sentence.end) for sentence in doc.sents] if doc.has_annotation("SENT_START") else []
-    if not spans and len(doc):
-        spans = [(0, len(doc))]
+    spans = sentence_bounds(doc)
     if texts is None:
         return _written(doc, spans)
     sentences = _kept(texts, describe(doc))
@@ -142,13 +141,13 @@ def doc_to_conllu(doc: Doc) -> str:
 
 
 def _with_header(sentence: Sentence, before: Columns) -> str:
-    """The text of a sentence. A header comes first if the columns differ from those `before` and nothing says so."""
+    """Return the text of a sentence, after a header if its columns differ from those `before` and it has no header."""
     has_header = columns_named(sentence.lines, before, sentence.source, sentence.line) is sentence.columns
     return sentence.text() if has_header else sentence.columns.header() + sentence.text()
 
 
 def _kept(texts: Iterable[str], name: str) -> list[Sentence]:
-    """The sentences of `doc._.conllu`."""
+    """Return the sentences of `doc._.conllu`."""
     source = f"doc._.conllu of {name}"
     columns: Columns | None = CONLLU
     sentences = []
@@ -183,7 +182,7 @@ def _tokens(sentence: Sentence) -> list[_Token]:
 
 
 def _surface(sentence: Sentence) -> list[_Token]:
-    """The surface tokens. See `sentences_to_doc`."""
+    """Return the surface tokens. See `sentences_to_doc`."""
     words = _tokens(sentence)
     ranges = {first: (last, cells) for first, last, cells in sentence.multiword_tokens()}
     depths = _depths(words) if ranges else []
@@ -203,7 +202,7 @@ def _surface(sentence: Sentence) -> list[_Token]:
 
 
 def _depths(words: Sequence[_Token]) -> list[int]:
-    """The number of arcs from each word up to the root. Words under one without a head are deeper than all others."""
+    """Return the number of arcs from each word up to the root. Words below one without a head count as the deepest."""
     depths: list[int] = [-1] * len(words)
     for start in range(len(words)):
         path = []
@@ -245,7 +244,7 @@ def _update(sentence: Sentence, doc: Doc, start: int, end: int) -> None:
 
 
 def _read(doc: Doc, start: int, end: int) -> list[_Token]:
-    """The tokens of a sentence of a Doc."""
+    """Return the tokens of a sentence of a Doc."""
     tokens = []
     for token in doc[start:end]:
         head = token.head.i
@@ -267,7 +266,7 @@ def _read(doc: Doc, start: int, end: int) -> list[_Token]:
 
 
 def _cells(i: int, token: _Token, misc: str = "_") -> list[str]:
-    """The ten cells of a token, which is number i of its sentence, from 0."""
+    """Return the ten cells of a token, which is number i of its sentence, from 0."""
     is_root = token.head == i
     head = "_" if token.head is None else "0" if is_root else str(token.head + 1)
     dep = UD_ROOT if is_root and token.dep == SPACY_ROOT else token.dep
@@ -276,7 +275,7 @@ def _cells(i: int, token: _Token, misc: str = "_") -> list[str]:
 
 
 def _written(doc: Doc, spans: Iterable[tuple[int, int]]) -> str:
-    """A Doc that did not come from CoNLL-U."""
+    """Return the text of a Doc that did not come from CoNLL-U."""
     spaces = _spaces(doc)
     sentences = []
     for start, end in spans:
@@ -294,7 +293,7 @@ def _written(doc: Doc, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _spaces(doc: Doc) -> dict[int, tuple[str, str]]:
-    """The white space before and after each token that is more than white space.
+    """Return the white space before and after each token that is more than white space.
 
     Space before is given for the first of these tokens alone. Space after includes white-space tokens. The last of
     these tokens counts as followed by a space.
@@ -310,7 +309,7 @@ def _spaces(doc: Doc) -> dict[int, tuple[str, str]]:
 
 
 def _without_spaces(tokens: Sequence[_Token], words: Sequence[int]) -> list[_Token]:
-    """The tokens `words` of a sentence without the others, which are white space.
+    """Return the tokens `words` of a sentence without the others, which are white space.
 
     What depends on white space attaches to its head. If white space is the root, the first of its dependents takes its
     place.
@@ -338,7 +337,7 @@ def _without_spaces(tokens: Sequence[_Token], words: Sequence[int]) -> list[_Tok
 
 
 def _misc(before: str, after: str) -> str:
-    """The cell MISC for the white space around a token."""
+    """Return the cell MISC for the white space around a token."""
     found = []
     if not after:
         found.append("SpaceAfter=No")
@@ -355,7 +354,7 @@ def _escaped(spaces: str) -> str:
 
 
 def _text(cell: str, form: str = "") -> str:
-    """The text of a cell: "_" means none, except in the lemma of an underscore."""
+    """Return the text of a cell: "_" means none, except in the lemma of an underscore."""
     return "" if cell == "_" and form != "_" else cell
 
 
@@ -365,7 +364,7 @@ def _space(misc: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _feats(cell: str) -> str:
-    """FEATS as spaCy can hold them without loss: `Name=Value` pairs with different names. Else "", as for "_"."""
+    """Return FEATS if spaCy can hold them without loss, as `Name=Value` pairs with different names; else ""."""
     pairs = [feat.split("=") for feat in cell.split("|")]
     good = all(len(pair) == 2 for pair in pairs) and len({name for name, *_ in pairs}) == len(pairs)
     return cell if good else ""

@@ -113,11 +113,11 @@ class Sentence:
             raise ConlluError("\n".join(f"{source}:{at}: line {at} {what}" for at, what in sorted(checks.faults)))
 
     def __len__(self) -> int:
-        """The number of words."""
+        """Return the number of words."""
         return len(self.rows)
 
     def to_bytes(self) -> bytes:
-        """All lines, with the cells that have been replaced."""
+        """Return all lines, with the cells that have been replaced."""
         return b"".join(self.lines)
 
     def column(self, number: int) -> list[str]:
@@ -182,7 +182,7 @@ class Sentence:
         return ConlluError(f"{self.source}:{at}: line {at} {what}")
 
     def text(self) -> str:
-        """All lines as one string.
+        """Return all lines as one string.
 
         RAISES (ConlluError): If a line is not UTF-8.
         """
@@ -215,7 +215,7 @@ class Sentence:
             self.heads[word - 1] = MISSING if cell == "_" else int(cell)
 
     def _other_rows(self) -> Iterator[list[str]]:
-        """The cells of multiword tokens and empty nodes."""
+        """Return the cells of multiword tokens and empty nodes."""
         of_words = set(self._places)
         for place, line in enumerate(self.lines):
             if b"\t" in line and place not in of_words:

@@ -20,7 +20,7 @@ class FaultKind(StrEnum):
 
 
 class Fault(NamedTuple):
-    """What is wrong with the scores of one sentence.
+    """A fault in the scores of one sentence.
 
     Attributes
     ----------

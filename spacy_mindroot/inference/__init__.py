@@ -1,4 +1,4 @@
-"""What arc scores say beyond the best tree: probabilities of arcs and trees, random trees, and the next best trees."""
+"""More than the best tree: probabilities of arcs and trees, random trees, and the next best trees."""
 
 from .arc_confidence import Confidence, confidence
 from .matrix_tree import entropy, entropy_batch, log_partition, log_partition_batch, marginals, marginals_batch

@@ -1,1 +1,3 @@
-"""The spaCy component `mind_root`, with all that reads its input from a Doc (sources, reading) and writes its output (annotate)."""
+"""The spaCy component `mind_root`, its input from a Doc (sources, reading), and its output to a Doc (annotate)."""
+
+__all__: list[str] = []  # import the modules themselves

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
-"""The loops over the tokens of a Doc that `annotate` and `reading` need, in spaCy's terms: head offsets, hashes, sentence starts.
+"""Loops over the tokens of a Doc, for `annotate` and `reading`. They know head offsets, hashes and sentence starts.
 
 Reads and writes plain arrays and needs no headers of spaCy's, so that one wheel serves every spaCy 3.8.
 """
@@ -18,8 +18,9 @@ def relative_heads(
 ):
     """Write heads as spaCy keeps them: as the distance from each token to its head, 0 for a root.
 
-    `heads` holds the heads of all sentences end to end. `starts` gets 1 for the first token of each sentence and -1 for the
-    others. Returns the first sentence whose heads are not a tree with one root, and stops there; -1 if there is none.
+    `heads` holds the heads of all sentences end to end. `starts` gets 1 for the first token of each sentence and -1 for
+    the others. Returns the first sentence whose heads are not a tree with one root, and stops there; -1 if there is
+    none.
     """
     cdef vector[int] above
     cdef Py_ssize_t k = 0, at = 0
@@ -36,11 +37,13 @@ def relative_heads(
     return -1
 
 
-def fill_labels(uint64_t[::1] labels, const int64_t[::1] offsets, const uint64_t[::1] better, uint64_t root, uint64_t fallback):
+def fill_labels(
+    uint64_t[::1] labels, const int64_t[::1] offsets, const uint64_t[::1] better, uint64_t root, uint64_t fallback
+):
     """Fill in the label of each arc, in place.
 
-    It is `root` where the offset is 0; elsewhere the one in `better` if that is given and not 0, else the label that is there, else
-    `fallback`.
+    It is `root` where the offset is 0; elsewhere the one in `better` if that is given and not 0, else the label that is
+    there, else `fallback`.
     """
     cdef Py_ssize_t i
     for i in range(labels.shape[0]):

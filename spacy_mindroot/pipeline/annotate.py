@@ -1,4 +1,7 @@
-"""Writes trees, and what is known about them, to a Doc. Nothing else in this package turns heads into spaCy's own form."""
+"""Writes trees and their results to a Doc.
+
+Nothing else in this package turns heads into spaCy's own form, except `conllu/docs.py`, which makes Docs.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from spacy.tokens import Doc
 from ..decoding import Heads
 from ..errors import HeadsError, LabelsError
 from ..inference.arc_confidence import Confidence
-from ..labels import is_root_label
+from ..labels import SPACY_ROOT, is_root_label
 from ..trees import count_roots, is_tree, to_heads
 from . import _annotate
 from .arc_labels import ArcLabels
@@ -50,15 +53,15 @@ def write_trees(
     heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]],
     labels: Hashes | None = None,
     *,
-    root_label: str = "ROOT",
+    root_label: str = SPACY_ROOT,
     fallback_label: str = "dep",
 ) -> None:
     """Write one tree per sentence to the Doc: heads, labels and sentence starts, all of them or none.
 
     doc (Doc): The Doc. Any tree that it has is replaced.
     heads (Sequence[ArrayLike]): Heads of each sentence, in order, as in CoNLL-U: 0 = ROOT, j = token j of the sentence.
-    labels (Optional[np.ndarray]): The hash of each token's label, (len(doc),), 0 for none (see `hash_labels`). A token without
-        one keeps the label that it has if its head stays the same, and gets `fallback_label` otherwise.
+    labels (Optional[np.ndarray]): The hash of each token's label, (len(doc),), 0 for none (see `hash_labels`). A token
+        without one keeps the label that it has if its head stays the same, and gets `fallback_label` otherwise.
     root_label (str): The label of the root, whatever `labels` says. Other tokens lose it, and "root", if they have it.
     fallback_label (str): The label of an arc that has no other.
     RAISES (HeadsError): If the heads of a sentence are not a tree with one root, which spaCy would accept silently.
@@ -82,8 +85,8 @@ def write_trees(
     columns = tree.view(np.uint64)
     columns[1] = _choose_deps(doc, before, tree[0], labels, root_label, fallback_label)
 
-    # The sentence starts are written separately. Written along with the heads they would be replaced by those that spaCy
-    # derives from the heads, which are wrong for very tangled trees.
+    # The sentence starts are written separately. Written along with the heads they would be replaced by those that
+    # spaCy derives from the heads, which are wrong for very tangled trees.
     doc.from_array(_TREE, columns.T)
     derived = doc.to_array(_STARTS)
     doc.from_array(_STARTS, sent_starts.view(np.uint64))
@@ -98,8 +101,8 @@ def write_trees(
 
 def _warn_of_tangle(doc: Doc) -> None:
     warnings.warn(
-        f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this Doc "
-        "from bytes, from a DocBin or from a worker process. Heads and labels are not affected. Call "
+        f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this "
+        "Doc from bytes, from a DocBin or from a worker process. Heads and labels are not affected. Call "
         "spacy_mindroot.restore_sentences(doc) on the restored Doc.",
         TangledTreeWarning,
         stacklevel=3,
@@ -109,9 +112,9 @@ def _warn_of_tangle(doc: Doc) -> None:
 def restore_sentences(doc: Doc) -> None:
     """Set the sentence starts of a parsed Doc from its trees: the tokens that arcs connect are a sentence.
 
-    Use it on Docs that were restored from bytes, from a DocBin or from a worker process. spaCy derives their sentence starts
-    from the left edges of the roots, and gives up on very tangled trees. Each sentence must be one tree, as `mind_root` writes
-    them: an arc between two sentences would join them, and a token without a head stands alone.
+    Use it on Docs that were restored from bytes, from a DocBin or from a worker process. spaCy derives their sentence
+    starts from the left edges of the roots, and gives up on very tangled trees. Each sentence must be one tree, as
+    `mind_root` writes them: an arc between two sentences would join them, and a token without a head stands alone.
 
     doc (Doc): The Doc. One without a parse is left as it is.
     """
@@ -197,7 +200,7 @@ def _mark(doc: Doc, start: int, end: int, heads: Heads) -> tuple[int, int]:
     return place
 
 
-def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: str = "ROOT") -> Hashes:
+def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: str = SPACY_ROOT) -> Hashes:
     """Return the hash of each label, to be written as a dep; 0 for a label that only the root may have.
 
     These are `root_label` and "root", in upper or lower case. Names that the store lacks are added to it.
@@ -215,8 +218,8 @@ def labels_of_trees(
 ) -> Hashes:
     """Return the hash of the label of each token's arc, (len(doc),).
 
-    arc_labels (Sequence[ArrayLike | ArcLabels]): The best label of each arc of each sentence, as numbers laid out like the arc
-        scores, (n, n+1).
+    arc_labels (Sequence[ArrayLike | ArcLabels]): The best label of each arc of each sentence, as numbers laid out like
+        the arc scores, (n, n+1).
     label_hashes (np.ndarray): The hash of each label, by its number.
     heads (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT.
     RAISES (LabelsError): If the labels do not fit the arc scores, or a number has no label.
@@ -246,8 +249,8 @@ def labels_of_trees(
         if out_of_range:
             i = int(((chosen < 0) | (chosen >= len(label_hashes))).argmax())
             raise LabelsError(
-                f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is {chosen[i]}, but "
-                f"doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
+                f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is "
+                f"{chosen[i]}, but doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
             )
     if len(hashes) == 1:
         return hashes[0]
@@ -269,8 +272,8 @@ def _malformed(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> HeadsError:
     if wrong.any():
         dependent = int(wrong.argmax()) + 1
         return HeadsError(
-            f"{where}: the head of token {dependent} is {heads[dependent - 1]}, but heads count from the start of their "
-            f"sentence, from 0 (ROOT) to {n}."
+            f"{where}: the head of token {dependent} is {heads[dependent - 1]}, but heads count from the start of "
+            f"their sentence, from 0 (ROOT) to {n}."
         )
     if not is_tree(heads):
         return HeadsError(
@@ -278,8 +281,8 @@ def _malformed(doc: Doc, k: int, heads: npt.NDArray[np.int64]) -> HeadsError:
             "other in a cycle."
         )
     return HeadsError(
-        f"{where}: the tree has {count_roots(heads)} roots. spaCy would split the sentence at each of them; decode with "
-        "single_root=True."
+        f"{where}: the tree has {count_roots(heads)} roots. spaCy would split the sentence at each of them; decode "
+        "with single_root=True."
     )
 
 
@@ -291,7 +294,7 @@ def _choose_deps(
     root_label: str,
     fallback: str,
 ) -> Hashes:
-    """Return the hash of each token's label; see `write_trees`. `before` holds the head offsets and labels as they are."""
+    """Return the hash of each token's label; see `write_trees`. `before` holds the present head offsets and labels."""
     strings = doc.vocab.strings
     deps = before[:, 1].copy()
     if np.count_nonzero(deps):  # several times faster than deps.any()

@@ -1,4 +1,4 @@
-"""Labels that are scored only for the arcs of a tree: what a scorer may leave in `doc._.arc_labels` instead of an array."""
+"""An alternative to arrays in `doc._.arc_labels`: labels that are scored only for the arcs of a tree."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Labels = npt.NDArray[np.unsignedinteger[Any]]
 class ArcLabels(ABC):
     """The best label of each arc of a sentence, found when it is asked for.
 
-    A parse needs the labels of n arcs out of n(n+1). To whoever wants all of them this is an array of unsigned ints, (n, n+1),
-    laid out like the arc scores: `numpy.asarray(labels)` scores all arcs. So does storing it: a copy, a pickle, and a Doc
-    that is restored from bytes hold an array.
+    A parse needs the labels of n arcs out of n(n+1). If all of them are wanted, this is an array of unsigned ints,
+    (n, n+1), laid out like the arc scores: `numpy.asarray(labels)` scores all arcs. So does storing it: a copy, a
+    pickle, and a Doc that is restored from bytes hold an array.
 
     shape (tuple[int, int]): (n, n+1).
     dtype (np.dtype): An unsigned integer type.

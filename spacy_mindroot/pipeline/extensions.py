@@ -1,4 +1,4 @@
-"""The attributes that this package keeps on a Doc, its tokens and its sentences, and how an error message names a Doc."""
+"""The attributes that this package keeps on a Doc, its tokens and its sentences; and names of Docs for messages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = [
 ]
 
 # doc._.arc_scores: one (n, n+1) array per sentence, in order (see scores.py).
-# doc._.arc_labels: one array of unsigned ints (or `arc_labels.ArcLabels`) per sentence, same shapes: the best label of each arc, as
-# an index into
+# doc._.arc_labels: one array of unsigned ints (or `arc_labels.ArcLabels`) per sentence, same shapes: the best label of
+# each arc, as an index into
 # doc._.arc_label_names: a list of strings.
 # doc._.arc_constraints: a dict with lists of arcs, "required" and "forbidden" (see reading.read_arc_constraints).
 # doc._.conllu: the CoNLL-U sentences that the Doc was made from, a list of strings (see conllu/docs.py).
@@ -42,7 +42,8 @@ Trees = list[tuple[npt.NDArray[np.int32], float]]
 def install_extensions() -> None:
     """Register the extension attributes.
 
-    Importing `spacy_mindroot` after spaCy does this, and so do the factories, since worker processes may run either first.
+    Importing `spacy_mindroot` after spaCy does this, and so do the factories, since worker processes may run either
+    first.
     """
     for name in DOC_EXTENSIONS:
         if not Doc.has_extension(name):

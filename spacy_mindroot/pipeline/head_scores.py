@@ -29,18 +29,19 @@ __all__ = ["HeadScores"]
 class HeadScores(ScoreSource):
     """Repairs the heads that any parser left on the Doc: finds the nearest single-rooted tree of each sentence.
 
-    The nearest tree shares the most arcs with those heads (see `repair.repair_heads`). Heads that are such a tree already stay
-    as they are.
+    The nearest tree shares the most arcs with those heads (see `repair.repair_heads`). Heads that are such a tree
+    already stay as they are.
 
-    spaCy derives sentences from heads, so a Doc whose heads have several roots has lost its sentences. `sentences` says where to
-    find them. They replace those on the Doc.
+    spaCy derives sentences from heads, so a Doc whose heads have several roots has lost its sentences. `sentences` says
+    where to find them. They replace those on the Doc.
 
-    sentences (str): "starts": the sentence starts on the Doc, as a `senter` or `sentencizer` with `overwrite = true` sets them
-        between the parser and this component. "spans": a span group that was made before the Doc was parsed. "doc": each Doc is
-        one sentence.
-    spans_key (str): The name of the span group, `doc.spans[spans_key]`. Its spans must cover the Doc, one after the other.
-    demoted_label (Optional[str]): The label of a token that is no longer a root, if it is not punctuation and keeps no other
-        label. By default `parataxis`, or `dep` if its part of speech is unknown.
+    sentences (str): "starts": the sentence starts on the Doc, as a `senter` or `sentencizer` with `overwrite = true`
+        sets them between the parser and this component. "spans": a span group that was made before the Doc was parsed.
+        "doc": each Doc is one sentence.
+    spans_key (str): The name of the span group, `doc.spans[spans_key]`. Its spans must cover the Doc, one after the
+        other.
+    demoted_label (Optional[str]): The label of a token that is no longer a root, if it is not punctuation and keeps no
+        other label. By default `parataxis`, or `dep` if its part of speech is unknown.
     """
 
     sentences: Literal["starts", "spans", "doc"] = "starts"
@@ -70,10 +71,10 @@ class HeadScores(ScoreSource):
     ) -> tuple[Hashes, Report]:
         """Return the labels of the trees that will be written, and a report of the arcs that change.
 
-        RETURNS: The hash of each token's label, 0 if it keeps its own or gets the `fallback_label` of the component; and for each
-            token with another head a dict with its index `token`, the indexes `old_head` and `head` (None for ROOT, and for a head
-            that was missing or in another sentence), its `old_label`, and `why` it changed (see `repair.Change`). An arc that
-            constraints changed is "required".
+        RETURNS: The hash of each token's label, 0 if it keeps its own or gets the `fallback_label` of the component;
+            and for each token with another head a dict with its index `token`, the indexes `old_head` and `head` (None
+            for ROOT, and for a head that was missing or in another sentence), its `old_label`, and `why` it changed
+            (see `repair.Change`). An arc that constraints changed is "required".
         """
         hashes = np.zeros(len(doc), dtype=np.uint64)
         report: Report = []
@@ -119,22 +120,22 @@ class HeadScores(ScoreSource):
             lengths = sentence_lengths(doc)
             if lengths is None:
                 raise MissingSentencesError(
-                    f"{describe(doc)} has no sentence starts. Put a `senter` or `sentencizer` with overwrite = true before "
-                    'this component, or take the sentences from elsewhere: sentences = "spans", or "doc" if each Doc is one '
-                    "sentence."
+                    f"{describe(doc)} has no sentence starts. Put a `senter` or `sentencizer` with overwrite = true "
+                    'before this component, or take the sentences from elsewhere: sentences = "spans", or "doc" if '
+                    "each Doc is one sentence."
                 )
             return lengths
         if self.spans_key not in doc.spans:
             raise MissingSentencesError(
-                f"{describe(doc)} has no span group doc.spans[{self.spans_key!r}]. Make it of the sentences before the Doc is "
-                "parsed."
+                f"{describe(doc)} has no span group doc.spans[{self.spans_key!r}]. Make it of the sentences before the "
+                "Doc is parsed."
             )
         spans = [(span.start, span.end) for span in doc.spans[self.spans_key]]
         ends = [end for _, end in spans]
         if [start for start, _ in spans] != [0, *ends[:-1]] or ends[-1] != len(doc):
             raise MissingSentencesError(
-                f"the spans in doc.spans[{self.spans_key!r}] of {describe(doc)} are not its sentences: they must cover it, one "
-                "after the other."
+                f"the spans in doc.spans[{self.spans_key!r}] of {describe(doc)} are not its sentences: they must cover "
+                "it, one after the other."
             )
         return [end - start for start, end in spans]
 

@@ -1,4 +1,4 @@
-"""The spaCy component `mind_root`: reads arc scores, decodes the best single-rooted tree of each sentence, and writes it."""
+"""The spaCy component `mind_root`: reads arc scores, decodes the best single-rooted trees, and writes them."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
@@ -21,7 +21,7 @@ from ..errors import CountError, DecodingError, LabelsError, NotEnoughMemoryErro
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidence_of, margin
 from ..inference.next_best import kbest_matrix
-from ..labels import is_root_label
+from ..labels import SPACY_ROOT, is_root_label
 from ..scores import FloatArray, to_count
 from .annotate import (
     Hashes,
@@ -61,7 +61,7 @@ _MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 
         "projective": False,
         "kbest": 1,
         "confidence": False,
-        "root_label": "ROOT",
+        "root_label": SPACY_ROOT,
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
     },
@@ -121,22 +121,25 @@ class _Sentences(NamedTuple):
 class MindRoot(Pipe):
     """Writes the best single-rooted tree of each sentence: the one with the greatest total arc score.
 
-    The shapes of the scores say where the sentences are. Labels come from `doc._.arc_labels` and `doc._.arc_label_names`, if
-    these are set; otherwise an arc that the Doc has already keeps its label. See `annotate.write_trees`.
+    The shapes of the scores say where the sentences are. Labels come from `doc._.arc_labels` and
+    `doc._.arc_label_names`, if these are set; otherwise an arc that the Doc has already keeps its label. See
+    `annotate.write_trees`.
 
     `doc._.arc_constraints` may require or forbid arcs; the tree is then the best one that complies. See
     `reading.read_arc_constraints`. The constraints stay on the Doc.
 
     name (str): The name of the component in the pipeline.
-    scores (ScoreSource | Callable[[Doc], Sequence[ArrayLike]]): Where the arc scores of a Doc come from: a score source, or a
-        function that returns one (n, n+1) array per sentence. See `sources`.
-    keep_scores (bool): Whether scores and labels stay on the Doc. They make it slow to store and to send between processes.
+    scores (ScoreSource | Callable[[Doc], Sequence[ArrayLike]]): Where the arc scores of a Doc come from: a score
+        source, or a function that returns one (n, n+1) array per sentence. See `sources`.
+    keep_scores (bool): Whether scores and labels stay on the Doc. They make it slow to store and to send between
+        processes.
     projective (bool): Whether to write the best tree without crossing arcs.
-    kbest (int): The number of best trees per sentence that are kept in `span._.trees` if it is greater than 1: pairs (heads,
-        weight) as from `inference.kbest`, best first, where 0 = ROOT and j = token j of the sentence. The first one is written.
+    kbest (int): The number of best trees per sentence that are kept in `span._.trees` if it is greater than 1: pairs
+        (heads, weight) as from `inference.kbest`, best first, where 0 = ROOT and j = token j of the sentence. The first
+        one is written.
     confidence (bool): Whether to set `token._.head_prob` and `token._.head_entropy`, and `span._.tree_logprob` and
-        `span._.tree_margin` of each sentence. See `inference.confidence` and `inference.tree_margin`. These attributes, and
-        `span._.trees`, are None once the heads that they describe have changed.
+        `span._.tree_margin` of each sentence. See `inference.confidence` and `inference.tree_margin`. These attributes,
+        and `span._.trees`, are None once the heads that they describe have changed.
     root_label (str): The label of the root. spaCy itself expects "ROOT", for example in `noun_chunks`.
     fallback_label (str): The label of an arc that has no other.
     scorer (Optional[Callable]): Evaluates the trees for `spacy train` and `spacy evaluate`.
@@ -151,7 +154,7 @@ class MindRoot(Pipe):
         projective: bool = False,
         kbest: int = 1,
         confidence: bool = False,
-        root_label: str = "ROOT",
+        root_label: str = SPACY_ROOT,
         fallback_label: str = "dep",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -181,8 +184,8 @@ class MindRoot(Pipe):
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Parse a stream of Docs, decoding each batch in one call of the core.
 
-        A Doc that cannot be parsed goes to the error handler (`nlp.set_error_handler`), unchanged. If the handler does not
-        raise, that Doc is left out of the stream, as in spaCy's own components. The other Docs are not affected.
+        A Doc that cannot be parsed goes to the error handler (`nlp.set_error_handler`), unchanged. If the handler does
+        not raise, that Doc is left out of the stream, as in spaCy's own components. The other Docs are not affected.
 
         stream (Iterable[Doc]): The Docs.
         batch_size (int): The number of Docs that are decoded together.
@@ -221,8 +224,8 @@ class MindRoot(Pipe):
     def _check_settings(self) -> None:
         if to_count(self.kbest, "kbest") > 1 and self.projective:
             raise CountError(
-                f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = true, "
-                "leave it at 1."
+                f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = "
+                "true, leave it at 1."
             )
         if not self.root_label or not self.fallback_label:
             raise LabelsError(
@@ -354,8 +357,9 @@ def _matrix_of_tree(doc: Doc, k: int, heads: Heads) -> FloatArray:
     n = len(heads)
     if n > _MOST_TOKENS:
         raise NotEnoughMemoryError(
-            f"{describe(doc, k)} has {n:,} tokens, whose arc scores would take {4 * n * (n + 1):,} bytes. With constraints, "
-            f"kbest, confidence or projective at most {_MOST_TOKENS:,} tokens are allowed. Set sentence boundaries."
+            f"{describe(doc, k)} has {n:,} tokens, whose arc scores would take {4 * n * (n + 1):,} bytes. With "
+            f"constraints, kbest, confidence or projective at most {_MOST_TOKENS:,} tokens are allowed. Set sentence "
+            "boundaries."
         )
     scores = np.zeros((n, n + 1), dtype=np.float32)
     scores[np.arange(n), heads] = 1

@@ -26,7 +26,8 @@ def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
     prepositions, conjunctions and punctuation are outside. A noun inside another chunk makes none of its own.
 
     doclike (Doc | Span): A Doc with a parse and parts of speech (UPOS), or a part of one.
-    YIELDS (tuple[int, int, int]): The first token of a chunk, the token after its last, and the hash of its label, "NP".
+    YIELDS (tuple[int, int, int]): The first token of a chunk, the token after its last, and the hash of its label,
+        "NP".
     """
     doc = doclike.doc
     if not doc.has_annotation("DEP"):
@@ -53,7 +54,7 @@ def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
 
 
 def make_noun_chunks_callback() -> Callable[[Language], Language]:
-    """Make the callback spacy-mindroot.noun_chunks.v1, which lets `doc.noun_chunks` follow UD.
+    """Return a callback that lets `doc.noun_chunks` follow Universal Dependencies.
 
     In a config: `after_pipeline_creation = {"@callbacks": "spacy-mindroot.noun_chunks.v1"}` under `[nlp]`.
     """

@@ -1,9 +1,9 @@
-"""What a Doc says: its heads, its sentences, and the constraints on its arcs. Nothing is written here; see annotate.py."""
+"""Reads a Doc: its heads, its sentences, and the constraints on its arcs. To write one, see annotate.py."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,15 @@ from ..errors import ConstraintsError, SentenceMismatchError
 from . import _annotate
 from .extensions import describe
 
-__all__ = ["check_sentences", "listed", "lengths_between", "read_arc_constraints", "read_heads", "sentence_lengths"]
+__all__ = [
+    "check_sentences",
+    "lengths_between",
+    "listed",
+    "read_arc_constraints",
+    "read_heads",
+    "sentence_bounds",
+    "sentence_lengths",
+]
 
 _STARTS = (SENT_START,)  # as a tuple, which spaCy converts faster
 
@@ -25,8 +33,9 @@ def read_heads(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
     """Return the head and the label of each token.
 
     doc (Doc): The Doc. Its heads need not form trees.
-    RETURNS (tuple[np.ndarray, np.ndarray]): For each token the index of its head in the Doc, its own if it is a root or has
-        no head, and the hash of its label, 0 if it has none. Where a Doc has labels, a token without one has no head.
+    RETURNS (tuple[np.ndarray, np.ndarray]): For each token the index of its head in the Doc, its own if it is a root or
+        has no head, and the hash of its label, 0 if it has none. Where a Doc has labels, a token without one has no
+        head.
     """
     offsets, deps = doc.to_array((HEAD, DEP)).T
     return np.arange(len(doc)) + offsets.view(np.int64), deps
@@ -45,6 +54,15 @@ def sentence_lengths(doc: Doc) -> list[int] | None:
     return lengths_between(starts)
 
 
+def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
+    """Return the first token of each sentence of a Doc, and the token after its last.
+
+    A Doc without sentence boundaries is one sentence.
+    """
+    lengths = sentence_lengths(doc)
+    return list(pairwise(accumulate([len(doc)] if lengths is None else lengths, initial=0)))
+
+
 def lengths_between(starts: npt.NDArray[np.bool_]) -> list[int]:
     """Return the lengths of the sentences that begin at the first token and wherever `starts` is true."""
     begins = [0, *(np.flatnonzero(starts[1:]) + 1).tolist()]
@@ -54,8 +72,8 @@ def lengths_between(starts: npt.NDArray[np.bool_]) -> list[int]:
 def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
     """Check that sentences of these lengths fit the Doc.
 
-    Boundaries that were set on the Doc must be the same. Boundaries that a parse left may be more: in spaCy a second root
-    splits a sentence, and the new tree is there to mend that.
+    Boundaries that were set on the Doc must be the same. Boundaries that a parse left may be more: in spaCy a second
+    root splits a sentence, and the new tree is there to mend that.
 
     doc (Doc): The Doc.
     lengths (Sequence[int]): The number of tokens of each sentence.
@@ -76,7 +94,8 @@ def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:
     if not (doc.has_annotation("DEP", require_complete=True) and bool(present[wanted].all())):
         raise SentenceMismatchError(
             f"{describe(doc)} has sentences of {listed(lengths_between(present))} tokens, but its arc scores are for "
-            f"sentences of {listed(lengths)}. Set the boundaries before the Doc is scored, and do not change them after."
+            f"sentences of {listed(lengths)}. Set the boundaries before the Doc is scored, and do not change them "
+            "afterwards."
         )
 
 
@@ -84,15 +103,16 @@ def read_arc_constraints(doc: Doc, arc_constraints: Any, lengths: Sequence[int])
     """Return the constraints in `doc._.arc_constraints`, sentence by sentence.
 
     doc (Doc): The Doc.
-    arc_constraints (dict[str, list[tuple[int, int]]]): Arcs (token.i, head.i) that the tree must have, under "required", and
-        must not have, under "forbidden". A root is its own head, as in spaCy.
-    lengths (Sequence[int]): The number of tokens of each sentence. A forbidden arc between two sentences changes nothing.
+    arc_constraints (dict[str, list[tuple[int, int]]]): Arcs (token.i, head.i) that the tree must have, under
+        "required", and must not have, under "forbidden". A root is its own head, as in spaCy.
+    lengths (Sequence[int]): The number of tokens of each sentence. A forbidden arc between two sentences changes
+        nothing.
     RAISES (ConstraintsError): If there is no such arc, or a required arc leads from one sentence to another.
     """
     if not isinstance(arc_constraints, dict) or not arc_constraints.keys() <= {"required", "forbidden"}:
         raise ConstraintsError(
-            f"{describe(doc)}: doc._.arc_constraints is a dict with lists of arcs under 'required' and 'forbidden', or one "
-            f"of them; found {str(arc_constraints)[:100]}."
+            f"{describe(doc)}: doc._.arc_constraints is a dict with lists of arcs under 'required' and 'forbidden', or "
+            f"one of them; found {str(arc_constraints)[:100]}."
         )
     sentence_of = np.repeat(np.arange(len(lengths)), lengths)
     starts = list(accumulate(lengths, initial=0))
@@ -101,8 +121,8 @@ def read_arc_constraints(doc: Doc, arc_constraints: Any, lengths: Sequence[int])
         for dependent, head in pairs_of_ints(of_doc, name, where=f"{describe(doc)}: "):
             if not (0 <= dependent < len(doc) and 0 <= head < len(doc)):
                 raise ConstraintsError(
-                    f"{describe(doc)} has no arc {dependent, head} that could be {name}: arcs in doc._.arc_constraints are "
-                    f"(token.i, head.i), from 0 to {len(doc) - 1}, and a root is its own head."
+                    f"{describe(doc)} has no arc {dependent, head} that could be {name}: arcs in doc._.arc_constraints "
+                    f"are (token.i, head.i), from 0 to {len(doc) - 1}, and a root is its own head."
                 )
             k = int(sentence_of[dependent])
             if sentence_of[head] == k:
@@ -110,8 +130,8 @@ def read_arc_constraints(doc: Doc, arc_constraints: Any, lengths: Sequence[int])
             elif name == "required":
                 raise ConstraintsError(
                     f"{describe(doc)}: token {dependent} ({doc[dependent].text!r}) is required to have token {head} "
-                    f"({doc[head].text!r}) as its head, which is in another sentence. Change the sentence boundaries, or "
-                    "drop this arc."
+                    f"({doc[head].text!r}) as its head, which is in another sentence. Change the sentence boundaries, "
+                    "or drop this arc."
                 )
     return [
         Constraints(required, forbidden)

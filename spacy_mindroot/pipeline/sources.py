@@ -35,21 +35,23 @@ __all__ = [
 Report = list[dict[str, Any]]
 
 _REMEDY = (
-    "Put a scorer before this component, or set them yourself. If the Doc came from a .spacy file, write that file with "
-    "DocBin(store_user_data=True): the default drops them."
+    "Put a scorer before this component, or set them yourself. If the Doc came from a .spacy file, write that file "
+    "with DocBin(store_user_data=True): the default drops them."
 )
 
 
 class SourcedScores(NamedTuple):
-    """Inputs to the decoder for one Doc, with one entry per sentence, in order. Their shapes say where the sentences are.
+    """Inputs to the decoder for one Doc, one entry per sentence, in order. Their shapes say where the sentences are.
 
-    matrices (list[np.ndarray]): Arc scores (n, n+1), `[dependent, head]`, column 0 = ROOT, as `to_root_column` returns them.
-        Empty where `heads` are given.
-    arc_labels (Optional[Sequence[ArrayLike | ArcLabels]]): The number of the best label of each arc, laid out like the scores.
+    matrices (list[np.ndarray]): Arc scores (n, n+1), `[dependent, head]`, column 0 = ROOT, as `to_root_column` returns
+        them. Empty where `heads` are given.
+    arc_labels (Optional[Sequence[ArrayLike | ArcLabels]]): The number of the best label of each arc, laid out like the
+        scores.
     label_names (Optional[Sequence[str]]): The label that each number stands for.
-    heads (Optional[list[np.ndarray]]): Single-rooted trees that need no decoding, (n,) each, 0 = ROOT, in place of `matrices`.
-    relabel (Optional[Callable]): Takes the heads that will be written, and returns the hash of each token's label (0 to keep
-        the label that it has) and a report of the arcs that changed, for `doc._.mind_root_report`.
+    heads (Optional[list[np.ndarray]]): Single-rooted trees that need no decoding, (n,) each, 0 = ROOT, in place of
+        `matrices`.
+    relabel (Optional[Callable]): Takes the heads that will be written, and returns the hash of each token's label (0 to
+        keep the label that it has) and a report of the arcs that changed, for `doc._.mind_root_report`.
     sets_sentences (bool): The sentences replace those that are marked on the Doc. If False, they must agree with them.
     """
 
@@ -66,7 +68,7 @@ class ScoreSource(ABC):
 
     @abstractmethod
     def read(self, doc: Doc) -> SourcedScores:
-        """Return what there is to decode of a Doc, which has at least one token, and leave the Doc as it is.
+        """Return the inputs to the decoder for a Doc, which has at least one token. The Doc does not change.
 
         RAISES (MindRootError): If scores are missing or do not fit the Doc.
         """
@@ -101,7 +103,8 @@ class FunctionSource(ScoreSource):
 class DocArcScores(ScoreSource):
     """Reads `doc._.arc_scores`: a list with one array of arc scores per sentence.
 
-    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
+    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see
+        `spacy_mindroot.scores.LAYOUTS`.
     """
 
     layout: Layout = "root_column"
@@ -121,7 +124,8 @@ class UserDataScores(ScoreSource):
     """Reads `doc.user_data[key]`: a list with one array of arc scores per sentence.
 
     key (str): The key under which another tool leaves its scores.
-    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
+    layout (str): The layout of each array, and of each array of `doc._.arc_labels`; see
+        `spacy_mindroot.scores.LAYOUTS`.
     """
 
     key: str
@@ -187,8 +191,8 @@ def _sourced(doc: Doc, arrays: Any, place: str, layout: Layout) -> SourcedScores
     if not isinstance(arrays, (list, tuple)):
         shape = f" of shape {arrays.shape}" if isinstance(arrays, np.ndarray) else ""
         raise ScoresShapeError(
-            f"{place} of {describe(doc)} must be a list with one array per sentence; found {type(arrays).__name__}{shape}. "
-            "If the Doc is one sentence, write [scores]; if it is one matrix for several sentences, use "
+            f"{place} of {describe(doc)} must be a list with one array per sentence; found {type(arrays).__name__}"
+            f"{shape}. If the Doc is one sentence, write [scores]; if it is one matrix for several sentences, use "
             "spacy-mindroot.whole_doc_scores.v1."
         )
     matrices = [to_root_column(array, layout, where=partial(describe, doc, k)) for k, array in enumerate(arrays)]

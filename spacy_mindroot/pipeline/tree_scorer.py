@@ -12,6 +12,7 @@ import numpy.typing as npt
 from spacy.scorer import PRFScore, Scorer
 from spacy.training import Example
 
+from ..labels import SPACY_ROOT, UD_ROOT
 from .alignment import UNALIGNED, one_to_one
 from .reading import read_heads
 
@@ -23,7 +24,8 @@ SCORES = ("dep_uas", "dep_las", "dep_uem", "dep_lem", "root_acc", "single_root",
 def make_tree_scorer(ignore_punct: bool = False) -> "TreeScorer":
     """Make a function that evaluates trees against the reference, sentence by sentence of the reference.
 
-    ignore_punct (bool): Whether to leave out the tokens whose gold label is `punct` or `p`, whatever label they are given.
+    ignore_punct (bool): Whether to leave out the tokens whose gold label is `punct` or `p`, whatever label they are
+        given.
     """
     return TreeScorer(ignore_punct)
 
@@ -32,12 +34,12 @@ def make_tree_scorer(ignore_punct: bool = False) -> "TreeScorer":
 class TreeScorer:
     """Evaluates trees; see `make_tree_scorer` for the setting.
 
-    A token counts if the reference has a head for it. It is right if it is aligned one to one, and its head is aligned to the
-    gold head. If the tokens differ from the gold tokens, `dep_uas` and `dep_las` are F-scores; white space does not count, as in
-    spaCy's own scorer.
+    A token counts if the reference has a head for it. It is right if it is aligned one to one, and its head is aligned
+    to the gold head. If the tokens differ from the gold tokens, `dep_uas` and `dep_las` are F-scores; white space does
+    not count, as in spaCy's own scorer.
 
-    dep_uas, dep_las (float): Share of tokens with the right head, or with the right head and label. ROOT's label is right in
-        upper or lower case. Subtypes count: `nmod:poss` is not `nmod`.
+    dep_uas, dep_las (float): Share of tokens with the right head, or with the right head and label. ROOT's label is
+        right in upper or lower case. Subtypes count: `nmod:poss` is not `nmod`.
     dep_uem, dep_lem (float): Share of sentences with all heads right, or with all heads and labels right.
     root_acc (float): Share of sentences whose only root is the gold root, of those with a known gold root.
     single_root (float): Share of sentences of the reference with exactly one root among their tokens. A sentence that a
@@ -95,7 +97,8 @@ class TreeScorer:
         if self.ignore_punct:
             counted &= (names != "punct") & (names != "p")
 
-        # A predicted token without an aligned token counts against precision; one aligned to a token that is left out does not.
+        # A predicted token without an aligned token counts against precision; one aligned to a token that is left out
+        # does not.
         is_space = np.array([token.is_space for token in predicted], dtype=bool)
         surplus = int(((to_reference == UNALIGNED) & ~is_space).sum())
         _add(counts.heads, right & counted, counted, int((counted & aligned).sum()) + surplus)
@@ -125,7 +128,7 @@ class TreeScorer:
 
 
 def _roots_by_reference_token(example: Example, own_heads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the number of predicted roots in each reference token. A root that spans several tokens is in the first."""
+    """Return the number of predicted roots in each reference token. A root across several tokens is in the first."""
     alignment = example.alignment.x2y
     counts, targets = np.asarray(alignment.lengths), np.asarray(alignment.data)
     is_root = (own_heads == np.arange(len(own_heads))) & (counts > 0)
@@ -149,7 +152,7 @@ class _Counts:
 
 def _names(strings: Any, deps: npt.NDArray[np.uint64]) -> npt.NDArray[np.str_]:
     names = [strings[dep] if dep else "" for dep in deps.tolist()]
-    return np.array(["root" if name == "ROOT" else name for name in names], dtype=np.str_)
+    return np.array([UD_ROOT if name == SPACY_ROOT else name for name in names], dtype=np.str_)
 
 
 def _add(score: PRFScore, right: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], predicted: int) -> None:

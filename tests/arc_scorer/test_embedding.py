@@ -7,6 +7,7 @@ from thinc.api import fix_random_seed
 
 from scorer_helpers import make_docs
 from spacy_mindroot.arc_scorer.embedding import WordDropout
+from spacy_mindroot.errors import MindRootError
 
 NAME = "spacy-mindroot.NGramHashEmbed.v1"
 
@@ -118,7 +119,7 @@ def test_a_copy_has_weights_of_its_own():
     ],
 )
 def test_settings_that_do_not_fit(settings, says):
-    with pytest.raises(ValueError, match=f"{NAME}.*{says}"):
+    with pytest.raises(MindRootError, match=f"{NAME}.*{says}"):
         make_embed(**settings)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
+from spacy_mindroot.errors import MindRootError
 
 
 def test_shapes():
@@ -19,5 +20,5 @@ def test_shapes():
 
 def test_settings_that_do_not_fit():
     for wrong in ({"width": 7}, {"width": 8, "lstm_depth": 0}):
-        with pytest.raises(ValueError, match="even and lstm_depth at least 1"):
+        with pytest.raises(MindRootError, match="even and lstm_depth at least 1"):
             build_cnn_bilstm(**wrong)

@@ -85,6 +85,9 @@ def test_arcs_of_sentences_that_are_too_long_are_left_out():
     assert arcs.lengths == [2, 3, 1, 2] and arcs.too_long == [4]
     assert arcs.heads.tolist() == [0, 1, *[MISSING] * 4, 0, 1]
     assert arcs.labels.tolist() == [MISSING, 0, *[MISSING] * 5, 0]
+    arcs = gold(words, doc, ["x"], max_length=2)  # as long as the first and the last sentence
+    assert arcs.lengths == [2, 2, 2, 2] and arcs.too_long == [4]
+    assert arcs.heads.tolist() == [0, 1, *[MISSING] * 4, 0, 1]
     for limit in (0, 4):
         arcs = gold(words, doc, ["x"], max_length=limit)
         assert arcs.lengths == [2, 4, 2] and arcs.too_long == [] and MISSING not in arcs.heads

@@ -1,4 +1,4 @@
-"""Labels that are scored for the arcs of the tree alone: the same as those of all arcs, and an array to whoever asks for one."""
+"""Labels that are scored for the arcs of the tree alone agree with those of all arcs, and make an array on request."""
 
 import copy
 import pickle

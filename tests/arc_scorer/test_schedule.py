@@ -6,6 +6,8 @@ import pytest
 import spacy
 from thinc.api import Optimizer
 
+from spacy_mindroot.errors import MindRootError
+
 NAME = "spacy-mindroot.warmup_linear.v1"
 
 
@@ -39,5 +41,5 @@ def test_without_rise_or_fall(warmup_steps, total_steps):
 @pytest.mark.parametrize("settings", [{"start_factor": 0}, {"start_factor": 1.5}, {"end_factor": -0.1}])
 def test_factors_out_of_range(settings):
     name, value = next(iter(settings.items()))
-    with pytest.raises(ValueError, match=f"{NAME}: {name} must be greater than 0 and at most 1, but found {value}"):
+    with pytest.raises(MindRootError, match=f"{NAME}: {name} must be greater than 0 and at most 1, but found {value}"):
         rates(1, **settings)

@@ -140,7 +140,7 @@ def test_root_accuracy_is_of_known_roots():
 
 
 def test_weight_lost_is_of_the_arcs_that_change():
-    """So it is exact beside arcs that are far greater, and finite where sums are not."""
+    """So it is exact even if other arcs are far greater, and finite where sums are not."""
     scores = np.full((4, 5), -1e308)
     scores[:2, :3] = [[1, 0, 0], [1, 0.75, 0]]
     scores[2, 1] = scores[3, 3] = 1.5e308

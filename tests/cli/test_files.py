@@ -131,7 +131,7 @@ def test_a_new_folder_goes_again_after_an_error(folder):
 
 
 def test_outputs_can_be_written_outside_the_main_thread(folder):
-    """Where no signal handlers can be set."""
+    """No signal handlers can be set there."""
 
     def write():
         with opened_to_write(folder / "one.conllu") as file:

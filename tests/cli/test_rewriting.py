@@ -1,4 +1,4 @@
-"""What `repair` and `vote` share: reading, writing back, and paths that must not be lost."""
+"""Shared by `repair` and `vote`: reading, writing back, and paths that must not be lost."""
 
 import gzip
 import io

@@ -9,7 +9,12 @@ from typer.testing import CliRunner
 
 from spacy_mindroot.errors import ConlluError
 
-SENTENCE = "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\t_\t_\t2\tcase\t_\t_\n2\tle\tle\tDET\t_\t_\t0\troot\t_\t_\n2.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+SENTENCE = (
+    "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    "1\tde\tde\tADP\t_\t_\t2\tcase\t_\t_\n"
+    "2\tle\tle\tDET\t_\t_\t0\troot\t_\t_\n"
+    "2.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+)
 PARTIAL = "1\ta\ta\tX\t_\t_\t0\troot\t_\t_\n2\tb\tb\tX\t_\t_\t_\t_\t_\tSpaceAfter=No\n\n"
 
 

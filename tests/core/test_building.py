@@ -1,4 +1,4 @@
-"""What the build says where it can't work. `test_missing_extension` has what an import says afterwards."""
+"""Messages of a build that can't work. The message of an import afterwards is in `test_missing_extension`."""
 
 import os
 import shutil

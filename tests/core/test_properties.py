@@ -1,4 +1,4 @@
-"""What must hold for any arc scores, without knowing the best tree."""
+"""Properties that hold for any arc scores, whatever the best tree is."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,8 +1,8 @@
 """Runs the code on the pages of the documentation.
 
-On each page, the blocks ```python and ```sh run in order, in one process and one folder. A block ```text that follows is what
-the block printed; `...` stands for anything, and white space counts as one space. A line `% not run: REASON` before a block
-leaves it out. Blocks of other kinds, such as {code-block}, are not run.
+On each page, the blocks ```python and ```sh run in order, in one process and one folder. A block ```text that follows
+is what the block printed; `...` stands for anything, and white space counts as one space. A line `% not run: REASON`
+before a block leaves it out. Blocks of other kinds, such as {code-block}, are not run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def run(text: str, folder: Path, timeout: int = 600) -> list[str]:
-    """Run the blocks of a page in a folder. Return what is wrong, one message for each block that prints something else.
+    """Run the blocks of a page in a folder. Return one message for each block that prints something else.
 
     RAISES (AssertionError): If a block fails; the message has its traceback.
     """

@@ -58,11 +58,12 @@ def test_the_page_has_the_numbers_of_the_steps(algorithm):
         replaced = steps.cycle[token_arc.dependent].weight
         assert f"{token_arc.weight:g} - {replaced:g} = {arc.weight:g}" in shown
     knows = 2
-    for node, name in ((knows, r"\*knows\*"), (steps.node, "the cycle")):
+    for node, name in ((knows, r"\*knows\*"), (steps.node, "The cycle")):
         cost, other = steps.costs[node]
         best = steps.contracted[node].weight
         assert re.search(
-            rf"{name}: its arc from ROOT weighs {best:g}, the best other one {other.weight:g}. The cost is {cost:g}.",
+            rf"{name}: the arc from ROOT weighs {best:g}, and the best other arc weighs {other.weight:g}. "
+            rf"The swap cost is {cost:g}\.",
             shown,
         )
     assert (algorithm.WORDS[dogs], algorithm.WORDS[bark]) == ("dogs", "bark")

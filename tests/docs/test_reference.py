@@ -55,7 +55,8 @@ def test_every_setting_is_described(point):
 
 def test_an_item_of_a_docstring_is_found_with_its_continuation():
     items = spacy_docstrings.items(
-        "Do it.\n\nname (Optional[str]): The name\n    of it.\na, b (list[int]): Two `lists`.\nRAISES (ValueError): Never."
+        "Do it.\n\nname (Optional[str]): The name\n    of it.\n"
+        "a, b (list[int]): Two `lists`.\nRAISES (ValueError): Never."
     )
     assert items["name"].text == "The name of it."
     assert items["b"] == (("a", "b"), "list[int]", "Two `lists`.")

@@ -36,7 +36,10 @@ def test_there_are_tutorials_with_results():
 
 
 def test_what_a_block_prints_is_compared(tmp_path):
-    page = "```python\nx = 1\nprint(x)\n```\n\n```text\n{}\n```\n\nText.\n\n```sh\necho $((1 + 1))\n```\n\n```text\n2\n```\n"
+    page = (
+        "```python\nx = 1\nprint(x)\n```\n\n```text\n{}\n```\n\n"
+        "Text.\n\n```sh\necho $((1 + 1))\n```\n\n```text\n2\n```\n"
+    )
     assert pages.run(page.format(1), tmp_path) == []
     (wrong,) = pages.run(page.format(3), tmp_path)
     assert wrong.startswith("line 2 prints\n1\n")

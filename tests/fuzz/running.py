@@ -80,7 +80,7 @@ def fuzz(name: str, seconds: float, seed: int) -> tuple[int, Found | None]:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Raise TooSlow in the block if it takes too much processor time, or never ends, where the system has such signals."""
+    """Raise TooSlow in the block if it takes too much processor time or never ends. It needs signals of POSIX."""
     if not hasattr(signal, "setitimer"):
         yield
         return

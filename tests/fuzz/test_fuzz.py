@@ -39,7 +39,7 @@ def test_the_same_seed_gives_the_same_inputs(name):
 
 
 def found_by(name, data=None, tries=300):
-    """What a target finds in `data`, or else in random inputs."""
+    """Return the finding of a target in `data` or, without any, in random inputs."""
     target = TARGETS[name]()
     if data is not None:
         return running.check(target, data)

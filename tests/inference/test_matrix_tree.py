@@ -329,7 +329,7 @@ def test_all_scores_alike_and_as_large_as_can_be():
 
 @pytest.mark.parametrize("scale", [1e17, 1e30, 1e200])
 def test_an_entropy_is_never_larger_than_those_of_the_heads(scale, rng):
-    """Where rounding errors are larger than any entropy. Nothing is NaN, and probabilities are probabilities."""
+    """Rounding errors are larger than any entropy here. Still, nothing is NaN, and probabilities are in [0, 1]."""
     for _ in range(200):
         scores = rng.integers(-3, 4, (5, 6)) * scale
         p = marginals(scores)

@@ -1,4 +1,4 @@
-"""Which token of the reference is which predicted token."""
+"""One-to-one alignment of reference tokens and predicted tokens."""
 
 import pytest
 import spacy

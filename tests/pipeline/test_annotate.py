@@ -43,7 +43,7 @@ def restored_copies(doc):
 
 @pytest.mark.filterwarnings("ignore::spacy_mindroot.TangledTreeWarning")
 def test_three_thousand_docs_of_non_projective_trees(rng):
-    """In memory always; after a round trip too, but for the trees that the warning names, which restore_sentences mends."""
+    """In memory always. After a round trip, restore_sentences mends the trees that the warning names."""
     tangled = 0
     for _ in range(3000):
         lengths = rng.integers(1, rng.choice([6, 30, 101]), size=rng.integers(1, 5))

@@ -19,7 +19,7 @@ def keep_sentences(doc):
 
 @Language.component("bad_parser_for_test")
 def bad_parser(doc):
-    """Every second token is a root, and the others hang on the first of the Doc."""
+    """Every second token is a root, and the others attach to the first of the Doc."""
     n = len(doc)
     offsets = np.array([0 if i % 2 == 0 else -i for i in range(n)])
     dep = doc.vocab.strings.add("ROOT"), doc.vocab.strings.add("obj")

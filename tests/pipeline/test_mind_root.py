@@ -85,7 +85,7 @@ def test_config_and_defaults():
 
 @pytest.mark.parametrize("source", ["doc_arc_scores", "head_scores"])
 def test_analysis_finds_no_problem_where_there_is_none(source):
-    """Whether arc scores must be on the Doc depends on the source, so it is an error of the Doc, not of the pipeline."""
+    """Whether arc scores must be on the Doc depends on the source, so a lack is an error of the Doc."""
     nlp = spacy.blank("xx")
     nlp.add_pipe("mind_root", config={"scores": {"@misc": f"spacy-mindroot.{source}.v1"}})
     analysis = nlp.analyze_pipes()
@@ -175,7 +175,7 @@ def test_one_matrix_over_the_whole_doc(rng):
     nlp = spacy.blank("en")
     nlp.add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.whole_doc_scores.v1"}})
     heads = [random_tree(3, rng), random_tree(4, rng)]
-    matrix = np.full((7, 8), 999.0)  # arcs from sentence to sentence look best, and are not there to be had
+    matrix = np.full((7, 8), 999.0)  # arcs between the sentences look best, but are not allowed
     matrix[:3, :4] = scores_of_tree(heads[0], rng)
     matrix[3:, [0, 4, 5, 6, 7]] = scores_of_tree(heads[1], rng)
     doc = Doc(nlp.vocab, words=list("abcdefg"), sent_starts=[True, None, None, True, None, None, None])
@@ -425,7 +425,9 @@ def test_a_faulty_doc_does_not_lose_the_others(nlp, rng):
     nlp.set_error_handler(lambda name, proc, failed, error: caught.append((name, failed, type(error))))
     parsed = list(nlp.pipe(docs, batch_size=4))
     assert [(name, len(failed), error) for name, failed, error in caught] == [
-        ("mind_root", 1, errors.MissingScoresError), ("mind_root", 1, errors.InvalidScoreError), ("mind_root", 1, errors.LabelsError),
+        ("mind_root", 1, errors.MissingScoresError),
+        ("mind_root", 1, errors.InvalidScoreError),
+        ("mind_root", 1, errors.LabelsError),
     ]  # fmt: skip
     assert [failed[0] for _, failed, _ in caught] == [docs[2], docs[5], docs[7]]
     assert [read_heads(doc) for doc in parsed] == [heads[k] for k in range(10) if k not in before]

@@ -12,6 +12,7 @@ from spacy_mindroot.pipeline.reading import (
     listed,
     read_arc_constraints,
     read_heads,
+    sentence_bounds,
     sentence_lengths,
 )
 
@@ -40,7 +41,11 @@ def test_heads_are_indexes_in_the_doc():
     ],
 )
 def test_sentences(made, lengths):
-    assert sentence_lengths(Doc(VOCAB, **made)) == lengths
+    doc = Doc(VOCAB, **made)
+    assert sentence_lengths(doc) == lengths
+    whole = [doc[:]] if len(doc) else []
+    sentences = list(doc.sents) if doc.has_annotation("SENT_START") else whole
+    assert sentence_bounds(doc) == [(sentence.start, sentence.end) for sentence in sentences]
 
 
 def test_lengths_between_starts():
