@@ -134,8 +134,6 @@ struct Node {
     int parent;           // the node that this one was contracted into, or NONE
     int representative;   // one of its tokens
     int mark;             // scratch of the current loop
-
-    bool contracted() const { return parent != NONE; }
 };
 
 inline std::size_t Workspace::bytes() const {

@@ -16,7 +16,7 @@ Fault constrain(Graph<T>& graph) {
     auto gain = [](const Node& node) { return node.swap.score - node.root.score; };
     for (int node = 0; node < graph.n_nodes(); ++node) {
         Node& child = graph[node];
-        if (child.contracted() || child.best.column != 0) continue;
+        if (child.best.column != 0) continue;  // of a contracted node, it comes from its cycle
         if (node < graph.n_tokens()) child.swap = graph.best_other(node);
         gains[count] = gain(child);
         children[count++] = node;

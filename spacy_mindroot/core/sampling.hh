@@ -82,8 +82,7 @@ private:
                 double sum = 0;
                 for (int column = 0; column <= n_; ++column) {
                     const double path = column == 0 ? 0 : escape[column - 1];
-                    if (column != d + 1) sum += std::exp(row(d)[column] + path - escape[d]);
-                    sums[column] = sum;
+                    sums[column] = sum += std::exp(row(d)[column] + path - escape[d]);
                 }
                 return static_cast<int>(std::upper_bound(sums.data(), sums.data() + n_, random.uniform() * sum) -
                                         sums.data());

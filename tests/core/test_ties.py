@@ -60,6 +60,19 @@ def test_the_first_of_equally_cheap_swaps(n):
         assert decode(matrix) == [2, 0, *[1] * (n - 2)]
 
 
+def test_a_root_arc_that_was_swapped_does_not_come_back():
+    """Tokens 3 and 4 give up their root arc first. Later, an equally good swap forms a cycle of them and token 2."""
+    scores = np.full((5, 6), -50.0)
+    scores[:, 0] = [10, 10, 10, 5, 10]
+    scores[2, 4] = scores[3, 3] = 20
+    scores[0, 2] = 9.5  # gives up its root arc before the others do: then the node of 3 and 4 comes first
+    scores[1, 3] = scores[2, 2] = 9
+    scores[4, 1] = 7
+    for matrix in everywhere(scores):
+        assert decode(matrix, single_root=False) == [0, 0, 0, 3, 0]
+        assert decode(matrix) == [2, 0, 2, 3, 1]
+
+
 def trees(scores, k, single_root=True):
     found = np.frombuffer(_core.k_best(scores, k, single_root), dtype=np.int32)
     return found.reshape(-1, len(scores)).tolist()

@@ -64,7 +64,8 @@ void check(const Matrix& matrix, const mindroot::Scores<T>& scores, bool single_
         CHECK(std::fabs(sum - 1) < 1e-9);
         from_root += marginals[std::size_t(i) * (n + 1)];
     }
-    if (single_root) CHECK(std::fabs(from_root - 1) < 1e-6);
+    // Among scores of 1e300, ln 2 is lost in rounding, and with it the number of equally good trees.
+    if (single_root && kind != HUGE_SCORES) CHECK(std::fabs(from_root - 1) < 1e-6);
 
     if (kind != HUGE_SCORES) {
         Real best = -std::numeric_limits<Real>::infinity();

@@ -76,6 +76,50 @@ def test_scores_far_apart(spread, single_root, rng):
         assert entropy(scores, single_root=single_root) == pytest.approx(of_trees, rel=1e-9, abs=1e-10)
 
 
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("gap", [690, 715, 740, 760])
+def test_weights_that_lose_digits_before_they_underflow(gap, single_root, rng):
+    """Two pairs of tokens: all arcs that leave a pair have weights about as small as the smallest doubles."""
+    for _ in range(20):
+        scores = rng.normal(-gap, 1, (5, 6))
+        scores[[1, 2, 3, 4], [3, 2, 5, 4]] = 0
+        log_z, expected, _ = by_summation(scores, single_root=single_root)
+        assert log_partition(scores, single_root=single_root) == pytest.approx(log_z, rel=1e-12)
+        np.testing.assert_allclose(marginals(scores, single_root=single_root), expected, rtol=1e-9, atol=1e-200)
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("gap", [715, 740, 760])
+def test_root_arcs_that_lose_digits_before_they_underflow(gap, single_root, rng):
+    for _ in range(20):
+        scores = rng.normal(0, 1, (5, 6))
+        scores[:, 0] -= gap
+        log_z, expected, _ = by_summation(scores, single_root=single_root)
+        assert log_partition(scores, single_root=single_root) == pytest.approx(log_z, rel=1e-12)
+        np.testing.assert_allclose(marginals(scores, single_root=single_root), expected, rtol=1e-9, atol=1e-200)
+
+
+@pytest.mark.parametrize("step", [20, 100, 200, 225, 300])
+@pytest.mark.parametrize("up", [True, False])
+def test_walks_too_long_for_doubles(up, step, rng):
+    """A chain of tokens, each of which much prefers the next one as its head to the one before.
+
+    A walk from one end of the chain to the other takes about exp(5 * step) steps. That overflows, although the weight
+    of each step is well within the range of doubles.
+    """
+    scores = np.full((6, 7), -np.inf)
+    scores[:, 0] = rng.normal(0, 1, 6)
+    tokens = np.arange(5)
+    scores[tokens, tokens + 2] = 0
+    scores[tokens + 1, tokens + 1] = -step
+    scores[-1, -2] = 0
+    if not up:
+        scores = np.concatenate([scores[::-1, :1], scores[::-1, :0:-1]], axis=1)
+    log_z, expected, _ = by_summation(scores, single_root=True)
+    assert log_partition(scores) == pytest.approx(log_z, rel=1e-12)
+    np.testing.assert_allclose(marginals(scores), expected, rtol=1e-9, atol=1e-300)
+
+
 def exact_marginals(weights, single_root):
     """Return the exact share of each arc, from determinants of the Laplacian with and without it."""
     n = len(weights)
