@@ -8,6 +8,7 @@ import random
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
+from tokenize import TokenError
 
 import numpy as np
 
@@ -137,7 +138,7 @@ def _few_values_changed(member: bytes, rng: random.Random) -> bytes:
     """Return the .npy file with some numbers changed, its type and shape kept."""
     try:
         array = np.load(io.BytesIO(member), allow_pickle=False)
-    except (ValueError, EOFError, OSError, MemoryError, OverflowError):
+    except (ValueError, EOFError, OSError, MemoryError, OverflowError, SyntaxError, TokenError):
         return mutated_bytes(member, rng)
     if not array.size or array.dtype.kind not in "fiu":
         return mutated_bytes(member, rng)
