@@ -84,7 +84,7 @@ def test_a_repair_that_changes_a_lemma_is_found(monkeypatch):
 
 def test_memory_out_of_proportion_is_found(monkeypatch):
     def read(path):
-        return [] if bytearray(32 << 20) else []
+        return [] if bytearray(128 << 20) else []
 
     monkeypatch.setattr(targets, "read_score_file", read)
     assert "MiB to read a file of" in str(found_by("scores").error)
