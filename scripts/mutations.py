@@ -498,8 +498,15 @@ MUTATIONS = [
         "            if (factors[j] == zero) continue;\n",
         "",
         "logarithms: -inf is added",
+        "only time is lost: `add` returns the larger weight if the other one is -inf",
     ),
-    Mutation("numbers", "if (pivots[i] != zero) columns[i]", "columns[i]", "logarithms: -inf is added in rows"),
+    Mutation(
+        "numbers",
+        "if (pivots[i] != zero) columns[i]",
+        "columns[i]",
+        "logarithms: -inf is added in rows",
+        "only time is lost: `add` returns the larger weight if the other one is -inf",
+    ),
     # matrix_tree.hh
     Mutation(
         "matrix_tree", "light_ ? Numbers::zero : entry(0)", "entry(0)", "a single root: root arcs count in pivots"
@@ -534,6 +541,7 @@ MUTATIONS = [
         "        log_product = log_pivots;\n        if",
         "        if",
         "pivots of the first half are kept",
+        "only the pivots of token 0 are used, and it is in the first half every time",
     ),
     Mutation(
         "matrix_tree",
@@ -565,12 +573,6 @@ MUTATIONS = [
         "    std::fill(seen.begin(), seen.end(), false);\n    search(last, up);",
         "    search(last, up);",
         "every token can be the root",
-    ),
-    Mutation(
-        "matrix_tree",
-        "    if (std::find(seen.begin(), seen.end(), char(false)) != seen.end()) return roots;\n",
-        "",
-        "possible roots although no token reaches all others",
     ),
     Mutation(
         "matrix_tree",

@@ -137,7 +137,7 @@ private:
 };
 
 // The tokens from which paths of allowed arcs lead to all others, in order. Only these can be the single root, and a
-// head of one of them is another of them or ROOT. Empty if there are none.
+// head of one of them is another of them or ROOT. There must be a single-rooted tree.
 template <class T>
 std::vector<int> possible_roots(const Scores<T>& scores) {
     const int n = scores.n;
@@ -164,10 +164,7 @@ std::vector<int> possible_roots(const Scores<T>& scores) {
             last = token;
             search(token, down);
         }
-    std::fill(seen.begin(), seen.end(), false);
-    search(last, down);
     std::vector<int> roots;
-    if (std::find(seen.begin(), seen.end(), char(false)) != seen.end()) return roots;
     std::fill(seen.begin(), seen.end(), false);
     search(last, up);
     for (int token = 0; token < n; ++token)

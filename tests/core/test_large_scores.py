@@ -26,7 +26,7 @@ def decode(scores, single_root, decoder=_core.decode):
 
 @pytest.mark.parametrize("decoder", [_core.decode, _core.decode_projective], ids=["any tree", "projective"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-@pytest.mark.parametrize("factor", [2.0**1004, 2.0**1016, 2.0**1019])
+@pytest.mark.parametrize("factor", [2.0**1004, 2.0**1016, 2.0**1018, 2.0**1019])
 @pytest.mark.parametrize("greatest", [15, 0])
 def test_the_same_tree_as_of_small_scores(greatest, factor, layout, decoder, rng):
     for _ in range(30):
