@@ -201,8 +201,8 @@ class Scores(Target):
     folders = ("scores",)
     mutations = (mutated_scores, mutated_scores, mutated_scores, mutated_bytes)
 
-    # A deflated file holds at most 1032 times its size, and a reader may copy what it has read a few times. Any file may
-    # take as much as `score_file` lets the smallest take, and each sentence is an object.
+    # A deflated file holds at most 1032 times its size, and a reader may copy what it has read a few times. Any file
+    # may take as much as `score_file` lets the smallest take, and each sentence is an object.
     most_memory_per_byte = 4 * 1032
     most_memory = 64 * _MIB
 
