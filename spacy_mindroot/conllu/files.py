@@ -53,7 +53,7 @@ def text_lines(file: BinaryIO, source: str) -> Iterator[bytes]:
     source (str): The name of the file in messages.
     RAISES (ConlluError): If the file is UTF-16, UTF-32, or compressed in another way, or if its gzip data is damaged.
     """
-    first = file.readline()
+    first = next(iter(file), b"")  # not readline(): whatever gives lines will do, unless it is compressed
     if first.startswith(_GZIP):
         return _unzipped(cast(IO[bytes], io.BufferedReader(_Joined(first, file), 1 << 16)), source)
     _check_start(first, source)

@@ -145,3 +145,9 @@ def test_comments_end_at_the_first_word():
     found = sentence(text)
     assert found.words == ["# sent_id = y"] and found.sent_id == "x" and len(found.comments) == 2
     assert joined(pieces(text)).decode() == text
+
+
+def test_whatever_gives_lines_can_be_read():
+    lines = ("1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n", "\n") * 2
+    pieces = list(read_pieces((line.encode() for line in lines), "stream"))
+    assert [piece.words for piece in pieces] == [["Go"], ["Go"]]
