@@ -15,7 +15,7 @@ def longruns(checkout):
 def test_memory_is_measured_over_any_number_of_sentences(longruns):
     for run in longruns.MEMORY.values():
         first, last, seconds = longruns.measure_memory(run, 2000)
-        assert 0 < first and last < first + (64 << 20) and seconds > 0
+        assert first > 0 and last < first + (64 << 20) and seconds > 0
 
 
 def test_a_pipeline_shared_by_threads_and_one_left_half_way(longruns):
