@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -224,7 +225,7 @@ def test_a_folder_that_does_not_exist(demo, tmp_path):
 
 
 def test_a_reader_that_goes_away(demo, tmp_path):
-    command = f"{sys.executable} -m spacy mindroot decode {demo} - | head -1"
+    command = f"{shlex.join([sys.executable, '-m', 'spacy', 'mindroot', 'decode', str(demo), '-'])} | head -1"
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout == "# sent_id = demo-1\n"
     assert "Traceback" not in done.stderr
