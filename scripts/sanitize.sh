@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the extension modules in a copy of this checkout, in ways that no user sees, and runs the tests of the core on
-# each: with the address and undefined-behaviour sanitizers, with narrow vectors, and with none.
+# Builds the extension modules in a copy of this checkout, in ways that no user sees, and runs the tests of the C++ code
+# on each: with the address and undefined-behaviour sanitizers, with narrow vectors, and with none.
 #
 #     scripts/sanitize.sh [sanitizers] [vectors-16] [vectors-32] [no-vectors]      (default: all that the processor can)
 #
@@ -14,18 +14,23 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$checkout"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$work"
-cp --parents spacy_mindroot/pipeline/*.so "$work"  # not of the core: as it is
+cp --parents spacy_mindroot/pipeline/*.so "$work" # nothing to vary there: as it is
 cd "$work"
 export MINDROOT_DATA="$work/no data"
-compared="--count 1000 --seconds 300"
+
+check() { # what precedes the command...
+    "$@" "$python" -m tests.fuzz.core_against_twin --count 1000 --seconds 300
+    "$@" "$python" -m pytest -q -p no:cacheprovider tests/core tests/inference tests/arc_scorer/test_bilstm.py
+}
 
 build() { # flags...
-    local include extension
+    local include extension name
     include=$("$python" -c "import sysconfig; print(sysconfig.get_path('include'))")
-    for extension in _core _inference; do
-        "$python" -m cython -3 --cplus spacy_mindroot/core/$extension.pyx -o $extension.cpp
+    for extension in core/_core core/_inference arc_scorer/_lstm; do
+        name=spacy_mindroot/$extension
+        "$python" -m cython -3 --cplus "$name.pyx" -o "$name.cpp"
         "$compiler" -std=c++17 -O1 -g -fPIC -shared -pthread -w -DPy_LIMITED_API=0x030B0000 "$@" \
-            -Ispacy_mindroot/core "-I$include" $extension.cpp -o spacy_mindroot/core/$extension.abi3.so
+            -Ispacy_mindroot/core "-I$(dirname "$name")" "-I$include" "$name.cpp" -o "$name.abi3.so"
     done
 }
 
@@ -38,8 +43,7 @@ for variant in ${*:-$default}; do
             build -DMINDROOT_DISPATCH=0 -fsanitize=address,undefined -fno-sanitize-recover=undefined
             # The runtime must be loaded before Python is. Python does not free everything at its end.
             runtime="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libstdc++.so)"
-            ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$runtime "$python" -m tests.fuzz.core_against_twin $compared
-            ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$runtime "$python" -m pytest -q -p no:cacheprovider tests/core
+            check env ASAN_OPTIONS=detect_leaks=0 "LD_PRELOAD=$runtime"
             ;;
         vectors-16) build -DMINDROOT_DISPATCH=0 ;;
         vectors-32) build -DMINDROOT_VECTOR_BYTES=32 ;;
@@ -49,8 +53,5 @@ for variant in ${*:-$default}; do
             exit 2
             ;;
     esac
-    if [ "$variant" != sanitizers ]; then
-        "$python" -m tests.fuzz.core_against_twin $compared
-        "$python" -m pytest -q -p no:cacheprovider tests/core
-    fi
+    if [ "$variant" != sanitizers ]; then check; fi
 done
