@@ -29,7 +29,7 @@ build() { # flags...
     for extension in core/_core core/_inference arc_scorer/_lstm; do
         name=spacy_mindroot/$extension
         "$python" -m cython -3 --cplus "$name.pyx" -o "$name.cpp"
-        "$compiler" -std=c++17 -O1 -g -fPIC -shared -pthread -w -DPy_LIMITED_API=0x030B0000 "$@" \
+        "$compiler" -std=c++17 -O1 -g -fPIC -shared -pthread -w -Wno-psabi -DPy_LIMITED_API=0x030B0000 "$@" \
             -Ispacy_mindroot/core "-I$(dirname "$name")" "-I$include" "$name.cpp" -o "$name.abi3.so"
     done
 }
