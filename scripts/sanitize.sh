@@ -20,7 +20,9 @@ export MINDROOT_DATA="$work/no data"
 
 check() { # what precedes the command...
     "$@" "$python" -m tests.fuzz.core_against_twin --count 1000 --seconds 300
-    "$@" "$python" -m pytest -q -p no:cacheprovider tests/core tests/inference tests/arc_scorer/test_bilstm.py
+    # CI: hypothesis has no deadline. A sanitizer keeps memory that is freed, so memory is not measured.
+    CI=true "$@" "$python" -m pytest -q -p no:cacheprovider --ignore tests/core/test_memory.py \
+        tests/core tests/inference tests/arc_scorer/test_bilstm.py
 }
 
 build() { # flags...
