@@ -11,6 +11,7 @@ HEADERS = (
     *("rows", "arborescence", "root_constraint", "parallel", "decode"),
     *("kbest", "projective", "numbers", "matrix_tree", "sampling"),
 )
+LAYER_HEADERS = ("vectors", "lstm", "layers", "ngrams")
 
 
 class BuildExtensions(build_ext):
@@ -35,7 +36,10 @@ setup(
             f"spacy_mindroot.{name}",
             [f"spacy_mindroot/{name.replace('.', '/')}.pyx"],
             include_dirs=["spacy_mindroot/core", "spacy_mindroot/arc_scorer"],
-            depends=[*(f"spacy_mindroot/core/{header}.hh" for header in HEADERS), "spacy_mindroot/arc_scorer/lstm.hh"],
+            depends=[
+                *(f"spacy_mindroot/core/{header}.hh" for header in HEADERS),
+                *(f"spacy_mindroot/arc_scorer/{header}.hh" for header in LAYER_HEADERS),
+            ],
             language="c++",
             extra_compile_args=["/std:c++17", "/O2"] if WINDOWS else ["-std=c++17", "-O3", "-pthread", *options],
             extra_link_args=[] if WINDOWS else ["-pthread"],
@@ -46,7 +50,9 @@ setup(
             ("core._core", ()),
             ("core._inference", ()),
             ("pipeline._annotate", ()),
-            ("arc_scorer._lstm", ("-ffp-contract=fast",)),  # products and sums of floats in one instruction
+            # Products and sums of floats in one instruction.
+            ("arc_scorer._lstm", ("-ffp-contract=fast",)),
+            ("arc_scorer._layers", ("-ffp-contract=fast",)),
         )
     ],
 )

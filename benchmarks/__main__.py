@@ -124,40 +124,45 @@ def component(
 
 @app.command()
 def pipeline(
-    config: Path = typer.Option(ROOT / "configs" / "cpu-accurate.cfg", help="Config of our pipeline"),
-    length: int = typer.Option(25, help="Tokens of a sentence"),
-    sentences: int = typer.Option(320, help="How many of them"),
-    repeats: int = typer.Option(9, help="Runs of each, in turn"),
-    blis: bool = typer.Option(
-        False, help="Let thinc multiply matrices with BLIS, its default, in place of numpy's BLAS"
-    ),
-) -> None:
-    """Time to parse with our pipeline, with spaCy's parser, and in each component of ours."""
-    from .pipelines import time_pipelines
-
-    times = time_pipelines(config, length, sentences, repeats, use_blis=blis)
-    whole, parser = times["ours"], times["spaCy's parser on our tok2vec"]
-    rows = [(name, f"{seconds * 1e6:.0f}", f"{seconds / whole:.1%}") for name, seconds in times.items()]
-    typer.echo(table(rows, header=("", "us a sentence", "of ours"), divider=True, aligns=("l", "r", "r")))
-    typer.echo(
-        f"Ours takes {whole / parser:.2f} times as long as with spaCy's parser in it; "
-        f"mind_root is {times['mind_root'] / whole:.1%} of it."
-    )
-
-
-@app.command()
-def installed(
     treebank: str = typer.Option("UD_Afrikaans-AfriBooms", help="UD treebank in the data folder"),
-    repeats: int = typer.Option(5, help="Runs of each pipeline over the test set"),
+    rounds: int = typer.Option(3, help="Fresh processes of each contestant, in turn"),
+    repeats: int = typer.Option(5, help="Runs over the test set in each process"),
+    only: str = typer.Option("", help="Only contestants whose name contains one of these, separated by semicolons"),
     other: Path | None = typer.Option(None, help="Interpreter of another installation, to measure its pipelines, too"),
     other_configs: Path | None = typer.Option(None, help="Folder of that installation's configs"),
+    results: Path = typer.Option(ROOT / "benchmarks/results/pipelines.json", help="Where the figures are written"),
+    run: bool = typer.Option(True, help="With --no-run, only the table is printed"),
 ) -> None:
-    """Speed and memory of pipelines as installed, each in a fresh process: ours, and spaCy's tok2vec and parser."""
-    from .installed import measure_installed
+    """Speed and memory of whole pipelines as installed: ours, spaCy's tok2vec and parser, and UDPipe 1.
 
-    for name, figures in measure_installed(DATA / "ud" / treebank, repeats, other, other_configs):
-        rows = [(figure, f"{value:,.0f}" if value >= 1000 else f"{value:.3g}") for figure, value in figures.items()]
-        typer.echo(table(rows, header=("", name), divider=True, aligns=("l", "r"), max_col=60))
+    Each is trained, loaded and measured in fresh processes, without environment variables that set products or threads.
+    """
+    from . import pipelines
+
+    found: dict[str, dict[str, list[float]]] = json.loads(results.read_text("utf8")) if not run else {}
+    if run:
+        chosen = [c for c in pipelines.contestants(other, other_configs) if any(n in c.name for n in only.split(";"))]
+        for contestant in list(chosen):
+            if why := pipelines.missing(contestant):
+                typer.echo(f"Not measured: {why}")
+                chosen.remove(contestant)
+        for number, name, figures in pipelines.measure_pipelines(chosen, DATA / "ud" / treebank, rounds, repeats):
+            speed = figures["sentences, words per CPU second"]
+            typer.echo(f"round {number + 1}, {name}: {speed:,.0f} words per CPU second")
+            for figure, value in figures.items():
+                found.setdefault(name, {}).setdefault(figure, []).append(value)
+        results.parent.mkdir(parents=True, exist_ok=True)
+        results.write_text(json.dumps(found, indent=1) + "\n", "utf8")
+    for figure in pipelines.FIGURES:
+        rows = []
+        for name, figures in found.items():
+            if values := figures.get(figure):
+                rows.append((name, *(_rounded(value) for value in (np.median(values), min(values), max(values)))))
+        typer.echo(table(rows, header=(figure, "median", "lowest", "highest"), divider=True, aligns=("l", *"rrr")))
+
+
+def _rounded(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 # The options of `train` and `losses`.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from thinc.api import Model
 from thinc.types import Floats2d, Floats3d
 
-from .batching import BUCKETS, SentenceBatch, one_hot_buckets
+from . import _layers
+from .batching import BUCKETS, EDGES, SentenceBatch, one_hot_buckets
 
 __all__ = ["ArcDistance"]
 
@@ -46,10 +48,13 @@ def _forward(
     for group in batch.groups:
         size, longest = group.real.shape
         block = ops.alloc3f(size, longest, longest + 1)
+        scores.append(block)
+        if xp is np:
+            _layers.add_distances(block, group.starts, group.lengths, of_dependent, of_head, EDGES)
+            continue
         # [sentence, dependent, bucket] -> [sentence, dependent, head], and the same with dependent and head swapped
         block[:, :, 1:] = xp.take_along_axis(group.pad(of_dependent), group.distances[None], axis=2)
         block[:, :, 1:] += xp.take_along_axis(group.pad(of_head), group.distances.T[None], axis=2).transpose(0, 2, 1)
-        scores.append(block)
 
     def backprop(d_scores: OutT) -> tuple[Floats2d, Floats2d]:
         d_of_dependent, d_of_head = ops.alloc2f(*of_dependent.shape), ops.alloc2f(*of_head.shape)

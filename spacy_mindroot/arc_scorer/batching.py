@@ -18,6 +18,7 @@ from thinc.types import Floats1d, Floats2d, Floats3d
 
 __all__ = [
     "BUCKETS",
+    "EDGES",
     "Group",
     "SentenceBatch",
     "batch_sentences",
@@ -30,8 +31,8 @@ _LARGEST_BLOCK = 1 << 18  # cells in a block of two or more sentences
 
 # Signed distances from dependent to head fall into these buckets: 1, 2, 3, 4-5, 6-8, 9-13, 14-23, and 24 or more, once
 # for heads on the right and once for heads on the left.
-_EDGES = np.array([1, 2, 3, 4, 6, 9, 14, 24])
-BUCKETS = 2 * len(_EDGES) + 1  # 0 is the token itself
+EDGES = np.array([1, 2, 3, 4, 6, 9, 14, 24], dtype=np.int64)
+BUCKETS = 2 * len(EDGES) + 1  # 0 is the token itself
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,16 @@ class Group:
     """Sentences of similar length.
 
     sentences (np.ndarray): Indices of the sentences in the batch, (B,), on the host.
+    starts (np.ndarray): First row of each sentence in the flat vectors, (B,), on the host.
+    lengths (np.ndarray): Number of tokens of each sentence, (B,), on the host.
     tokens (Ints2d): Rows of their tokens in the flat vectors, (B, T), on the device; 0 for padding.
     real (array): True for tokens, False for padding, (B, T), bool, on the device.
     """
 
     ops: Ops
     sentences: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
     tokens: Any
     real: Any
 
@@ -110,7 +115,7 @@ def batch_sentences(ops: Ops, lengths: Sequence[int]) -> SentenceBatch:
         positions = np.arange(longest)
         real = positions < array[members][:, np.newaxis]
         tokens = np.where(real, starts[members][:, np.newaxis] + positions, 0)
-        groups.append(Group(ops, members, ops.asarray(tokens), ops.xp.asarray(real)))
+        groups.append(Group(ops, members, starts[members], array[members], ops.asarray(tokens), ops.xp.asarray(real)))
         at += len(members)
     return SentenceBatch(array, groups)
 
@@ -128,5 +133,5 @@ def one_hot_buckets(xp: Any, buckets: Any) -> Any:
 
 def bucket_of(offset: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the bucket of each offset from dependent to head (head minus dependent)."""
-    bucket = np.searchsorted(_EDGES, np.abs(offset), side="right")
-    return np.where(offset < 0, bucket + len(_EDGES), bucket)
+    bucket = np.searchsorted(EDGES, np.abs(offset), side="right")
+    return np.where(offset < 0, bucket + len(EDGES), bucket)

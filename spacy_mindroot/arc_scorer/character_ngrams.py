@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from spacy.attrs import NORM
-from spacy.strings import get_string_id
+from spacy.symbols import IDS
 from spacy.tokens import Doc
 from thinc.api import Model, uniform_init
 from thinc.types import Ragged
 
-__all__ = ["CharacterNGrams", "ngram_rows"]
+from . import _layers
+
+__all__ = ["CharacterNGrams", "ngram_rows", "ngram_rows_of", "spelling_vectors"]
+
+_layers.set_symbols(IDS)
 
 _END = 50  # a longer word counts with this many characters at its beginning and its end
 
@@ -49,10 +52,8 @@ def _forward(
     ops = model.ops
     table = model.get_param("E")
     words, numbers = _words(docs)
-    hashed = [ngram_rows(word, len(table), model.attrs["shortest"], model.attrs["longest"]) for word in words]
-    counts = np.array([len(of_word) for of_word in hashed], dtype="i")
-    lengths, which = ops.asarray1i(counts), ops.asarray1i(numbers)
-    flat = ops.asarray1i(np.concatenate([np.empty(0, dtype="i"), *hashed]))
+    rows, counts = ngram_rows_of(words, len(table), model.attrs["shortest"], model.attrs["longest"])
+    lengths, which, flat = ops.asarray1i(counts), ops.asarray1i(numbers), ops.asarray1i(rows)
     scale = ops.asarray2f((1 / np.sqrt(np.maximum(counts, 1)))[:, np.newaxis])
     sums = ops.reduce_sum(table[flat], lengths) * scale if len(flat) else ops.alloc2f(len(words), table.shape[1])
 
@@ -65,6 +66,19 @@ def _forward(
         return []
 
     return Ragged(sums[which], ops.asarray1i([len(doc) for doc in docs])), backprop
+
+
+def spelling_vectors(model: Model[list[Doc], Ragged], words: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return the vectors of words, (words, nO), on the host and without backprop.
+
+    model (Model): A CharacterNGrams layer on the host.
+    words (Sequence[str]): The norms of the words.
+    """
+    table = model.get_param("E")
+    rows, counts = ngram_rows_of(words, len(table), model.attrs["shortest"], model.attrs["longest"])
+    vectors = np.empty((len(words), table.shape[1]), dtype="f")
+    _layers.sum_rows(table, rows, counts, vectors)
+    return vectors
 
 
 def _init(model: Model[list[Doc], Ragged], X: Sequence[Doc] | None = None, Y: Ragged | None = None) -> None:
@@ -82,12 +96,18 @@ def _words(docs: Sequence[Doc]) -> tuple[list[str], npt.NDArray[np.int32]]:
     return list(numbers), np.array(of_tokens, dtype="i")
 
 
-@lru_cache(maxsize=1 << 16)
+def ngram_rows_of(
+    words: Sequence[str], rows: int, shortest: int, longest: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the rows of the n-grams of all words, end to end, and their number for each word.
+
+    See `ngram_rows`. Nothing is cached: hashing a word takes less than a microsecond.
+    """
+    marked = [f"<{word if len(word) <= 2 * _END else word[:_END] + word[-_END:]}>" for word in words]
+    found, counts = _layers.ngram_rows(marked, rows, shortest, longest)
+    return np.frombuffer(found, dtype=np.int32).copy(), np.frombuffer(counts, dtype=np.int32).copy()
+
+
 def ngram_rows(word: str, rows: int, shortest: int, longest: int) -> npt.NDArray[np.int32]:
-    """Return the rows of a word's n-grams. One that occurs twice is listed twice."""
-    if len(word) > 2 * _END:
-        word = word[:_END] + word[-_END:]
-    marked = f"<{word}>"
-    sizes = range(shortest, min(longest, len(marked)) + 1)
-    ngrams = (marked[at : at + n] for n in sizes for at in range(len(marked) - n + 1))
-    return np.array([get_string_id(ngram) % rows for ngram in ngrams], dtype="i")
+    """Return the rows of a word's n-grams in a table of `rows` rows. An n-gram that occurs twice is listed twice."""
+    return ngram_rows_of([word], rows, shortest, longest)[0]

@@ -424,7 +424,8 @@ class ArcScorer(TrainablePipe):
                 best[:, :, 0] = log_probability[:, :, 0] = 0
                 scores = xp.stack([scores + log_probability, best])
             blocks.append(scores)
-        host = ops.to_numpy(xp.concatenate([block.ravel() for block in blocks]))
+        host = blocks[0].ravel() if len(blocks) == 1 else xp.concatenate([block.ravel() for block in blocks])
+        host = ops.to_numpy(host)
 
         dtype = np.min_scalar_type(len(self.cfg["labels"]))
         sentences: list[Any] = [None] * len(output.batch.lengths)

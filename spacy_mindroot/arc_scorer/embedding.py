@@ -5,17 +5,21 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+from spacy.attrs import NORM, intify_attr
 from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.staticvectors import StaticVectors
 from spacy.tokens import Doc
-from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, list2ragged, ragged2list, with_array
+from thinc.api import HashEmbed, Model, chain, concatenate, list2ragged, ragged2list, with_array
 from thinc.types import Floats2d, Ints2d
 
 from ..errors import MindRootError
-from .character_ngrams import CharacterNGrams
+from .character_ngrams import CharacterNGrams, spelling_vectors
+from .maxout import MaxoutNorm
 from .products import on_one_thread, set_products
 
-__all__ = ["WordDropout", "build_ngram_hash_embed"]
+__all__ = ["WordDropout", "build_ngram_hash_embed", "distinct_rows"]
 
 _NAME = "spacy-mindroot.NGramHashEmbed.v1"
 
@@ -37,7 +41,7 @@ def build_ngram_hash_embed(
     width (int): Width of the output and of each table.
     attrs (list[str | int]): Token attributes, each with a table of its own. The first one identifies the word.
     rows (list[int]): Number of rows of each table.
-    ngram_rows (int): Number of rows of the table of n-grams.
+    ngram_rows (int): Number of rows of the table of n-grams; 0 for no n-grams.
     shortest (int): Number of characters of the shortest n-grams. The beginning and the end of the word count as one
         each.
     longest (int): Number of characters of the longest n-grams.
@@ -50,21 +54,36 @@ def build_ngram_hash_embed(
         raise MindRootError(
             f"{_NAME}: each attribute needs a number of rows, 1 or more, but found attributes {attrs} and rows {rows}."
         )
-    if not 1 <= shortest <= longest or ngram_rows < 1:
+    if not 1 <= shortest <= longest or ngram_rows < 0:
         raise MindRootError(
-            f"{_NAME}: expected 1 <= shortest <= longest and ngram_rows >= 1, but found shortest = {shortest}, "
+            f"{_NAME}: expected 1 <= shortest <= longest and ngram_rows >= 0, but found shortest = {shortest}, "
             f"longest = {longest}, ngram_rows = {ngram_rows}."
         )
     tables = [HashEmbed(width, nV, column=i, seed=8 + i, dropout=0.0) for i, nV in enumerate(rows)]
+    embed = concatenate(*tables) if len(tables) > 1 else tables[0]
     parts: list[Model[Any, Any]] = [
-        chain(FeatureExtractor(attrs), WordDropout(word_dropout), list2ragged(), with_array(concatenate(*tables))),
-        CharacterNGrams(width, ngram_rows, shortest, longest),
+        chain(FeatureExtractor(attrs), WordDropout(word_dropout), list2ragged(), with_array(embed))
     ]
+    if ngram_rows:
+        parts.append(CharacterNGrams(width, ngram_rows, shortest, longest))
     if include_static_vectors:
         parts.append(StaticVectors(width, dropout=0.0))
-    mix = Maxout(width, width * (len(attrs) + len(parts) - 1), nP=3, dropout=0.0, normalize=True)
-    layer: Model[list[Doc], list[Floats2d]] = chain(concatenate(*parts), with_array(mix), ragged2list())
-    return set_products(Model("ngram_hash_embed", _forward, init=_init, layers=[layer], dims={"nO": width}))
+    mix = MaxoutNorm(width, width * (len(attrs) + len(parts) - 1))
+    joined = concatenate(*parts) if len(parts) > 1 else parts[0]
+    layer: Model[list[Doc], list[Floats2d]] = chain(joined, with_array(mix), ragged2list())
+    model: Model[list[Doc], list[Floats2d]] = Model(
+        "ngram_hash_embed",
+        _forward,
+        init=_init,
+        layers=[layer],
+        dims={"nO": width},
+        attrs={
+            "columns": [intify_attr(attr) for attr in attrs],
+            "by_type": not include_static_vectors,
+            "has_ngrams": bool(ngram_rows),
+        },
+    )
+    return set_products(model)
 
 
 @on_one_thread
@@ -75,7 +94,49 @@ def _forward(
     if not any(len(doc) for doc in docs):
         return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_docs: []
     layer: Model[list[Doc], list[Floats2d]] = model.layers[0]
-    return layer(docs, is_train)
+    if is_train or model.ops.xp is not np or not model.attrs["by_type"]:
+        return layer(docs, is_train)
+    # Prediction keeps nothing for backprop, so if that is called all the same, it begins anew.
+    return _by_type(model, docs), lambda d_docs: layer(docs, True)[1](d_docs)
+
+
+def _by_type(model: Model[list[Doc], list[Floats2d]], docs: list[Doc]) -> list[Floats2d]:
+    """Return the vectors of each Doc, computed once for all tokens with the same attributes.
+
+    In a batch of a thousand tokens these are more than half. There is no cache across batches: it would have to know
+    when weights change.
+    """
+    columns = [*model.attrs["columns"], NORM]
+    attributes = np.concatenate([doc.to_array(columns) for doc in docs])
+    first, inverse = distinct_rows(attributes)
+    types = attributes[first]
+    joined, mix = model.layers[0].layers[:2]  # not refs: a copy of a model has none
+    embed = joined.layers[0] if model.attrs["has_ngrams"] else joined
+    vectors = embed.layers[-1].predict(types[:, :-1])
+    if model.attrs["has_ngrams"]:
+        owners = np.repeat(np.arange(len(docs)), [len(doc) for doc in docs])[first]
+        words = [docs[k].vocab.strings[norm] for k, norm in zip(owners.tolist(), types[:, -1].tolist(), strict=True)]
+        vectors = np.hstack([vectors, spelling_vectors(joined.layers[1], words)])
+    mixed = mix.predict(vectors)[inverse]
+    ends = np.cumsum([len(doc) for doc in docs])[:-1]
+    return np.split(mixed, ends)
+
+
+def distinct_rows(attributes: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the index of one row of each kind, and for each row the index of its kind among these.
+
+    Rows are compared by a 64-bit hash. If two different rows have the same one, all rows count as different.
+
+    attributes (np.ndarray): The rows, (N, columns), uint64.
+    """
+    hashes = np.zeros(len(attributes), dtype=np.uint64)
+    for column in attributes.T:
+        hashes = (hashes ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(29)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    if not np.array_equal(attributes[first][inverse], attributes):
+        first = inverse = np.arange(len(attributes))
+    return first, inverse
 
 
 def _init(model: Model[list[Doc], list[Floats2d]], X: list[Doc] | None = None, Y: Any = None) -> None:

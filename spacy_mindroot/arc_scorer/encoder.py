@@ -2,15 +2,16 @@
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
+from collections.abc import Callable
 from typing import Any
 
-from spacy.ml.models.tok2vec import MaxoutWindowEncoder
 from thinc.api import Dropout, Model, chain, with_array
 from thinc.types import Floats2d
 
 from ..errors import MindRootError
 from .bilstm import BiLSTM
-from .products import set_products
+from .maxout import MaxoutWindows
+from .products import on_one_thread, set_products
 
 __all__ = ["build_cnn_bilstm"]
 
@@ -32,9 +33,27 @@ def build_cnn_bilstm(
             "spacy-mindroot.CNNBiLSTM.v1: width must be even and lstm_depth at least 1, but found "
             f"width = {width} and lstm_depth = {lstm_depth}."
         )
-    layers: list[Model[Any, Any]] = [MaxoutWindowEncoder(width, window_size, maxout_pieces, depth)] if depth else []
+    layers: list[Model[Any, Any]] = [MaxoutWindows(width, window_size, maxout_pieces, depth)] if depth else []
     for _ in range(lstm_depth):
         layers += [with_array(Dropout(0.0)), BiLSTM(width, width)]
-    encoder: Model[list[Floats2d], list[Floats2d]] = chain(*layers)
-    encoder.set_dim("nO", width)
+    chained = chain(*layers)
+    encoder: Model[list[Floats2d], list[Floats2d]] = Model(
+        chained.name, on_one_thread(_forward), init=chained.init, layers=layers, dims={"nO": width, "nI": None}
+    )
     return set_products(encoder)
+
+
+def _forward(
+    model: Model[list[Floats2d], list[Floats2d]], X: list[Floats2d], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Floats2d]]]:
+    callbacks = []
+    for layer in model.layers:
+        X, callback = layer(X, is_train)
+        callbacks.append(callback)
+
+    def backprop(dX: list[Floats2d]) -> list[Floats2d]:
+        for callback in reversed(callbacks):
+            dX = callback(dX)
+        return dX
+
+    return X, backprop

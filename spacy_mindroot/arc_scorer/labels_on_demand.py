@@ -36,16 +36,15 @@ class LabelsOnDemand(ArcLabels):
 
     def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
         with one_thread():
-            scores = self._scores.of_tree(self._sentence, heads)
-        labels: npt.NDArray[Any] = self._ops.to_numpy(scores.argmax(axis=1)) + 1
-        labels[heads == 0] = 0
-        return labels.astype(self.dtype)
+            return self._scores.best_of_tree(self._sentence, heads).astype(self.dtype)
 
     def of_all_arcs(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         n = self.shape[0]
         own = replace(
             self._group,
             sentences=self._group.sentences[self._row : self._row + 1],
+            starts=self._group.starts[self._row : self._row + 1],
+            lengths=self._group.lengths[self._row : self._row + 1],
             tokens=self._group.tokens[self._row : self._row + 1, :n],
             real=self._group.real[self._row : self._row + 1, :n],
         )

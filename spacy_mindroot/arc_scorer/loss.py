@@ -10,6 +10,7 @@ from thinc.api import Ops
 from thinc.types import Floats2d, Floats3d
 
 from ..trees import MISSING
+from . import _layers
 from .batching import SentenceBatch
 
 __all__ = ["class_loss", "head_loss", "log_softmax"]
@@ -17,6 +18,11 @@ __all__ = ["class_loss", "head_loss", "log_softmax"]
 
 def log_softmax(xp: Any, scores: Any) -> Any:
     """Return log-probabilities over the last axis. At least one score of each row must be finite; -inf stays."""
+    if xp is np and scores.dtype == np.float32 and scores.size:
+        rows = np.ascontiguousarray(scores).reshape(-1, scores.shape[-1])
+        result = np.empty_like(rows)
+        _layers.log_softmax(rows, result)
+        return result.reshape(scores.shape)
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return shifted - xp.log(xp.exp(shifted).sum(axis=-1, keepdims=True))
 

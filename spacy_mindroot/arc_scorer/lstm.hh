@@ -12,20 +12,11 @@
 #include <numeric>
 #include <vector>
 
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
-#define MINDROOT_LSTM_VECTORS 1
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between inlined functions only
-#else
-#define MINDROOT_LSTM_VECTORS 0
-#endif
-
-#if defined(__GNUC__)
-#define MINDROOT_LSTM_INLINE __attribute__((always_inline)) inline
-#else
-#define MINDROOT_LSTM_INLINE inline
-#endif
+#include "vectors.hh"
 
 namespace mindroot::lstm {
+
+using namespace vectors;
 
 // Arrays of one direction. Rows are tokens, `stride` apart; gates are in the order input, forget, output, cell.
 struct Direction {
@@ -78,45 +69,10 @@ private:
     std::vector<std::size_t> order_;
 };
 
-// `LANES` floats that are computed with together. One lane is a plain float.
-template <int LANES>
-struct Vector {
-#if MINDROOT_LSTM_VECTORS
-    typedef float Floats __attribute__((vector_size(LANES * 4)));
-    typedef std::int32_t Ints __attribute__((vector_size(LANES * 4)));
-#endif
-};
-
-#if MINDROOT_LSTM_VECTORS
-template <int LANES>
-using Floats = typename Vector<LANES>::Floats;
-
-template <int LANES>
-MINDROOT_LSTM_INLINE Floats<LANES> load(const float* from) {
-    Floats<LANES> vector;
-    std::memcpy(&vector, from, sizeof vector);
-    return vector;
-}
-
-template <int LANES>
-MINDROOT_LSTM_INLINE void store(float* to, const Floats<LANES>& vector) {
-    std::memcpy(to, &vector, sizeof vector);
-}
-#else
-template <int LANES>
-using Floats = float;
-
-template <int LANES>
-inline float load(const float* from) { return *from; }
-
-template <int LANES>
-inline void store(float* to, float value) { *to = value; }
-#endif
-
 // tanh by a rational function of degree 13 over 6 (the minimax coefficients of Eigen's ptanh), right to a few units of
 // the last place; beyond 7.9 it is 1 in single precision.
 template <class F>
-MINDROOT_LSTM_INLINE F tanh_of(F x) {
+MINDROOT_INLINE F tanh_of(F x) {
     const F limit = F{} + 7.90531110763549805f;
     x = x > limit ? limit : x;
     x = x < -limit ? -limit : x;
@@ -134,13 +90,13 @@ MINDROOT_LSTM_INLINE F tanh_of(F x) {
 }
 
 template <class F>
-MINDROOT_LSTM_INLINE F sigmoid_of(F x) {
+MINDROOT_INLINE F sigmoid_of(F x) {
     return tanh_of(x * 0.5f) * 0.5f + 0.5f;
 }
 
 // rows[m][0:VECTORS lanes] += sum over k of left[m][k] * right[k][0:VECTORS lanes], for ROWS rows at once.
 template <int LANES, int ROWS, int VECTORS>
-MINDROOT_LSTM_INLINE void add_product(float* const* rows, const float* const* left, const float* right, int size,
+MINDROOT_INLINE void add_product(float* const* rows, const float* const* left, const float* right, int size,
                                       std::ptrdiff_t right_stride) {
     Floats<LANES> sums[ROWS][VECTORS];
     for (int m = 0; m < ROWS; ++m)
@@ -158,7 +114,7 @@ MINDROOT_LSTM_INLINE void add_product(float* const* rows, const float* const* le
 }
 
 template <int LANES, int ROWS>
-MINDROOT_LSTM_INLINE void add_products_of(float* const* rows, const float* const* left, const float* right, int size,
+MINDROOT_INLINE void add_products_of(float* const* rows, const float* const* left, const float* right, int size,
                                           int columns) {
     constexpr int WIDE = ROWS == 1 ? 8 : ROWS <= 3 ? 4 : 2;  // so that there are about eight to twelve sums
     float* at[ROWS];
@@ -181,7 +137,7 @@ MINDROOT_LSTM_INLINE void add_products_of(float* const* rows, const float* const
 
 // rows[m] += left[m] (1, size) times right (size, columns), for `count` rows.
 template <int LANES>
-MINDROOT_LSTM_INLINE void add_products(float* const* rows, const float* const* left, std::size_t count,
+MINDROOT_INLINE void add_products(float* const* rows, const float* const* left, std::size_t count,
                                        const float* right, int size, int columns) {
     std::size_t m = 0;
     for (; m + 6 <= count; m += 6) add_products_of<LANES, 6>(rows + m, left + m, right, size, columns);
@@ -189,21 +145,8 @@ MINDROOT_LSTM_INLINE void add_products(float* const* rows, const float* const* l
     for (; m < count; ++m) add_products_of<LANES, 1>(rows + m, left + m, right, size, columns);
 }
 
-// Calls body(i, lanes) for the elements 0 to size of a row: whole vectors first, then single elements.
-template <int LANES, class Body>
-MINDROOT_LSTM_INLINE void for_elements(int size, const Body& body) {
-    int i = 0;
-#if MINDROOT_LSTM_VECTORS
-    for (; i + LANES <= size; i += LANES)
-        body(i, [](const float* from) { return load<LANES>(from); },
-             [](float* to, const Floats<LANES>& v) { store<LANES>(to, v); });
-#endif
-    for (; i < size; ++i)
-        body(i, [](const float* from) { return *from; }, [](float* to, float value) { *to = value; });
-}
-
 template <int LANES>
-MINDROOT_LSTM_INLINE void forward(const Texts& texts, const Direction& d, int width) {
+MINDROOT_INLINE void forward(const Texts& texts, const Direction& d, int width) {
     std::vector<float*> gates(texts.count());
     std::vector<const float*> before(texts.count());
     for (std::int64_t step = 0; step < texts.longest(); ++step) {
@@ -237,7 +180,7 @@ MINDROOT_LSTM_INLINE void forward(const Texts& texts, const Direction& d, int wi
 
 // `transposed` is the recurrent matrix transposed, (4 width, width).
 template <int LANES>
-MINDROOT_LSTM_INLINE void backward(const Texts& texts, const Direction& d, int width, const float* transposed) {
+MINDROOT_INLINE void backward(const Texts& texts, const Direction& d, int width, const float* transposed) {
     // What later steps pass back to the cell and the hidden vector of each text.
     std::vector<float> d_cells(texts.count() * width, 0.0f), d_carried(texts.count() * width, 0.0f);
     std::vector<float*> carried(texts.count());
@@ -273,71 +216,42 @@ MINDROOT_LSTM_INLINE void backward(const Texts& texts, const Direction& d, int w
     }
 }
 
-// The loops in vectors of so many floats, compiled for the instruction set that has them.
+// The loops, compiled for each width of vectors.
 template <int LANES>
 struct Loops;
 
-#define MINDROOT_LSTM_LOOPS(LANES, TARGET)                                                                     \
-    template <>                                                                                                \
-    struct Loops<LANES> {                                                                                      \
-        TARGET static void forward(const Texts& texts, const Direction& d, int width) {                        \
-            lstm::forward<LANES>(texts, d, width);                                                             \
-        }                                                                                                      \
+#define MINDROOT_LSTM_LOOPS(LANES, TARGET)                                                                        \
+    template <>                                                                                                   \
+    struct Loops<LANES> {                                                                                         \
+        TARGET static void forward(const Texts& texts, const Direction& d, int width) {                           \
+            lstm::forward<LANES>(texts, d, width);                                                                \
+        }                                                                                                         \
         TARGET static void backward(const Texts& texts, const Direction& d, int width, const float* transposed) { \
-            lstm::backward<LANES>(texts, d, width, transposed);                                                \
-        }                                                                                                      \
+            lstm::backward<LANES>(texts, d, width, transposed);                                                   \
+        }                                                                                                         \
     };
-
-#if MINDROOT_LSTM_VECTORS
-MINDROOT_LSTM_LOOPS(4, )
-#else
-MINDROOT_LSTM_LOOPS(1, )
-#endif
-
-#if MINDROOT_LSTM_VECTORS && defined(__x86_64__)
-MINDROOT_LSTM_LOOPS(8, __attribute__((target("avx2,fma"))))
-MINDROOT_LSTM_LOOPS(16, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma"))))
-#endif
-
-template <class Work>
-void with_loops(const Work& work) {
-#if MINDROOT_LSTM_VECTORS && defined(__x86_64__)
-#ifdef MINDROOT_VECTOR_BYTES  // to test the narrower ones
-    constexpr int most = MINDROOT_VECTOR_BYTES;
-#else
-    constexpr int most = 64;
-#endif
-    __builtin_cpu_init();
-    if (most >= 64 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return work(Loops<16>());
-    if (most >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return work(Loops<8>());
-    return work(Loops<4>());
-#elif MINDROOT_LSTM_VECTORS
-    return work(Loops<4>());
-#else
-    return work(Loops<1>());
-#endif
-}
+MINDROOT_FOR_ALL_LANES(MINDROOT_LSTM_LOOPS)
 
 // Both directions of all texts. `width` is that of one direction.
 inline void run_forward(const std::int64_t* lengths, std::size_t count, const Direction* directions, int width) {
     const Texts texts(lengths, count);
-    with_loops([&](auto loops) {
-        for (int k = 0; k < 2; ++k) loops.forward(texts, directions[k], width);
+    with_lanes([&](auto lanes) {
+        using Chosen = Loops<decltype(lanes)::value>;
+        for (int k = 0; k < 2; ++k) Chosen::forward(texts, directions[k], width);
     });
 }
 
 inline void run_backward(const std::int64_t* lengths, std::size_t count, const Direction* directions, int width) {
     const Texts texts(lengths, count);
     std::vector<float> transposed(static_cast<std::size_t>(4) * width * width);
-    with_loops([&](auto loops) {
+    with_lanes([&](auto lanes) {
+        using Chosen = Loops<decltype(lanes)::value>;
         for (int k = 0; k < 2; ++k) {
             for (int row = 0; row < width; ++row)
                 for (int column = 0; column < 4 * width; ++column)
                     transposed[static_cast<std::size_t>(column) * width + row] =
                         directions[k].recurrent[static_cast<std::size_t>(row) * 4 * width + column];
-            loops.backward(texts, directions[k], width, transposed.data());
+            Chosen::backward(texts, directions[k], width, transposed.data());
         }
     });
 }

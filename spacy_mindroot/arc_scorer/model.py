@@ -8,14 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
-from thinc.api import Maxout, Model
+from thinc.api import Model, Ops
 from thinc.types import Floats2d, Floats3d
 
+from . import _layers
 from .arc_biaffine import ArcBiaffine
 from .arc_distance import ArcDistance
-from .batching import SentenceBatch, batch_sentences, bucket_of
+from .batching import Group, SentenceBatch, batch_sentences, bucket_of
 from .gold import sentence_lengths
 from .label_biaffine import LabelBiaffine, LabelScores
+from .maxout import MaxoutNorm
 from .products import on_one_thread, set_products
 from .tag_features import TagFeatures
 
@@ -85,8 +87,7 @@ def build_biaffine(
     nO (Optional[int]): Number of labels other than ROOT's. Leave it null to infer it from the training data.
     """
     projections = {
-        name: Maxout(nO=label_width if "label" in name else arc_width, nP=maxout_pieces, dropout=0.0, normalize=True)
-        for name in _PROJECTIONS
+        name: MaxoutNorm(label_width if "label" in name else arc_width, nP=maxout_pieces) for name in _PROJECTIONS
     }
     layers: dict[str, Model[Any, Any]] = {
         "tok2vec": tok2vec,
@@ -128,7 +129,7 @@ def _forward(
     by_vectors, backprop_biaffine = model.get_ref("arc_biaffine")(arc_input, is_train)
     by_distance, backprop_distance = model.get_ref("arc_distance")(arc_input, is_train)
     arcs = [
-        ops.xp.where(group.allowed, one + other, -np.inf).astype("f")
+        _existing_arcs(ops, group, one, other)
         for group, one, other in zip(batch.groups, by_vectors, by_distance, strict=True)
     ]
     given = (None, None) if inputs.heads is None else _arcs_as_rows(ops, batch, inputs.heads)
@@ -165,6 +166,16 @@ def _init(model: Model[ArcInput | list[Doc], ArcOutput], X: ArcInput | list[Doc]
 def _whole_sentences(docs: Sequence[Doc]) -> ArcInput:
     """Return Docs as input, divided into the sentences that are set on them."""
     return ArcInput(docs, [n for doc in docs for n in sentence_lengths(doc, whole_doc=True)])
+
+
+def _existing_arcs(ops: Ops, group: Group, by_vectors: Floats3d, by_distance: Floats3d) -> Floats3d:
+    """Return the sum of the scores, with -inf for self arcs and arcs from padding. On the host, one array is reused."""
+    if ops.xp is np:
+        by_distance += by_vectors
+        _layers.mask_arcs(by_distance, group.lengths)
+        return by_distance
+    arcs: Floats3d = ops.xp.where(group.allowed, by_vectors + by_distance, -np.inf).astype("f")
+    return arcs
 
 
 def _arcs_as_rows(ops: Any, batch: SentenceBatch, heads: npt.NDArray[np.int64]) -> tuple[Any, Any]:

@@ -24,6 +24,7 @@ ModelT = TypeVar("ModelT", bound=Model)
 
 _SIZE = 256  # of the matrices that are multiplied to find out what is faster
 _MARGIN = 1.2  # numpy must be faster by this factor
+_CHOSEN = "products"  # the attribute that holds the type of operations chosen for a layer; it is never saved
 
 
 class NumpyProducts(NumpyOps):
@@ -105,10 +106,15 @@ def one_thread() -> Iterator[None]:
 
 
 def on_one_thread(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate the forward function of a layer: it and the backprop that it returns run in `one_thread()`."""
+    """Decorate the forward function of a layer: it and the backprop that it returns run in `one_thread()`.
+
+    A layer that is a copy gets the products of the original first, since `Model.copy` leaves thinc's default.
+    """
 
     @wraps(forward)
     def forward_on_one_thread(model: Any, inputs: Any, is_train: bool) -> Any:
+        if type(model.ops) is NumpyOps and model.attrs.get(_CHOSEN) is NumpyProducts:
+            set_products(model, "numpy")
         with one_thread():
             outputs, backprop = forward(model, inputs, is_train)
 
@@ -145,9 +151,8 @@ def numpy_is_faster() -> bool:
 def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "auto") -> ModelT:
     """Choose the matrix products of all layers of a model that run on thinc's `NumpyOps`, and return the model.
 
-    Layers on other operations (a GPU, Apple's Accelerate, `NumpyOps(use_blis=False)`) are left as they are. A copy of a
-    model, as `nlp.replace_listeners` makes one, starts with thinc's default again; call this function on it, or save
-    and load the pipeline.
+    Layers on other operations (a GPU, Apple's Accelerate, `NumpyOps(use_blis=False)`) are left as they are. A copy of
+    one of our embeddings or encoders, as `nlp.replace_listeners` makes one, chooses the same at its first call.
 
     model (Model): The model.
     products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.
@@ -158,6 +163,8 @@ def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "au
             node.ops = NumpyProducts()
         elif not to_numpy and type(node.ops) is NumpyProducts:
             node.ops = NumpyOps()
+        # A type, which thinc can't write: the config of a pipeline decides when it is loaded.
+        node.attrs[_CHOSEN] = type(node.ops)
     return model
 
 

@@ -114,7 +114,7 @@ def test_a_copy_has_weights_of_its_own():
         ({"attrs": [], "rows": []}, r"attributes \[\]"),
         ({"shortest": 4, "longest": 3}, "shortest = 4, longest = 3"),
         ({"shortest": 0}, "shortest = 0"),
-        ({"ngram_rows": 0}, "ngram_rows = 0"),
+        ({"ngram_rows": -1}, "ngram_rows = -1"),
         ({"word_dropout": 1.0}, "word_dropout .* found 1.0"),
     ],
 )

@@ -1,0 +1,352 @@
+// The loops of the scorer's layers on the host, besides matrix products: what follows the product of a maxout layer,
+// the scores of arcs and labels, and sums of rows of a table. The callers check shapes.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vectors.hh"
+
+namespace mindroot::layers {
+
+using namespace vectors;
+
+// Maxout, layer normalization, and a residual connection, of one batch. Rows are tokens.
+struct MaxoutNorm {
+    std::size_t rows = 0;
+    int width = 0, pieces = 0;
+    const float* products = nullptr;  // (rows, width, pieces): input times weights
+    const float* bias = nullptr;      // (width, pieces)
+    const float* gain = nullptr;      // (width)
+    const float* shift = nullptr;     // (width)
+    const float* residual = nullptr;  // (rows, width), added to the output; or null
+    float* output = nullptr;          // (rows, width)
+    // For training; null in prediction.
+    std::int32_t* which = nullptr;    // (rows, width): the piece that is the largest, the first one if several are
+    float* normalized = nullptr;      // (rows, width): before gain and shift
+    float* scales = nullptr;          // (rows): one over the standard deviation
+    // The gradients of `output`, of `products`, and of the weights; the last three are added to.
+    const float* d_output = nullptr;
+    float* d_products = nullptr;
+    float* d_bias = nullptr;
+    float* d_gain = nullptr;
+    float* d_shift = nullptr;
+};
+
+// The sum of the lanes of a vector.
+template <int LANES>
+MINDROOT_INLINE float sum_of(const Floats<LANES>& lanes) {
+    float parts[LANES];
+    store<LANES>(parts, lanes);
+    for (int step = LANES / 2; step > 0; step /= 2)
+        for (int i = 0; i < step; ++i) parts[i] += parts[i + step];
+    return parts[0];
+}
+
+template <int LANES>
+MINDROOT_INLINE float sum(const float* values, int size) {
+    Floats<LANES> lanes{};
+    int i = 0;
+    for (; i + LANES <= size; i += LANES) lanes += load<LANES>(values + i);
+    float total = sum_of<LANES>(lanes);
+    for (; i < size; ++i) total += values[i];
+    return total;
+}
+
+template <int LANES>
+MINDROOT_INLINE float dot(const float* a, const float* b, int size) {
+    Floats<LANES> lanes{};
+    int i = 0;
+    for (; i + LANES <= size; i += LANES) lanes += load<LANES>(a + i) * load<LANES>(b + i);
+    float total = sum_of<LANES>(lanes);
+    for (; i < size; ++i) total += a[i] * b[i];
+    return total;
+}
+
+// PIECES is the number of pieces if it is a common one, so that the loop over them is unrolled; 0 otherwise.
+template <int PIECES>
+MINDROOT_INLINE void largest_of_pieces(const MaxoutNorm& m, const float* products, float* best) {
+    const int pieces = PIECES ? PIECES : m.pieces;
+    for (int o = 0; o < m.width; ++o) {
+        float most = products[o * pieces] + m.bias[o * pieces];
+        for (int p = 1; p < pieces; ++p) {
+            const float other = products[o * pieces + p] + m.bias[o * pieces + p];
+            most = other > most ? other : most;
+        }
+        best[o] = most;
+    }
+}
+
+template <int PIECES>
+MINDROOT_INLINE void which_of_pieces(const MaxoutNorm& m, const float* products, float* best, std::int32_t* which) {
+    const int pieces = PIECES ? PIECES : m.pieces;
+    for (int o = 0; o < m.width; ++o) {
+        float most = products[o * pieces] + m.bias[o * pieces];
+        std::int32_t at = 0;
+        for (int p = 1; p < pieces; ++p) {
+            const float other = products[o * pieces + p] + m.bias[o * pieces + p];
+            at = other > most ? p : at;
+            most = other > most ? other : most;
+        }
+        best[o] = most;
+        which[o] = at;
+    }
+}
+
+template <int LANES>
+MINDROOT_INLINE void maxout_norm(const MaxoutNorm& m) {
+    std::vector<float> buffer(m.width);
+    float* const best = buffer.data();
+    const std::ptrdiff_t row_of_products = static_cast<std::ptrdiff_t>(m.width) * m.pieces;
+    for (std::size_t row = 0; row < m.rows; ++row) {
+        const float* const products = m.products + row * row_of_products;
+        const std::ptrdiff_t at = row * m.width;
+        if (m.which) {
+            if (m.pieces == 2) which_of_pieces<2>(m, products, best, m.which + at);
+            else if (m.pieces == 3) which_of_pieces<3>(m, products, best, m.which + at);
+            else which_of_pieces<0>(m, products, best, m.which + at);
+        } else {
+            if (m.pieces == 2) largest_of_pieces<2>(m, products, best);
+            else if (m.pieces == 3) largest_of_pieces<3>(m, products, best);
+            else largest_of_pieces<0>(m, products, best);
+        }
+        const float mean = sum<LANES>(best, m.width) / m.width;
+        for (int o = 0; o < m.width; ++o) best[o] -= mean;
+        const float scale = 1 / std::sqrt(dot<LANES>(best, best, m.width) / m.width + 1e-8f);
+        float* const output = m.output + at;
+        if (m.normalized) {
+            float* const normalized = m.normalized + at;
+            for (int o = 0; o < m.width; ++o) normalized[o] = best[o] * scale;
+            m.scales[row] = scale;
+        }
+        for (int o = 0; o < m.width; ++o) output[o] = best[o] * scale * m.gain[o] + m.shift[o];
+        if (m.residual)
+            for (int o = 0; o < m.width; ++o) output[o] += m.residual[at + o];
+    }
+}
+
+template <int LANES>
+MINDROOT_INLINE void backprop_maxout_norm(const MaxoutNorm& m) {
+    std::vector<float> buffer(m.width);
+    float* const d_best = buffer.data();
+    const std::ptrdiff_t row_of_products = static_cast<std::ptrdiff_t>(m.width) * m.pieces;
+    for (std::size_t row = 0; row < m.rows; ++row) {
+        const std::ptrdiff_t at = row * m.width;
+        const float* const d_output = m.d_output + at;
+        const float* const normalized = m.normalized + at;
+        const std::int32_t* const which = m.which + at;
+        float* const d_products = m.d_products + row * row_of_products;
+        for (int o = 0; o < m.width; ++o) {
+            m.d_shift[o] += d_output[o];
+            m.d_gain[o] += d_output[o] * normalized[o];
+            d_best[o] = d_output[o] * m.gain[o];
+        }
+        const float mean = sum<LANES>(d_best, m.width) / m.width;
+        const float along = dot<LANES>(d_best, normalized, m.width) / m.width;
+        for (int o = 0; o < m.width; ++o) d_best[o] = (d_best[o] - mean - normalized[o] * along) * m.scales[row];
+        for (std::ptrdiff_t k = 0; k < row_of_products; ++k) d_products[k] = 0;
+        for (int o = 0; o < m.width; ++o) d_products[o * m.pieces + which[o]] = d_best[o];
+        for (int o = 0; o < m.width; ++o) m.d_bias[o * m.pieces + which[o]] += d_best[o];
+    }
+}
+
+// e to the power of x: 2 to the nearest integer, and a polynomial for the rest (the coefficients of Cephes). Right to a
+// unit of the last place; 0 below -87.3. NaN stays.
+template <int LANES>
+MINDROOT_INLINE void exponentials(float* values, int size) {
+    int i = 0;
+#if MINDROOT_VECTORS
+    typedef typename Vector<LANES>::Ints Ints;
+    for (; i + LANES <= size; i += LANES) {
+        Floats<LANES> x = load<LANES>(values + i);
+        const Floats<LANES> low = Floats<LANES>{} - 87.3f, high = Floats<LANES>{} + 88.0f;
+        const Ints vanishes = x < low;
+        x = x > high ? high : x;
+        x = vanishes ? low : x;
+        // Adding this number rounds to an integer, which is then in the low bits.
+        const Floats<LANES> shifted = x * 1.44269504088896341f + 12582912.0f;
+        const Floats<LANES> n = shifted - 12582912.0f;
+        const Floats<LANES> r = x - n * 0.693359375f - n * -2.12194440e-4f;
+        Floats<LANES> p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+        p = p * r + 8.3334519073e-3f;
+        p = p * r + 4.1665795894e-2f;
+        p = p * r + 1.6666665459e-1f;
+        p = p * r + 5.0000001201e-1f;
+        p = p * r * r + r + 1.0f;
+        Ints bits;
+        std::memcpy(&bits, &shifted, sizeof bits);
+        bits = (bits << 23) + (127 << 23);
+        Floats<LANES> power;
+        std::memcpy(&power, &bits, sizeof power);
+        power *= p;
+        store<LANES>(values + i, vanishes ? Floats<LANES>{} : power);
+    }
+#endif
+    for (; i < size; ++i) values[i] = values[i] < -87.3f ? 0.0f : std::exp(values[i]);
+}
+
+// Log-probabilities over each row of scores, which may be the same array. -inf stays; NaN makes a row NaN.
+template <int LANES>
+MINDROOT_INLINE void log_softmax(const float* scores, std::size_t rows, int size, float* output) {
+    std::vector<float> buffer(size);
+    float* const powers = buffer.data();
+    for (std::size_t row = 0; row < rows; ++row, scores += size, output += size) {
+        float most = scores[0];
+        for (int i = 1; i < size; ++i) most = scores[i] > most ? scores[i] : most;
+        for (int i = 0; i < size; ++i) powers[i] = scores[i] - most;
+        exponentials<LANES>(powers, size);
+        const float log = std::log(sum<LANES>(powers, size));
+        for (int i = 0; i < size; ++i) output[i] = scores[i] - most - log;
+    }
+}
+
+// Where the buckets of distances begin: `edges` in ascending order, the first one at least 1.
+class Buckets {
+public:
+    // For heads on the right and on the left of the dependent, up to `longest` tokens away.
+    Buckets(const std::int64_t* edges, int count, std::size_t longest) : right_(longest + 1), left_(longest + 1) {
+        int bucket = 0;
+        for (std::size_t distance = 0; distance <= longest; ++distance) {
+            while (bucket < count && edges[bucket] <= static_cast<std::int64_t>(distance)) ++bucket;
+            right_[distance] = bucket;
+            left_[distance] = bucket + (distance ? count : 0);
+        }
+    }
+
+    int of(std::size_t dependent, std::size_t head) const {
+        return head > dependent ? right_[head - dependent] : left_[dependent - head];
+    }
+
+private:
+    std::vector<int> right_, left_;
+};
+
+// Adds the scores by distance to the arc scores (T, T+1) of one sentence of n tokens. `of_dependent` and `of_head` are
+// (n, buckets).
+inline void add_distances(float* scores, std::size_t n, std::size_t longest, const float* of_dependent,
+                          const float* of_head, std::size_t buckets, const Buckets& bucket) {
+    for (std::size_t i = 0; i < n; ++i) {
+        float* const row = scores + i * (longest + 1) + 1;
+        const float* const own = of_dependent + i * buckets;
+        for (std::size_t j = 0; j < n; ++j) {
+            const int k = bucket.of(i, j);
+            row[j] += own[k] + of_head[j * buckets + k];
+        }
+    }
+}
+
+// The arcs of a tree over n tokens, and what their labels are scored with.
+struct TreeArcs {
+    std::size_t tokens;
+    const std::int64_t* heads;  // (tokens): 0 = ROOT, j = token j
+    int labels, width;
+    const float* queries;       // (tokens, labels, width + 1): the products of the dependents with the weights
+    const float* vectors;       // (tokens, width): as heads
+    const float* by_distance;   // (buckets, labels)
+};
+
+// Writes the best label of each arc, the first one if several are, counted from 1; 0 for the arc from ROOT.
+template <int LANES>
+MINDROOT_INLINE void best_labels(const TreeArcs& tree, const Buckets& bucket, std::int64_t* best) {
+    for (std::size_t i = 0; i < tree.tokens; ++i) {
+        best[i] = 0;
+        if (tree.heads[i] == 0) continue;
+        const std::size_t head = tree.heads[i] - 1;
+        const float* const vector = tree.vectors + head * tree.width;
+        const float* const distance = tree.by_distance + bucket.of(i, head) * tree.labels;
+        const float* query = tree.queries + i * tree.labels * (tree.width + 1);
+        float most = 0;
+        for (int k = 0; k < tree.labels; ++k, query += tree.width + 1) {
+            const float score = dot<LANES>(query, vector, tree.width) + query[tree.width] + distance[k];
+            if (k == 0 || score > most) {
+                most = score;
+                best[i] = k + 1;
+            }
+        }
+    }
+}
+
+// The sum of some rows of a table for each word, divided by the square root of their number. `rows` holds those of all
+// words, end to end; a word without any has zeros.
+template <int LANES>
+MINDROOT_INLINE void sum_rows(const float* table, int width, const std::int32_t* rows, const std::int32_t* counts,
+                              std::size_t words, float* sums) {
+    for (std::size_t word = 0; word < words; ++word, sums += width) {
+        for (int i = 0; i < width; ++i) sums[i] = 0;
+        for (std::int32_t k = 0; k < counts[word]; ++k) {
+            const float* const row = table + static_cast<std::ptrdiff_t>(*rows++) * width;
+            for (int i = 0; i < width; ++i) sums[i] += row[i];
+        }
+        const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(counts[word] ? counts[word] : 1)));
+        for (int i = 0; i < width; ++i) sums[i] *= scale;
+    }
+}
+
+// The loops, compiled for each width of vectors.
+template <int LANES>
+struct Loops;
+
+#define MINDROOT_LAYER_LOOPS(LANES, TARGET)                                                                          \
+    template <>                                                                                                      \
+    struct Loops<LANES> {                                                                                            \
+        TARGET static void maxout_norm(const MaxoutNorm& m) { layers::maxout_norm<LANES>(m); }                       \
+        TARGET static void backprop_maxout_norm(const MaxoutNorm& m) { layers::backprop_maxout_norm<LANES>(m); }     \
+        TARGET static void log_softmax(const float* scores, std::size_t rows, int size, float* output) {             \
+            layers::log_softmax<LANES>(scores, rows, size, output);                                                  \
+        }                                                                                                            \
+        TARGET static void best_labels(const TreeArcs& tree, const Buckets& bucket, std::int64_t* best) {            \
+            layers::best_labels<LANES>(tree, bucket, best);                                                          \
+        }                                                                                                            \
+        TARGET static void sum_rows(const float* table, int width, const std::int32_t* rows,                         \
+                                    const std::int32_t* counts, std::size_t words, float* sums) {                    \
+            layers::sum_rows<LANES>(table, width, rows, counts, words, sums);                                        \
+        }                                                                                                            \
+    };
+MINDROOT_FOR_ALL_LANES(MINDROOT_LAYER_LOOPS)
+
+inline void run_maxout_norm(const MaxoutNorm& m) {
+    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::maxout_norm(m); });
+}
+
+inline void run_backprop_maxout_norm(const MaxoutNorm& m) {
+    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::backprop_maxout_norm(m); });
+}
+
+inline void run_log_softmax(const float* scores, std::size_t rows, int size, float* output) {
+    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::log_softmax(scores, rows, size, output); });
+}
+
+inline void run_best_labels(const TreeArcs& tree, const std::int64_t* edges, int count, std::int64_t* best) {
+    const Buckets bucket(edges, count, tree.tokens);
+    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::best_labels(tree, bucket, best); });
+}
+
+inline void run_sum_rows(const float* table, int width, const std::int32_t* rows, const std::int32_t* counts,
+                         std::size_t words, float* sums) {
+    with_lanes([&](auto lanes) {
+        Loops<decltype(lanes)::value>::sum_rows(table, width, rows, counts, words, sums);
+    });
+}
+
+// The arc scores (sentences, T, T+1) of one group. `starts` are the first rows of the sentences in the flat arrays.
+inline void run_add_distances(float* scores, std::size_t sentences, std::size_t longest, const std::int64_t* starts,
+                              const std::int64_t* lengths, const float* of_dependent, const float* of_head, int buckets,
+                              const std::int64_t* edges, int count) {
+    const Buckets bucket(edges, count, longest);
+    for (std::size_t k = 0; k < sentences; ++k)
+        add_distances(scores + k * longest * (longest + 1), lengths[k], longest, of_dependent + starts[k] * buckets,
+                      of_head + starts[k] * buckets, buckets, bucket);
+}
+
+// Makes -inf of the scores of arcs that do not exist: of self arcs, and of arcs from padding.
+inline void forbid_arcs(float* scores, std::size_t sentences, std::size_t longest, const std::int64_t* lengths) {
+    for (std::size_t k = 0; k < sentences; ++k)
+        for (std::size_t i = 0; i < longest; ++i, scores += longest + 1) {
+            scores[i + 1] = -INFINITY;
+            for (std::size_t j = lengths[k]; j < longest; ++j) scores[j + 1] = -INFINITY;
+        }
+}
+
+}  // namespace mindroot::layers
