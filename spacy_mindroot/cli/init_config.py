@@ -81,7 +81,7 @@ def _components(pipeline: str, whole_doc: bool) -> list[str]:
         )
     if whole_doc and "senter" in names:
         raise typer.BadParameter(
-            "with a senter in the pipeline, Docs are not treated as one sentence. Leave out --whole-doc, or the senter.",
+            "with a senter in the pipeline, a Doc is not treated as one sentence. Leave out --whole-doc or the senter.",
             param_hint="--whole-doc",
         )
     return names if whole_doc else ["senter", *names]

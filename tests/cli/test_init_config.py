@@ -78,7 +78,7 @@ def test_order_does_not_matter_and_the_file_is_written(tmp_path):
     ("options", "says"),
     [
         (["-p", "parser"], "parser: choose from senter, tagger, morphologizer, trainable_lemmatizer, or all"),
-        (["-p", "senter", "--whole-doc"], "Leave out --whole-doc, or the senter"),
+        (["-p", "senter", "--whole-doc"], "Leave out --whole-doc or the senter"),
         (["-o", "speed"], "efficiency or accuracy"),
         (["-l", "qq"], "'qq'"),
     ],
