@@ -176,6 +176,56 @@ def score_cli(
     run(model, corpus, out, surface_tokens)
 
 
+@mindroot.command("evaluate")
+def evaluate_cli(
+    model: str = typer.Argument(
+        ...,
+        metavar="MODEL",
+        help="Pipeline with any parser; or the output of a parser on the same text, as a CoNLL-U file (.conllu)",
+    ),
+    gold: Path = typer.Argument(..., metavar="GOLD", help="Treebank: a CoNLL-U file, or a folder of them", exists=True),
+    raw: bool = typer.Option(
+        False,
+        "--raw",
+        help="Parse the raw text: the pipeline finds tokens and sentences itself (default: gold tokens and sentences)",
+    ),
+    json: Path | None = typer.Option(
+        None, "--json", "-j", metavar="FILE", help="File to write all figures to (default: none)", dir_okay=False
+    ),
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="CoNLL-U file to write the pipeline's output to, with the probability of each head as HeadProb in MISC, "
+        "if there is one (default: none)",
+        dir_okay=False,
+    ),
+    surface_tokens: bool | None = typer.Option(
+        None,
+        "--surface-tokens/--words",
+        help="Without --raw: parse the multiword tokens of GOLD, or the words in them (default: as the corpus reader "
+        "in the pipeline's config; words if it names none)",
+    ),
+) -> None:
+    """Evaluate a pipeline by the official script of UD, from gold tokens or from raw text.
+
+    Prints the scores of the CoNLL 2018 shared task: tokens, sentences, words, UPOS, XPOS, UFeats, lemmas, UAS, LAS,
+    CLAS, MLAS and BLEX. A metric whose column is empty in GOLD is left out. Then what that script lacks: exact match,
+    root accuracy, the share of single-rooted trees, non-projective arcs, and how well the probabilities of heads are
+    calibrated.
+
+    The raw text is that of GOLD, in paragraphs (`# newpar`, `# newdoc`), or in one piece if it has none. A word counts
+    as right only if its token is right, too; "Words" says how well the pipeline's tokens agree with GOLD's words. The
+    tokenizers of spaCy do not split multiword tokens.
+
+    Needs the extra `evaluate`.
+    """
+    from .evaluate import run
+
+    run(model, gold, raw, json, output, surface_tokens)
+
+
 @mindroot.command("init-config")
 def init_config_cli(
     out: Path | None = typer.Argument(
