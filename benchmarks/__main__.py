@@ -124,7 +124,7 @@ def component(
 
 @app.command()
 def pipeline(
-    config: Path = typer.Option(ROOT / "configs" / "cpu-accurate.cfg", help="Config of our pipeline"),
+    config: Path = typer.Option(ROOT / "configs" / "whole-doc-accurate.cfg", help="Config of our pipeline"),
     length: int = typer.Option(25, help="Tokens of a sentence"),
     sentences: int = typer.Option(320, help="How many of them"),
     repeats: int = typer.Option(9, help="Runs of each, in turn"),

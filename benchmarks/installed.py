@@ -12,8 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 CONTESTANTS = {
-    "cpu-accurate": str(ROOT / "configs" / "cpu-accurate.cfg"),
-    "cpu-small": str(ROOT / "configs" / "cpu-small.cfg"),
+    "cpu-accurate": str(ROOT / "configs" / "whole-doc-accurate.cfg"),
+    "cpu-small": str(ROOT / "configs" / "whole-doc-small.cfg"),
     "spaCy's tok2vec and parser": "spacy",
 }
 _PRESET = ("OPENBLAS_", "OMP_", "MKL_", "BLIS_")  # variables that change products and their threads

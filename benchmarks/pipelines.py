@@ -15,7 +15,7 @@ from spacy.training.converters import conllu_to_docs
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
 ROOT = Path(__file__).parent.parent
-OUR_CONFIG = ROOT / "configs" / "cpu-accurate.cfg"
+OUR_CONFIG = ROOT / "configs" / "whole-doc-accurate.cfg"
 
 
 def time_pipelines(config: Path, length: int, sentences: int, repeats: int, *, use_blis: bool) -> dict[str, float]:

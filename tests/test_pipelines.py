@@ -111,7 +111,7 @@ def test_worker_processes_give_the_same_trees(tmp_path, scored, start_method):
 # ---------------------------------------------------------------------------------------------------------------------
 # The configs of `init-config`
 
-CPU_CONFIGS = ("cpu-accurate", "cpu-small", "cpu-senter", "cpu-tagged")
+CPU_CONFIGS = ("cpu-accurate", "cpu-small", "cpu-tagged", "whole-doc-accurate", "whole-doc-small")
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def train_in_python(nlp, docs, steps):
     return [nlp.update(make_examples(nlp, docs))["arc_scorer"] for _ in range(steps)]
 
 
-@pytest.mark.parametrize("name", ["cpu-accurate", "cpu-senter"])
+@pytest.mark.parametrize("name", ["cpu-accurate", "whole-doc-small"])
 def test_a_loop_in_python_learns(make_pipeline, tmp_path, name):
     docs = gold_docs(count=3)
     nlp = make_pipeline(name)
@@ -146,7 +146,7 @@ def test_configs_with_the_schedule_of_thinc_still_work(make_pipeline):
     """Configs of earlier versions name it."""
     docs = gold_docs(count=2)
     schedule = {"@schedules": "warmup_linear.v1", "warmup_steps": 1, "total_steps": 100, "initial_rate": 0.003}
-    nlp = make_pipeline("cpu-small", training__optimizer__learn_rate=schedule)
+    nlp = make_pipeline("whole-doc-small", training__optimizer__learn_rate=schedule)
     optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
     assert optimizer.learn_rate == 0
     optimizer.step_schedules()
@@ -162,7 +162,7 @@ def test_analyze_pipes_finds_no_problem(make_pipeline, name):
     assert set(problems) == set(nlp.pipe_names) and not any(problems.values()), problems
 
 
-@pytest.mark.parametrize("name", ["cpu-small", "cpu-senter"])
+@pytest.mark.parametrize("name", ["cpu-small", "whole-doc-small"])
 def test_debug_model(checkout, tmp_path, name):
     DocBin(docs=gold_docs(count=5)).to_disk(tmp_path / "train.spacy")
     config = checkout / "configs" / f"{name}.cfg"
@@ -182,7 +182,7 @@ def test_every_layer_uses_the_products_that_the_config_says(make_pipeline, name)
 
 def test_trees_do_not_depend_on_the_products(make_pipeline, tmp_path):
     docs = gold_docs(count=3)
-    nlp = make_pipeline("cpu-small", nlp__after_pipeline_creation__products="numpy")
+    nlp = make_pipeline("whole-doc-small", nlp__after_pipeline_creation__products="numpy")
     nlp.initialize(lambda: make_examples(nlp, docs))
     train_in_python(nlp, docs, 3)
     nlp.to_disk(tmp_path)

@@ -21,6 +21,7 @@ from thinc.api import Config, Model, Optimizer, set_dropout_rate
 from ..errors import LabelsError, MindRootError, TrainingError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
+from ..pipeline import reading
 from ..pipeline.extensions import describe, install_extensions
 from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
@@ -116,7 +117,8 @@ class ArcScorer(TrainablePipe):
     vocab (Vocab): The shared vocabulary.
     model (Model[ArcInput, ArcOutput]): The model, with the architecture spacy-mindroot.Biaffine.v1.
     name (str): The component's name in the pipeline.
-    whole_doc (bool): Treat a Doc without any sentence boundaries as one sentence. If False, such a Doc is an error.
+    whole_doc (bool): Treat a Doc without any sentence boundaries as one sentence. If False, such a Doc is an error. The
+        component warns, once, if such a Doc looks like several sentences.
     log_probabilities (bool): Scores are log-probabilities of the heads of each dependent. If False, raw scores.
     joint (bool): The score of an arc includes the log-probability of its best label.
     loss (str): The loss of arcs: "head" (each head by itself), "tree" (the probability of the tree among all trees with
@@ -152,6 +154,7 @@ class ArcScorer(TrainablePipe):
         self.tag_loss = tag_loss
         self.max_length = max_length
         self._warned_of_length = False
+        self._warned_of_sentences = False
         self._updates_at_rate_0 = 0
         self.cfg: dict[str, list[str]] = {"labels": [], "tags": []}
 
@@ -284,6 +287,8 @@ class ArcScorer(TrainablePipe):
         RAISES (SentenceTooLongError): If a sentence has more than `max_length` tokens.
         """
         docs = list(docs)
+        if self.whole_doc and not self._warned_of_sentences:
+            self._warn_of_sentences(docs)
         lengths = [sentence_lengths(doc, whole_doc=self.whole_doc, max_length=self.max_length) for doc in docs]
         flat_lengths = [n for of_doc in lengths for n in of_doc]
         if not flat_lengths:
@@ -382,6 +387,21 @@ class ArcScorer(TrainablePipe):
                     stacklevel=3,
                 )
         return gold
+
+    def _warn_of_sentences(self, docs: list[Doc]) -> None:
+        """Warn, once, if a Doc is taken as one sentence and looks like several."""
+        for doc in docs:
+            second = None if reading.sentence_lengths(doc) is not None else reading.looks_like_many(doc)
+            if second is not None:
+                self._warned_of_sentences = True
+                warnings.warn(
+                    f"{self.name}: {describe(doc)} has no sentence boundaries and is parsed as one sentence (whole_doc "
+                    f"= true), but a second sentence seems to begin at token {second} ({doc[second].text!r}). Put a "
+                    "`senter` (trained) or a `sentencizer` (rules) before this component, or pass single sentences. "
+                    "This warning is given once.",
+                    stacklevel=4,
+                )
+                return
 
     def _training_input(self, docs: list[Doc], gold: list[GoldArcs]) -> ArcInput:
         return ArcInput(docs, [n for arcs in gold for n in arcs.lengths], np.concatenate([arcs.heads for arcs in gold]))

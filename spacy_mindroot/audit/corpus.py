@@ -27,7 +27,7 @@ from ..trees import MISSING
 
 __all__ = ["GoldSentence", "load_pipeline", "piped", "read_corpus", "reads_surface_tokens", "score_sentences"]
 
-_READER = "spacy-mindroot.ConlluCorpus.v1"
+_READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
 _Context = TypeVar("_Context")
 
 
@@ -72,7 +72,7 @@ def reads_surface_tokens(nlp: Language) -> bool | None:
     corpora: dict[str, Any] = nlp.config.get("corpora") or {}
     for name in ("dev", "train", *corpora):
         reader = corpora.get(name)
-        if isinstance(reader, dict) and reader.get("@readers") == _READER:
+        if isinstance(reader, dict) and reader.get("@readers") in _READERS:
             value = reader.get("surface_tokens", False)
             return value if isinstance(value, bool) else None  # it may be a variable
     return None

@@ -248,7 +248,14 @@ def init_config_cli(
         "--pipeline",
         "-p",
         metavar="NAME,...",
-        help="Components to train with the parser: senter, tagger, morphologizer (default: none)",
+        help="Components to train with the parser: tagger, morphologizer, trainable_lemmatizer, or all of them. A "
+        "senter, which finds the sentences, is always added, except with --whole-doc (default: senter)",
+    ),
+    whole_doc: bool = typer.Option(
+        False,
+        "--whole-doc",
+        "-w",
+        help="Treat a Doc without sentence boundaries as one sentence, and train on single sentences (default: off)",
     ),
     transformer: str | None = typer.Option(
         None,
@@ -262,13 +269,13 @@ def init_config_cli(
 ) -> None:
     """Print a complete, commented config for training a parser.
 
-    The parser is a scorer of arcs (arc_scorer) and a decoder (mind_root) on top of an encoder (tok2vec). Without a
-    senter in the pipeline, it is trained on single sentences and treats a Doc without sentence boundaries as one
-    sentence.
+    The parser is a scorer of arcs (arc_scorer) and a decoder (mind_root) on top of an encoder (tok2vec), which a
+    sentence segmenter (senter) shares. It is trained on passages of several sentences, and parses raw text. The
+    training data is a .spacy file or CoNLL-U.
     """
     from .init_config import run
 
-    run(out, lang, optimize, pipeline, transformer, force)
+    run(out, lang, optimize, pipeline, transformer, force, whole_doc=whole_doc)
 
 
 @mindroot.command("repair")

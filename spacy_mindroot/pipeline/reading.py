@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from spacy.attrs import DEP, HEAD, SENT_START
+from spacy.attrs import DEP, HEAD, ORTH, SENT_START
+from spacy.pipeline import Sentencizer
+from spacy.strings import hash_string
 from spacy.tokens import Doc
 
 from ..constraints import Constraints, pairs_of_ints
@@ -20,6 +22,7 @@ __all__ = [
     "check_sentences",
     "lengths_between",
     "listed",
+    "looks_like_many",
     "read_arc_constraints",
     "read_heads",
     "sentence_bounds",
@@ -27,6 +30,9 @@ __all__ = [
 ]
 
 _STARTS = (SENT_START,)  # as a tuple, which spaCy converts faster
+_FINAL = frozenset(Sentencizer.default_punct_chars)
+_FINAL_HASHES = np.array([hash_string(mark) for mark in Sentencizer.default_punct_chars], dtype=np.uint64)
+_SHORTEST = 4  # tokens of a sentence that counts, so that abbreviations and initials do not
 
 
 def read_heads(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
@@ -61,6 +67,29 @@ def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
     """
     lengths = sentence_lengths(doc)
     return list(pairwise(accumulate([len(doc)] if lengths is None else lengths, initial=0)))
+
+
+def looks_like_many(doc: Doc) -> int | None:
+    """Return the token at which a second sentence seems to begin; None if the text looks like one sentence.
+
+    A sentence seems to end at an empty line, or at a mark such as "." or "?" after at least three other tokens, if the
+    next word does not begin with a lower-case letter.
+    """
+    orths = doc.to_array(ORTH)
+    ends = np.isin(orths, _FINAL_HASHES)
+    if not ends[:-1].any() and "\n\n" not in doc.text:
+        return None
+    start, ended = 0, False
+    for token in doc:
+        if token.is_space:
+            ended |= token.text.count("\n") > 1 and token.i > start
+        elif token.text in _FINAL:
+            ended |= token.i - start >= _SHORTEST - 1
+        elif ended and not token.is_punct:
+            if not token.text[:1].islower():
+                return int(token.i)
+            ended = False
+    return None
 
 
 def lengths_between(starts: npt.NDArray[np.bool_]) -> list[int]:

@@ -36,9 +36,11 @@ def differences(ours, filled, path=""):
         [],
         ["--lang", "de"],
         ["-o", "efficiency"],
-        ["-p", "senter"],
+        ["-p", "all"],
         ["-p", "morphologizer,tagger"],
         ["-p", "tagger,senter", "-o", "efficiency"],
+        ["--whole-doc"],
+        ["--whole-doc", "-p", "tagger"],
     ],
     ids=" ".join,
 )
@@ -58,7 +60,7 @@ def test_every_setting_is_spelled_out(tmp_path, options):
 
 def test_the_configs_of_the_project_are_what_the_command_makes(checkout):
     configs = sorted((checkout / "configs").glob("*.cfg"))
-    assert len(configs) == 5
+    assert len(configs) == 6
     for path in configs:
         text = path.read_text("utf8")
         command = re.search(r"^# Made by: spacy mindroot init-config (.*)$", text, flags=re.M).group(1)
@@ -75,7 +77,8 @@ def test_order_does_not_matter_and_the_file_is_written(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["-p", "parser"], "parser: choose from senter, tagger, morphologizer"),
+        (["-p", "parser"], "parser: choose from senter, tagger, morphologizer, trainable_lemmatizer, or all"),
+        (["-p", "senter", "--whole-doc"], "Leave out --whole-doc, or the senter"),
         (["-o", "speed"], "efficiency or accuracy"),
         (["-l", "qq"], "'qq'"),
     ],
@@ -131,7 +134,12 @@ def test_languages_that_do_not_exist(lang):
 def test_the_transformer_config_loads_where_spacy_transformers_is_installed(checkout):
     pytest.importorskip("spacy_transformers")
     config = util.load_config(checkout / "configs" / "transformer.cfg")
-    assert util.load_model_from_config(config, auto_fill=False).pipe_names == ["transformer", "arc_scorer", "mind_root"]
+    assert util.load_model_from_config(config, auto_fill=False).pipe_names == [
+        "transformer",
+        "senter",
+        "arc_scorer",
+        "mind_root",
+    ]
 
 
 def run(*args, cwd, check=True):

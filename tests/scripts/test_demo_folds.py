@@ -55,7 +55,7 @@ def test_a_parser_scores_what_it_was_not_trained_on(demo_folds, corpus, checkout
     out.mkdir()
     (out / "fold-3.npz").write_text("of an earlier run with more folds")
     settings = {"folds": 2, "steps": 51, "lang": "en", "seed": 1}
-    demo_folds.main(checkout / "configs" / "cpu-small.cfg", corpus, out, **settings)
+    demo_folds.main(checkout / "configs" / "whole-doc-small.cfg", corpus, out, **settings)
     assert sorted(path.name for path in out.iterdir()) == ["fold-1.npz", "fold-2.npz"]
     scored = [[sentence.words for sentence in read_score_file(out / f"fold-{number}.npz")] for number in (1, 2)]
     assert sorted(scored[0]) == sorted(trained_on[1]) and sorted(scored[1]) == sorted(trained_on[0])
@@ -67,5 +67,5 @@ def test_docs_of_several_sentences_are_refused(demo_folds, corpus, checkout, tmp
     DocBin(docs=conllu_to_docs(text, n_sents=5, no_print=True)).to_disk(corpus / "dev.spacy")
     with pytest.raises(typer.BadParameter, match="-n 1"):
         demo_folds.main(
-            checkout / "configs" / "cpu-small.cfg", corpus, tmp_path / "folds", folds=2, steps=51, lang="en", seed=1
+            checkout / "configs" / "whole-doc-small.cfg", corpus, tmp_path / "folds", folds=2, steps=51, lang="en", seed=1
         )

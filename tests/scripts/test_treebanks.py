@@ -50,7 +50,7 @@ def finished(checkout, repositories, tmp_path_factory):
     """A run on all three and on one that is not there, fetched by git."""
     out = tmp_path_factory.mktemp("treebanks")
     only = "Marathi-UFAL,UD_Kurmanji-MG,Livvi-KKPP,Tamil-TTB"
-    config = checkout / "configs" / "cpu-small.cfg"
+    config = checkout / "configs" / "whole-doc-small.cfg"
     args = (*QUICK, "--only", only, "--repositories", repositories, "--config", config)
     return out, args, run(checkout, out, "run", *args)
 
@@ -147,7 +147,7 @@ def test_damaged_results_are_named_and_made_again(finished, checkout, treebanks,
     folder = tmp_path / "UD_Marathi-UFAL" / "seed-1"
     facts = srsly.read_json(folder / "run.json")["facts"]
     treebank = Treebank(tmp_path, tmp_path, facts["train"], facts["dev"], facts["digest"])
-    config = checkout / "configs" / "cpu-small.cfg"
+    config = checkout / "configs" / "whole-doc-small.cfg"
     done = Run("UD_Marathi-UFAL", treebank, facts["seed"], facts["steps"], config, folder)
     assert done.is_done
     if content is None:

@@ -1,0 +1,163 @@
+"""spacy-mindroot.PassageCorpus.v1: Docs of several sentences for training."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin, Span
+
+from scorer_helpers import TREEBANK, gold_docs
+from spacy_mindroot.arc_scorer.gold import read_gold
+from spacy_mindroot.conllu.passages import PassageCorpus
+from spacy_mindroot.errors import ConlluError, CorpusError
+
+TRAIN = TREEBANK / "train.conllu"
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return spacy.blank("en")
+
+
+def read(nlp, path=TRAIN, **settings):
+    config = {"@readers": "spacy-mindroot.PassageCorpus.v1", "path": str(path), **settings}
+    return list(spacy.registry.resolve({"corpus": config})["corpus"](nlp))
+
+
+def annotation(token):
+    return token.text, token.tag_, token.pos_, str(token.morph), token.lemma_, token.dep_, token.head.text
+
+
+def sentences(examples):
+    return [[annotation(token) for token in sentence] for e in examples for sentence in e.reference.sents]
+
+
+def save(docs, path):
+    DocBin(docs=docs).to_disk(path)
+    return path
+
+
+def test_every_sentence_keeps_its_place_and_its_annotation(nlp):
+    passages = read(nlp)
+    assert sentences(passages) == sentences(read(nlp, min_sentences=1, max_sentences=1))
+    assert len(sentences(passages)) == 97
+    for example in passages:
+        heads = [token.head.sent.start for token in example.reference]
+        assert heads == [token.sent.start for token in example.reference], "no arc leaves its sentence"
+        assert example.predicted.text == example.reference.text
+        assert not any(example.predicted.has_annotation(name) for name in ("SENT_START", "DEP", "TAG", "LEMMA"))
+
+
+def test_sizes_vary_and_each_has_the_same_share_of_the_sentences(nlp):
+    sizes = Counter(len(list(e.reference.sents)) for e in read(nlp, divisions=25, min_sentences=1, max_sentences=4))
+    assert set(sizes) == {1, 2, 3, 4}
+    shares = np.array([size * sizes[size] for size in (1, 2, 3, 4)])
+    assert shares / shares.sum() == pytest.approx([0.25] * 4, abs=0.08)
+
+
+def test_divisions_differ_and_the_seed_repeats_them(nlp):
+    def shape(**settings):
+        return [[len(s) for s in e.reference.sents] for e in read(nlp, divisions=2, **settings)]
+
+    assert shape() == shape(seed=0) != shape(seed=1)
+    both, one = shape(), [[len(s) for s in e.reference.sents] for e in read(nlp)]
+    assert both[: len(one)] == one and both[len(one) :] != one
+    assert sum(map(len, both)) == 2 * 97
+
+
+def test_a_fixed_size_a_limit_and_surface_tokens(nlp, tmp_path):
+    assert [len(list(e.reference.sents)) for e in read(nlp, min_sentences=10, max_sentences=10)] == [10] * 9 + [7]
+    assert [len(list(e.reference.sents)) for e in read(nlp, min_sentences=4, max_sentences=4, limit=6)] == [4, 2]
+    (tmp_path / "a.conllu").write_text(
+        "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\t_\t_\t2\tcase\t_\t_\n2\tle\tle\tDET\t_\t_\t0\troot\t_\t_\n\n"
+    )
+    assert [t.text for t in read(nlp, tmp_path, surface_tokens=True)[0].reference] == ["du"]
+
+
+@pytest.mark.parametrize("per_doc", [1, 5])
+def test_the_division_into_docs_does_not_matter(nlp, tmp_path, per_doc):
+    path = save(gold_docs(count=200, per_doc=per_doc), tmp_path / "train.spacy")
+    found = read(nlp, path)
+    assert len(found) > 10 and sentences(found) == sentences(read(nlp, tmp_path))
+    expected = [[len(s) for s in e.reference.sents] for e in read(nlp)]
+    assert [[len(s) for s in e.reference.sents] for e in found] == expected
+
+
+def test_white_space_is_inserted_and_attached(nlp):
+    plain, spaced = read(nlp), read(nlp, newlines=0.5, divisions=3)
+    labels = {nlp.vocab.strings[label]: number for number, label in enumerate(["dep", "nsubj"])}
+    kinds = Counter()
+    for example in spaced:
+        doc = example.reference
+        assert example.predicted.text == doc.text and [t.text for t in example.predicted] == [t.text for t in doc]
+        for token in doc:
+            if token.is_space:
+                assert token.head == token.nbor(-1) and token.dep_ == "dep" and not token.is_sent_start
+                assert (token.tag_, token.pos_, token.lemma_, str(token.morph)) == ("", "SPACE", token.text, "")
+                assert token.text[0] == " " or not token.nbor(-1).whitespace_
+                last = token.i + 1 == len(doc) or token.nbor().is_sent_start
+                kinds[last, token.text.count("\n") > 1] += 1
+            else:
+                assert not token.head.is_space and token.head.sent.start == token.sent.start
+        arcs = read_gold(example, labels, {}, whole_doc=False)
+        assert arcs.lengths == [len(sentence) for sentence in doc.sents]
+    assert kinds[True, True] > 10 and kinds[False, False] > 10 and kinds[False, True] == 0
+
+    def words(examples):
+        return [[cells for cells in sentence if cells[0].strip()] for sentence in sentences(examples)]
+
+    assert words(spaced)[:97] == words(plain)
+
+
+def test_entities_are_not_torn_and_spans_are_kept(nlp, tmp_path):
+    docs = gold_docs(count=8, per_doc=1)
+    for doc in docs:
+        doc.ents = [Span(doc, 0, len(doc), label="ALL")]
+    found = read(nlp, save(docs, tmp_path / "a.spacy"), newlines=1.0)
+    entities = [[t.text for t in e if not t.is_space] for x in found for e in x.reference.ents]
+    assert entities == [[token.text for token in doc] for doc in docs]
+    assert {token.tag_ for x in found for token in x.reference if token.is_space} == {"_SP"}  # these Docs have tags
+    docs[0].spans["a"] = [docs[0][1:3]]
+    found = read(nlp, save(docs, tmp_path / "a.spacy"), newlines=1.0, min_sentences=8, max_sentences=8)
+    assert [span.text for span in found[0].reference.spans["a"]] == [docs[0][1:3].text]
+
+
+def test_incomplete_trees_keep_their_boundaries(nlp, tmp_path):
+    docs = [Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["ROOT", ""], sent_starts=[True, False])] * 3
+    (example,) = read(nlp, save(docs, tmp_path / "a.spacy"), min_sentences=3, max_sentences=3)
+    assert [len(sentence) for sentence in example.reference.sents] == [2, 2, 2]
+    assert [token.dep_ for token in example.reference] == ["ROOT", ""] * 3
+
+
+def test_an_augmenter_sees_each_passage(nlp):
+    lower = {"@augmenters": "spacy.lower_case.v1", "level": 1.0}
+    assert all(e.reference.text.islower() for e in read(nlp, augmenter=lower, limit=9))
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"min_sentences": 0}, "min_sentences = 0"),
+        ({"min_sentences": 3, "max_sentences": 2}, "max_sentences = 2"),
+        ({"divisions": 0}, "divisions = 0"),
+        ({"newlines": 1.5}, "newlines = 1.5"),
+        ({"path": None}, "has no path.*--paths.train"),
+    ],
+)
+def test_settings_that_can_not_be(settings, says):
+    with pytest.raises(CorpusError, match=says):
+        PassageCorpus(**{"path": TRAIN} | settings)
+
+
+def test_corpora_that_can_not_be_read(nlp, tmp_path):
+    with pytest.raises(ConlluError, match="no such file"):
+        read(nlp, tmp_path / "nowhere.spacy")
+    with pytest.raises(ConlluError, match="no files"):
+        read(nlp, tmp_path)
+    save([Doc(nlp.vocab, words=["a", "b", "c"])], tmp_path / "a.spacy")
+    with pytest.raises(CorpusError, match="Doc 'a b c', number 1 of the corpus, has no sentence boundaries"):
+        read(nlp, tmp_path)
+    save([], tmp_path / "a.spacy")
+    with pytest.raises(CorpusError, match="no sentences"):
+        read(nlp, tmp_path)
