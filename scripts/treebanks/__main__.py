@@ -31,7 +31,9 @@ def run(
     repositories: str = typer.Option(
         REPOSITORIES, metavar="URL", help="URL or folder of the git repositories to fetch from"
     ),
-    config: Path = typer.Option(ROOT / "configs" / "whole-doc-accurate.cfg", metavar="FILE", help="Config of the parser"),
+    config: Path = typer.Option(
+        ROOT / "configs" / "whole-doc-accurate.cfg", metavar="FILE", help="Config of the parser"
+    ),
     seeds: int = typer.Option(1, min=1, metavar="N", help="Parsers per treebank"),
     small_seeds: int = typer.Option(
         3, min=1, metavar="N", help="Parsers per treebank with fewer than 200 training sentences"

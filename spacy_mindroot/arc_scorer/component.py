@@ -20,8 +20,8 @@ from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
 from ..errors import LabelsError, MindRootError, TrainingError
 from ..labels import SPACY_ROOT, UD_ROOT
-from ..pipeline.arc_labels import ArcLabels
 from ..pipeline import reading
+from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.extensions import describe, install_extensions
 from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths

@@ -67,5 +67,11 @@ def test_docs_of_several_sentences_are_refused(demo_folds, corpus, checkout, tmp
     DocBin(docs=conllu_to_docs(text, n_sents=5, no_print=True)).to_disk(corpus / "dev.spacy")
     with pytest.raises(typer.BadParameter, match="-n 1"):
         demo_folds.main(
-            checkout / "configs" / "whole-doc-small.cfg", corpus, tmp_path / "folds", folds=2, steps=51, lang="en", seed=1
+            checkout / "configs" / "whole-doc-small.cfg",
+            corpus,
+            tmp_path / "folds",
+            folds=2,
+            steps=51,
+            lang="en",
+            seed=1,
         )
