@@ -44,7 +44,8 @@ MAY_IMPORT = {
     "conllu": {"", "core", "pipeline"},
     "audit": {"", "core", "pipeline", "arc_scorer", "conllu"},
     "evaluation": {"", "core", "pipeline", "conllu", "audit"},
-    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "evaluation"},
+    "building": {"", "core", "pipeline", "conllu", "evaluation"},
+    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "evaluation", "building"},
 }
 WITHOUT_SPACY = ("core", "", "inference")
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for

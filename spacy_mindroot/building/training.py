@@ -19,6 +19,8 @@ from .treebank import Treebank
 
 __all__ = ["Trained", "one_thread", "train"]
 
+_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
+
 
 @dataclass
 class Trained:
@@ -95,20 +97,19 @@ def one_thread() -> dict[str, str]:
 
 def _run(command: list[str], log: IO[bytes], show: bool) -> int:
     """Run a command. Its standard output goes to the log and to ours; progress bars, on standard error, to ours."""
-    process = subprocess.Popen(
-        command, env=one_thread(), stdout=subprocess.PIPE, stderr=None if show else subprocess.STDOUT
-    )
-    assert process.stdout is not None
-    try:
-        for line in process.stdout:
-            log.write(re.sub(rb"\x1b\[[0-9;]*m", b"", line))
-            if show:
-                sys.stdout.write(line.decode("utf8", "replace"))
-                sys.stdout.flush()
-        return process.wait()
-    finally:
-        process.kill()  # nothing, if it has ended
-        process.wait()
+    errors = None if show else subprocess.STDOUT
+    with subprocess.Popen(command, env=one_thread(), stdout=subprocess.PIPE, stderr=errors) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                log.write(_COLOUR.sub(b"", line))
+                if show:
+                    sys.stdout.write(line.decode("utf8", "replace"))
+                    sys.stdout.flush()
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode
 
 
 def _cpu_of_children() -> float:

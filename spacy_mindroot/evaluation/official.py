@@ -13,7 +13,7 @@ from ..conllu.sentence import DEPS, FORM, HEAD, LEMMA, UPOS, XPOS, format_rows
 from ..errors import CorpusError, MindRootError
 from ..trees import MISSING
 
-__all__ = ["METRICS", "MissingPackageError", "OfficialScore", "official_scores"]
+__all__ = ["METRICS", "MissingPackageError", "OfficialScore", "load_script", "official_scores"]
 
 METRICS = (
     *("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas"),
@@ -50,7 +50,7 @@ def official_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dic
     RAISES (MissingPackageError): If `udtools` is not installed. CorpusError: if the texts differ, or if a sentence has
         no complete tree.
     """
-    udeval = _load()
+    udeval = load_script()
     settings = {"multiple_roots_okay": True}
     longest = max((len(sentence) for sentence in (*gold, *system)), default=0)
     with _recursion(longest):
@@ -75,7 +75,8 @@ def official_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dic
     }
 
 
-def _load() -> Any:
+def load_script() -> Any:
+    """Return the module of the CoNLL 2018 script. Raise MissingPackageError if it is not installed."""
     try:
         from udtools import udeval
     except ImportError as error:
