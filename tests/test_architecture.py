@@ -43,7 +43,9 @@ MAY_IMPORT = {
     "arc_scorer": {"", "core", "inference", "pipeline"},
     "conllu": {"", "core", "pipeline"},
     "audit": {"", "core", "pipeline", "arc_scorer", "conllu"},
-    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit"},
+    "evaluation": {"", "core", "pipeline", "conllu", "audit"},
+    "building": {"", "core", "pipeline", "conllu", "evaluation"},
+    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "evaluation", "building"},
 }
 WITHOUT_SPACY = ("core", "", "inference")
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,10 @@ from ..pipeline.sources import DocArcScores
 from ..scored import ScoredSentence
 from ..trees import MISSING
 
-__all__ = ["GoldSentence", "load_pipeline", "read_corpus", "reads_surface_tokens", "score_sentences"]
+__all__ = ["GoldSentence", "load_pipeline", "piped", "read_corpus", "reads_surface_tokens", "score_sentences"]
 
 _READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
+_Context = TypeVar("_Context")
 
 
 class GoldSentence(NamedTuple):
@@ -140,7 +141,7 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
             (Doc(nlp.vocab, words=s.words, spaces=s.spaces, sent_starts=[i == 0 for i in range(len(s.words))]), s)
             for s in sentences
         )
-        for doc, gold in _piped(nlp, pairs):
+        for doc, gold in piped(nlp, pairs):
             sourced = source.read(doc)
             matrices = sourced.matrices
             if sourced.heads is not None:
@@ -166,11 +167,11 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
             )
 
 
-def _piped(nlp: Language, pairs: Iterable[tuple[Doc, GoldSentence]]) -> Iterator[tuple[Doc, GoldSentence]]:
-    """Run `nlp.pipe`. Any error of a component becomes a CorpusError."""
+def piped(nlp: Language, pairs: Iterable[tuple[str | Doc, _Context]]) -> Iterator[tuple[Doc, _Context]]:
+    """Run `nlp.pipe` on pairs of a text or a Doc and anything else. Any error of a component becomes a CorpusError."""
     try:
         yield from nlp.pipe(pairs, as_tuples=True)
     except (MindRootError, OSError, MemoryError):
         raise
     except Exception as error:  # a component was not initialized, say; each library has errors of its own
-        raise CorpusError(f"The pipeline can't score this corpus ({type(error).__name__}): {error}") from error
+        raise CorpusError(f"The pipeline can't process this corpus ({type(error).__name__}): {error}") from error

@@ -176,6 +176,129 @@ def score_cli(
     run(model, corpus, out, surface_tokens)
 
 
+@mindroot.command("evaluate")
+def evaluate_cli(
+    model: str = typer.Argument(
+        ...,
+        metavar="MODEL",
+        help="Pipeline with any parser; or the output of a parser on the same text, as a CoNLL-U file (.conllu)",
+    ),
+    gold: Path = typer.Argument(..., metavar="GOLD", help="Treebank: a CoNLL-U file, or a folder of them", exists=True),
+    raw: bool = typer.Option(
+        False,
+        "--raw",
+        help="Parse the raw text: the pipeline finds tokens and sentences itself (default: gold tokens and sentences)",
+    ),
+    json: Path | None = typer.Option(
+        None, "--json", "-j", metavar="FILE", help="File to write all figures to (default: none)", dir_okay=False
+    ),
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="CoNLL-U file to write the pipeline's output to, with the probability of each head as HeadProb in MISC, "
+        "if there is one (default: none)",
+        dir_okay=False,
+    ),
+    surface_tokens: bool | None = typer.Option(
+        None,
+        "--surface-tokens/--words",
+        help="Without --raw: parse the multiword tokens of GOLD, or the words in them (default: as the corpus reader "
+        "in the pipeline's config; words if it names none)",
+    ),
+) -> None:
+    """Evaluate a pipeline by the official script of UD, from gold tokens or from raw text.
+
+    Prints the scores of the CoNLL 2018 shared task: tokens, sentences, words, UPOS, XPOS, UFeats, lemmas, UAS, LAS,
+    CLAS, MLAS and BLEX. A metric whose column is empty in GOLD is left out. Then what that script lacks: exact match,
+    root accuracy, the share of single-rooted trees, non-projective arcs, and how well the probabilities of heads are
+    calibrated.
+
+    The raw text is that of GOLD, in paragraphs (`# newpar`, `# newdoc`), or in one piece if it has none. A word counts
+    as right only if its token is right, too; "Words" says how well the pipeline's tokens agree with GOLD's words. The
+    tokenizers of spaCy do not split multiword tokens.
+
+    Needs the extra `evaluate`.
+    """
+    from .evaluate import run
+
+    run(model, gold, raw, json, output, surface_tokens)
+
+
+@mindroot.command("build")
+def build_cli(
+    treebank: Path = typer.Argument(
+        ...,
+        metavar="TREEBANK",
+        help="Folder of CoNLL-U files, with `train`, `dev` and `test` in their names, as in UD; or one file. Without "
+        "such names, the sentences are divided: 80, 10 and 10 %",
+        exists=True,
+    ),
+    out: Path = typer.Argument(..., metavar="OUT", help="Folder for everything that is made", file_okay=False),
+    lang: str = typer.Option(
+        "",
+        "--lang",
+        "-l",
+        metavar="CODE",
+        help="Language of the pipeline; xx for any (default: as in the names of UD's files, such as "
+        "en_gum-ud-train.conllu; otherwise xx)",
+    ),
+    name: str = typer.Option(
+        "",
+        "--name",
+        "-n",
+        metavar="NAME",
+        help="Name of the package, without its language (default: the name of TREEBANK)",
+    ),
+    package_version: str = typer.Option("0.1.0", "--version", "-v", metavar="VERSION", help="Version of the package"),
+    description: str = typer.Option("", "--description", metavar="TEXT", help="One sentence (default: what it does)"),
+    author: str = typer.Option("", "--author", metavar="NAME", help="Author, for the package (default: none)"),
+    email: str = typer.Option("", "--email", metavar="ADDRESS", help="Address, for the package (default: none)"),
+    url: str = typer.Option("", "--url", metavar="URL", help="Where the data comes from (default: none)"),
+    licence: str = typer.Option(
+        "", "--license", metavar="TEXT", help="Licence of the package (default: as in the README of a UD treebank)"
+    ),
+    optimize: str = typer.Option(
+        "accuracy",
+        "--optimize",
+        "-o",
+        metavar="accuracy|efficiency",
+        help="What to optimize for, as for init-config",
+    ),
+    config: Path | None = typer.Option(
+        None,
+        "--config",
+        "-c",
+        metavar="FILE",
+        help="Config to train with, made by init-config and changed (default: that of init-config, with all "
+        "components that TREEBANK has annotation for)",
+        exists=True,
+        dir_okay=False,
+    ),
+    steps: int | None = typer.Option(
+        None, "--steps", "-s", metavar="N", min=1, help="Training steps (default: as in the config)"
+    ),
+    seed: int = typer.Option(0, "--seed", metavar="N", min=0, help="Random seed of the training"),
+) -> None:
+    """Build an installable pipeline from a treebank: train, evaluate, and package it as a wheel.
+
+    The pipeline finds sentences, tags, parts of speech and features, lemmas and trees, as far as TREEBANK has them. It
+    is evaluated on the test set with gold tokens and from raw text, as `evaluate` does.
+
+    OUT gets the config, the trained pipeline, what it made of the test set (CoNLL-U), pipeline.json with all figures,
+    README.md (the model card) and dist/*.whl. Steps that are done are not repeated: run the same command again after
+    an interruption. Other data, settings or versions begin anew.
+
+    Needs the extra `build`.
+    """
+    from ..building.card import Description
+    from .build import run
+
+    about = Description(name, package_version, description, author, email, url, licence)
+    run(treebank, out, about, lang, optimize, config, steps, seed)
+
+
 @mindroot.command("init-config")
 def init_config_cli(
     out: Path | None = typer.Argument(

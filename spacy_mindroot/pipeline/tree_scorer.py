@@ -18,7 +18,10 @@ from .reading import read_heads, sentence_bounds
 
 __all__ = ["SCORES", "TreeScorer", "make_tree_scorer"]
 
-SCORES = ("dep_uas", "dep_las", "dep_uem", "dep_lem", "root_acc", "single_root", "dep_las_per_type")
+SCORES = (
+    *("dep_uas", "dep_las", "dep_las_universal", "dep_uem", "dep_lem", "root_acc", "single_root"),
+    "dep_las_per_type",
+)
 
 
 def make_tree_scorer(ignore_punct: bool = False) -> "TreeScorer":
@@ -35,11 +38,13 @@ class TreeScorer:
     """Evaluates trees; see `make_tree_scorer` for the setting.
 
     A token counts if the reference has a head for it. It is right if it is aligned one to one, and its head is aligned
-    to the gold head. If the tokens differ from the gold tokens, `dep_uas` and `dep_las` are F-scores; white space does
-    not count, as in spaCy's own scorer.
+    to the gold head. If the tokens differ from the gold tokens, attachment scores are F-scores; white space does not
+    count, as in spaCy's own scorer.
 
     dep_uas, dep_las (float): Share of tokens with the right head, or with the right head and label. ROOT's label is
         right in upper or lower case. Subtypes count: `nmod:poss` is not `nmod`.
+    dep_las_universal (float): As `dep_las`, but labels are compared up to the colon, as the scripts of the CoNLL shared
+        tasks do: `nmod:poss` is right for `nmod`.
     dep_uem, dep_lem (float): Share of sentences with all heads right, or with all heads and labels right.
     root_acc (float): Share of sentences whose only root is the gold root, of those with a known gold root.
     single_root (float): Share of sentences of the reference with exactly one root among their tokens. A sentence that a
@@ -64,6 +69,7 @@ class TreeScorer:
             scores = {
                 "dep_uas": counts.heads.fscore,
                 "dep_las": counts.labelled.fscore,
+                "dep_las_universal": counts.universal.fscore,
                 "dep_uem": counts.heads_match / n,
                 "dep_lem": counts.labels_match / n,
                 "root_acc": counts.root_right / counts.with_root if counts.with_root else 0.0,
@@ -93,6 +99,7 @@ class TreeScorer:
         names = _names(strings, gold_deps)
         own_names = _names(predicted.vocab.strings, own_dep_in_gold)
         labelled = right & (names == own_names)
+        universal = right & (_universal(names) == _universal(own_names))
         counted = gold_deps != 0
         if self.ignore_punct:
             counted &= (names != "punct") & (names != "p")
@@ -103,6 +110,7 @@ class TreeScorer:
         surplus = int(((to_reference == UNALIGNED) & ~is_space).sum())
         _add(counts.heads, right & counted, counted, int((counted & aligned).sum()) + surplus)
         _add(counts.labelled, labelled & counted, counted, int((counted & aligned).sum()) + surplus)
+        _add(counts.universal, universal & counted, counted, int((counted & aligned).sum()) + surplus)
         for name in set(names[counted]) | set(own_names[counted & aligned]):
             score = counts.per_type[str(name) or "(none)"]
             true = int((labelled & counted & (names == name)).sum())
@@ -141,6 +149,7 @@ def _roots_by_reference_token(example: Example, own_heads: npt.NDArray[np.int64]
 class _Counts:
     heads: PRFScore = field(default_factory=PRFScore)
     labelled: PRFScore = field(default_factory=PRFScore)
+    universal: PRFScore = field(default_factory=PRFScore)
     per_type: dict[str, PRFScore] = field(default_factory=lambda: defaultdict(PRFScore))
     sentences: int = 0
     with_root: int = 0
@@ -153,6 +162,11 @@ class _Counts:
 def _names(strings: Any, deps: npt.NDArray[np.uint64]) -> npt.NDArray[np.str_]:
     names = [strings[dep] if dep else "" for dep in deps.tolist()]
     return np.array([UD_ROOT if name == SPACY_ROOT else name for name in names], dtype=np.str_)
+
+
+def _universal(names: npt.NDArray[np.str_]) -> npt.NDArray[np.str_]:
+    """Return labels without subtypes."""
+    return np.array([name.partition(":")[0] for name in names.tolist()], dtype=np.str_)
 
 
 def _add(score: PRFScore, right: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], predicted: int) -> None:

@@ -154,7 +154,7 @@ def test_pipelines_that_do_not_load_or_do_not_run(tmp_path, corpus):
         load_pipeline(str(tmp_path / "nowhere"))
     nlp = spacy.blank("en")
     nlp.add_pipe("arc_scorer")  # not initialized
-    with pytest.raises(CorpusError, match="can't score this corpus"):
+    with pytest.raises(CorpusError, match="can't process this corpus"):
         list(score_sentences(nlp, read_corpus(corpus, nlp.vocab)))
     nlp.to_disk(tmp_path / "model")
     (tmp_path / "model" / "vocab" / "strings.json").write_bytes(b"\xff[")

@@ -104,3 +104,13 @@ def test_a_malformed_tree_hides_behind_uas():
     scores = score(own, gold)
     assert scores["dep_uas"] == 0.75
     assert scores["sents_f"] == scores["dep_uem"] == scores["single_root"] == 0
+
+
+def test_subtypes_count_in_las_and_not_in_universal_las():
+    gold = doc("abc", [1, 1, 1], ["nmod:poss", "ROOT", "obl"])
+    own = doc("abc", [1, 1, 1], ["nmod", "ROOT", "obl:arg"])
+    scores = score(own, gold)
+    assert (scores["dep_las"], scores["dep_las_universal"]) == (pytest.approx(1 / 3), 1)
+    wrong_head = doc("abc", [2, 1, 1], ["nmod:poss", "ROOT", "obj"])
+    scores = score(wrong_head, gold)
+    assert scores["dep_las"] == scores["dep_las_universal"] == pytest.approx(1 / 3)

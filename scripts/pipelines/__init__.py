@@ -1,0 +1,1 @@
+"""Pipelines for UD treebanks, and the scoreboard that compares them with other parsers."""

@@ -1,0 +1,80 @@
+"""One run of the scoreboard: trains a contestant on a treebank, and evaluates it once on the test set.
+
+`python -m scripts.pipelines.compare FOLDER CONTESTANT SEED SECONDS RESULTS` is a run in a process of its own, on one
+thread. Its result is a line of RESULTS.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+
+from spacy_mindroot.building.speed import words_per_cpu_second
+from spacy_mindroot.building.treebank import prepare_treebank
+from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.errors import MindRootError
+from spacy_mindroot.evaluation.predicting import (
+    predict_from_raw_text,
+    predict_from_tokens,
+    sentences_in,
+    set_confidence,
+)
+from spacy_mindroot.evaluation.report import evaluate, to_json
+
+from .contestants import config_for, save, train_for
+
+__all__ = ["run"]
+
+
+def run(source: Path, contestant: str, seed: int, seconds: float) -> dict[str, Any]:
+    """Train and evaluate a contestant."""
+    with tempfile.TemporaryDirectory() as folder:
+        treebank = prepare_treebank(source, Path(folder) / "corpus")
+        test = treebank.file("test")
+        if test is None:
+            raise SystemExit(f"There is no test set in {source}.")
+        config = config_for(contestant, treebank, seconds=seconds, seed=seed)
+        nlp, trained = train_for(config, seconds, has_dev=treebank.file("dev") is not None)
+        gold = list(read_conllu(test))
+        size = save(nlp, Path(folder) / "model")
+        speed = words_per_cpu_second(nlp, gold)
+        set_confidence(nlp)
+        return {
+            "treebank": source.name.removeprefix("UD_"),
+            "contestant": contestant,
+            "seed": seed,
+            "budget": seconds,
+            **vars(trained),
+            "sentences": treebank.parts["train"].sentences,
+            "components": nlp.pipe_names,
+            "megabytes": size,
+            "words_per_cpu_second": speed,
+            "gold": _evaluated(nlp, gold, raw=False),
+            "raw": _evaluated(nlp, gold, raw=True),
+            "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")},
+            "date": time.strftime("%Y-%m-%d"),
+        }
+
+
+def _evaluated(nlp: Language, gold: list[Any], *, raw: bool) -> dict[str, Any]:
+    try:
+        parts = predict_from_raw_text(nlp, gold) if raw else predict_from_tokens(nlp, gold)
+        return to_json(evaluate(gold, sentences_in("".join(parts), "output")))
+    except MindRootError as error:
+        return {"error": str(error)[:300]}
+
+
+if __name__ == "__main__":
+    source, contestant, seed, seconds, results = sys.argv[1:]
+    found = run(Path(source), contestant, int(seed), float(seconds))
+    Path(results).parent.mkdir(parents=True, exist_ok=True)
+    with open(results, "a", encoding="utf8") as file:
+        file.write(json.dumps(found) + "\n")
+    print(found["treebank"], contestant, {name: found[name] for name in ("steps", "cpu_seconds")}, flush=True)

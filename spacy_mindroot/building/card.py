@@ -1,0 +1,182 @@
+"""The meta.json and the model card (README.md) of a pipeline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from spacy.cli.package import get_third_party_dependencies
+from spacy.language import Language
+from spacy.util import get_minor_version_range
+
+from .training import Trained
+from .treebank import Treebank
+
+__all__ = ["Description", "known_limits", "make_card", "make_meta"]
+
+_UNKNOWN = "unknown"
+_FEW = 500  # training sentences
+_SURE_WORDS = 0.99  # F1 of words above which the tokenizer's words are those of the treebank
+_SMALL_TEST = 100  # sentences
+
+
+@dataclass
+class Description:
+    """What a user says about a pipeline.
+
+    name (str): The name of the package without its language, such as "gum_sm".
+    version (str): Its version.
+    description, author, email, url (str): What meta.json has under these names.
+    licence (str): The licence of the pipeline; "" for that of the treebank.
+    """
+
+    name: str
+    version: str = "0.1.0"
+    description: str = ""
+    author: str = ""
+    email: str = ""
+    url: str = ""
+    licence: str = ""
+
+
+def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of meta.json.
+
+    scores (Mapping[str, dict]): The evaluations, as `report.to_json` gives them, by their names.
+    """
+    meta = dict(nlp.meta)
+    licence = about.licence or treebank.licence or _UNKNOWN
+    performance = dict(meta.get("performance") or {})
+    for name, found in scores.items():
+        key = name.replace(" ", "_")
+        performance[key] = {metric: found["official"][metric]["f1"] for metric in found["official"]}
+    requirements = get_third_party_dependencies(nlp.config.interpolate())
+    return meta | {
+        "name": about.name,
+        "version": about.version,
+        "description": about.description or _description(nlp, treebank),
+        "author": about.author,
+        "email": about.email,
+        "url": about.url,
+        "license": licence,
+        "spacy_version": get_minor_version_range(version_of("spacy")),
+        "sources": [
+            {
+                "name": treebank.name,
+                "url": about.url,
+                "license": treebank.licence or _UNKNOWN,
+                "author": "",
+            }
+        ],
+        "requirements": sorted(requirements),
+        "performance": performance,
+    }
+
+
+def make_card(
+    meta: Mapping[str, Any],
+    treebank: Treebank,
+    trained: Trained,
+    scores: Mapping[str, Any],
+    *,
+    evaluated_on: str,
+    speed: int,
+    megabytes: float,
+    example: str,
+) -> str:
+    """Return the model card, in Markdown.
+
+    meta (Mapping): The content of meta.json.
+    scores (Mapping[str, dict]): The evaluations, as `report.to_json` gives them, by their names.
+    evaluated_on (str): The part of the treebank that they are on.
+    speed (int): Tokens per second of CPU time.
+    megabytes (float): The size of the pipeline.
+    example (str): A sentence of the language.
+    """
+    package = f"{meta['lang']}_{meta['name']}"
+    template = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    ).get_template("card.md.jinja")
+    gold = scores.get("gold tokens")
+    return template.render(
+        package=package,
+        wheel=f"{package}-{meta['version']}-py3-none-any.whl",
+        description=meta["description"],
+        lang=meta["lang"],
+        version=meta["version"],
+        components=meta["pipeline"],
+        requirements=meta["requirements"],
+        megabytes=megabytes,
+        speed=speed,
+        licence=meta["license"],
+        data_licence=treebank.licence or _UNKNOWN,
+        url=meta["url"],
+        example=json.dumps(example, ensure_ascii=False),
+        treebank=treebank,
+        training=trained,
+        scores=scores,
+        metrics=list(gold["official"]) if gold else [],
+        evaluated_on={"test": "test", "dev": "development"}.get(evaluated_on, evaluated_on),
+        sure=gold["measures"]["calibration"] if gold else None,
+        limits=known_limits(treebank, scores, evaluated_on=evaluated_on),
+    )
+
+
+def known_limits(treebank: Treebank, scores: Mapping[str, Any], *, evaluated_on: str) -> list[str]:
+    """Return what a user should know before relying on a pipeline, one sentence or two each."""
+    limits = []
+    train = treebank.parts["train"]
+    if train.sentences < _FEW:
+        limits.append(
+            f"It has seen only {train.sentences:,} training sentences. Expect errors in most sentences of other texts."
+        )
+    if "trainable_lemmatizer" not in treebank.annotated:
+        limits.append("It has no lemmas: the treebank has none.")
+    if "morphologizer" not in treebank.annotated:
+        limits.append("It has no parts of speech: the treebank has none.")
+    if train.multiword_tokens:
+        share = train.multiword_tokens / train.words
+        limits.append(
+            f"The treebank has multiword tokens (in training, one for every {1 / share:,.0f} words). The pipeline has "
+            "learnt the words in them, but spaCy's tokenizer does not split them."
+        )
+    raw = scores.get("raw text")
+    if raw is not None:
+        words = raw["official"]["Words"]["f1"]
+        if words < _SURE_WORDS:
+            limits.append(
+                f"spaCy's tokenizer finds other words than the treebank has (F1 {100 * words:.1f}). Every other score "
+                "from raw text is lower for it."
+            )
+        sentences = raw["official"]["Sentences"]["f1"]
+        limits.append(f"It finds sentence boundaries with an F1 of {100 * sentences:.1f}.")
+    if evaluated_on == "dev":
+        limits.append(
+            "There is no test set. The development set also chose the training step, so scores are optimistic."
+        )
+    if scores and treebank.parts[evaluated_on].sentences < _SMALL_TEST:
+        limits.append(
+            f"The {treebank.parts[evaluated_on].sentences} sentences that it was evaluated on are few: differences of "
+            "a point or two mean nothing."
+        )
+    limits.append("Scores on texts of another kind than the treebank's are lower, and have not been measured.")
+    return limits
+
+
+def _description(nlp: Language, treebank: Treebank) -> str:
+    parts = {
+        "senter": "sentences",
+        "tagger": "tags",
+        "morphologizer": "parts of speech and features",
+        "trainable_lemmatizer": "lemmas",
+    }
+    names = [text for component, text in parts.items() if component in nlp.pipe_names]
+    whole = " and ".join(filter(None, [", ".join(names), "dependency trees with exactly one root"]))
+    return f"{whole[0].upper()}{whole[1:]}, learnt from {treebank.name}."

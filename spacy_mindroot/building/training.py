@@ -1,0 +1,117 @@
+"""Trains a pipeline with `spacy train` in a process of its own, and says how long it took."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from spacy.util import load_config
+
+from ..errors import TrainingError
+from .treebank import Treebank
+
+__all__ = ["Trained", "one_thread", "train"]
+
+_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
+
+
+@dataclass
+class Trained:
+    """A training that has finished.
+
+    steps (int): The greatest number of steps. Training stops before if it no longer helps.
+    seed (int): The seed of the random numbers.
+    cpu_seconds (float): The CPU time, evaluation on the development set included.
+    seconds (float): The time on the clock.
+    best (str): The folder of the pipeline: `model-best` by the score on the development set, or, without one,
+        `model-last`.
+    """
+
+    steps: int
+    seed: int
+    cpu_seconds: float
+    seconds: float
+    best: str
+
+
+def train(
+    config: Path, treebank: Treebank, out: Path, *, steps: int | None = None, seed: int = 0, show: bool = True
+) -> Trained:
+    """Train a pipeline on one thread.
+
+    config (Path): A config of spaCy's. Its corpora are CoNLL-U files.
+    treebank (Treebank): The data. Without a development set, the last pipeline is taken.
+    out (Path): The folder for the checkpoints and log.txt.
+    steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
+        in the config.
+    show (bool): Whether to show spaCy's table and a progress bar.
+    RAISES (TrainingError): If training fails. The message has the last lines of log.txt.
+    """
+    dev = treebank.file("dev")
+    overrides = {
+        "paths.train": str(treebank.file("train")),
+        "paths.dev": str(dev or treebank.file("train")),
+        "system.seed": str(seed),
+    }
+    training = load_config(config, interpolate=False)["training"]
+    if steps is not None:
+        overrides["training.max_steps"] = str(steps)
+        if "total_steps" in training["optimizer"]["learn_rate"]:
+            overrides["training.optimizer.learn_rate.total_steps"] = str(steps)
+    most = int(steps or training["max_steps"])
+    if most and (dev is None or most < int(training["eval_frequency"])):
+        overrides["training.eval_frequency"] = str(most)
+    if show:
+        overrides["training.logger.progress_bar"] = "true"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    command = [sys.executable, "-m", "spacy", "train", str(config), "--output", str(out)]
+    command += [part for name, value in overrides.items() for part in (f"--{name}", value)]
+    began, cpu = time.monotonic(), _cpu_of_children()
+    log = out / "log.txt"
+    with open(log, "wb") as file:
+        code = _run(command, file, show)
+    if code:
+        last = "\n".join(log.read_text("utf8", errors="replace").strip().splitlines()[-5:])
+        raise TrainingError(f"spaCy could not train the pipeline (see {log}):\n{last}")
+    return Trained(
+        steps=most,
+        seed=seed,
+        cpu_seconds=round(_cpu_of_children() - cpu, 1),
+        seconds=round(time.monotonic() - began, 1),
+        best="model-best" if dev else "model-last",
+    )
+
+
+def one_thread() -> dict[str, str]:
+    """Return the environment of a process whose libraries for matrix products use one thread."""
+    return os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+
+
+def _run(command: list[str], log: IO[bytes], show: bool) -> int:
+    """Run a command. Its standard output goes to the log and to ours; progress bars, on standard error, to ours."""
+    errors = None if show else subprocess.STDOUT
+    with subprocess.Popen(command, env=one_thread(), stdout=subprocess.PIPE, stderr=errors) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                log.write(_COLOUR.sub(b"", line))
+                if show:
+                    sys.stdout.write(line.decode("utf8", "replace"))
+                    sys.stdout.flush()
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode
+
+
+def _cpu_of_children() -> float:
+    times = os.times()
+    return times.children_user + times.children_system

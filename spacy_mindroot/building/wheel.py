@@ -1,0 +1,72 @@
+"""Makes a wheel of a pipeline with `spacy package`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import srsly
+from spacy.cli.package import has_build, has_wheel
+
+from ..errors import MindRootError
+from .training import one_thread
+
+__all__ = ["PackagingError", "build_wheel", "check_name", "check_tools"]
+
+_NEEDS = "A wheel is made with the package `build`. Install it with: pip install 'spacy-mindroot[build]'"
+
+
+class PackagingError(MindRootError):
+    """A pipeline can't be made into a wheel."""
+
+
+def check_name(name: str) -> None:
+    """Raise PackagingError unless a name can be part of the name of a Python package."""
+    if not (name.isascii() and f"x{name}".isidentifier() and name == name.strip("_") and "__" not in name and name):
+        raise PackagingError(
+            f"{name!r} can't be the name of a package. Use letters of ASCII, digits and single underscores."
+        )
+
+
+def check_tools() -> None:
+    """Raise PackagingError unless wheels can be made."""
+    if not (has_build() or has_wheel()):
+        raise PackagingError(_NEEDS)
+
+
+def build_wheel(
+    model: Path, folder: Path, meta: Mapping[str, Any], card: str, licence_file: Path | None = None
+) -> Path:
+    """Write a pipeline, with its card, as a wheel.
+
+    model (Path): The folder of the pipeline. It stays as it is.
+    folder (Path): The folder for the wheel. It is made if it is missing.
+    meta (Mapping): The content of meta.json.
+    card (str): The content of README.md.
+    licence_file (Optional[Path]): The licence of the data, which goes into the wheel as LICENSES_SOURCES.
+    RETURNS (Path): The wheel.
+    RAISES (PackagingError): If `spacy package` fails. The message has its last lines.
+    """
+    check_name(meta["name"])
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as work:
+        source = Path(work) / "pipeline"
+        shutil.copytree(model, source)
+        srsly.write_json(source / "meta.json", dict(meta))
+        (source / "README.md").write_text(card, encoding="utf8")
+        if licence_file is not None:
+            shutil.copyfile(licence_file, source / "LICENSES_SOURCES")
+        command = [sys.executable, "-m", "spacy", "package", str(source), work, "--build", "wheel", "--force"]
+        done = subprocess.run(command, env=one_thread(), capture_output=True, text=True, check=False)
+        wheels = list(Path(work).glob("*/dist/*.whl"))
+        if len(wheels) != 1:
+            last = "\n".join((done.stdout + done.stderr).strip().splitlines()[-5:])
+            raise PackagingError(f"`spacy package` made no wheel:\n{last}")
+        wheel = folder / wheels[0].name
+        shutil.copyfile(wheels[0], wheel)
+    return wheel

@@ -1,0 +1,195 @@
+"""`spacy mindroot build`: from a treebank to a wheel, in steps that are not repeated when they are done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import typer
+from tqdm import tqdm
+from wasabi import msg, table
+
+from ..audit.corpus import load_pipeline
+from ..building.card import Description, make_card, make_meta
+from ..building.speed import words_per_cpu_second
+from ..building.steps import Steps
+from ..building.training import Trained, train
+from ..building.treebank import Treebank, prepare_treebank, spacy_language
+from ..building.wheel import build_wheel, check_name, check_tools
+from ..conllu import Sentence, read_conllu
+from ..errors import MindRootError
+from ..evaluation.official import load_script
+from ..evaluation.predicting import predict_from_raw_text, predict_from_tokens, sentences_in, set_confidence
+from ..evaluation.raw_text import paragraphs, text_of
+from ..evaluation.report import evaluate, to_json
+from .corpora import warn
+from .files import PathsError, errors_as_messages
+from .init_config import make_config
+
+__all__ = ["build", "run"]
+
+_SHOWN = ("Sentences", "Words", "UPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS")
+_LONGEST_EXAMPLE = 80  # characters
+
+
+def run(
+    source: Path,
+    out: Path,
+    about: Description,
+    lang: str,
+    optimize: str,
+    config: Path | None,
+    steps: int | None,
+    seed: int,
+) -> None:
+    """Run the command and turn errors into messages. See `spacy mindroot build --help`."""
+    if optimize not in ("efficiency", "accuracy"):
+        raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
+    with errors_as_messages():
+        found = build(source, out, about, lang=lang, optimize=optimize, config=config, steps=steps, seed=seed)
+        _print(found)
+
+
+def build(
+    source: Path,
+    out: Path,
+    about: Description,
+    *,
+    lang: str = "",
+    optimize: str = "accuracy",
+    config: Path | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    show: bool = True,
+) -> dict[str, Any]:
+    """Build a wheel from a treebank, and return the content of pipeline.json.
+
+    source (Path): The treebank. See `building.treebank.prepare_treebank`.
+    out (Path): The folder for everything that is made.
+    about (Description): Name, version and so on of the package. Without a name, it has the treebank's.
+    lang (str): The language of the pipeline; "" for the one in the names of the files.
+    optimize (str): "accuracy" or "efficiency".
+    config (Optional[Path]): A config to train with, in place of that of `init-config`.
+    steps (Optional[int]): Training steps; None for those of the config.
+    show (bool): Whether to show the progress of training and evaluation.
+    RAISES (MindRootError): If a step fails. What the steps before have made is kept.
+    """
+    load_script()  # so that what is missing is known before training
+    check_tools()
+    about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
+    check_name(about.name)
+    if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
+        raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
+    treebank = prepare_treebank(source, out / "corpus")
+    code = lang or spacy_language(treebank.language)
+    if config is None:
+        text = make_config(code, optimize, ["senter", *treebank.annotated], None)
+    else:
+        text = config.read_text("utf8")
+    (out / "config.cfg").write_text(text, encoding="utf8")
+    versions = {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")}
+    chain = Steps(
+        out / "pipeline.json",
+        {"treebank": treebank.facts(), "config": text, "steps": steps, "seed": seed, "versions": versions},
+    )
+
+    training = out / "training"
+    trained, _ = _step(
+        chain,
+        "training",
+        lambda: asdict(train(out / "config.cfg", treebank, training, steps=steps, seed=seed, show=show)),
+        needs=training / ("model-best" if treebank.file("dev") else "model-last") / "meta.json",
+    )
+    best = training / trained["best"]
+    part = next((part for part in ("test", "dev") if part in treebank.parts), None)
+    scores: dict[str, Any] = {}
+    speed = 0
+    if part is not None:
+        gold = list(read_conllu(out / "corpus" / f"{part}.conllu"))
+        for name, raw in (("gold tokens", False), ("raw text", True)):
+            output = out / f"{name.replace(' ', '-')}.conllu"
+            found, _ = _step(chain, name, _evaluation(best, gold, raw, output, show), needs=output)
+            if "error" not in found:
+                scores[name] = found
+        speed, _ = _step(chain, "words per CPU second", lambda: words_per_cpu_second(load_pipeline(str(best)), gold))
+    megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
+
+    def package() -> dict[str, Any]:
+        meta = make_meta(load_pipeline(str(best)), treebank, about, scores)
+        card = make_card(
+            meta,
+            treebank,
+            Trained(**trained),
+            scores,
+            evaluated_on=part or "",
+            speed=speed,
+            megabytes=megabytes,
+            example=_example(treebank),
+        )
+        (out / "README.md").write_text(card, encoding="utf8")
+        wheel = build_wheel(best, out / "dist", meta, card, treebank.licence_file)
+        size = round(wheel.stat().st_size / 1e6, 2)
+        return {"about": asdict(about), "wheel": wheel.name, "megabytes": size, "unpacked_megabytes": megabytes}
+
+    if chain.results.get("package", {}).get("about") != asdict(about):
+        chain.results.pop("package", None)
+    wheel = out / "dist" / chain.results.get("package", {}).get("wheel", "none")
+    _step(chain, "package", package, needs=wheel)
+    return chain.results | {"evaluated_on": part, "out": str(out)}
+
+
+def _step(chain: Steps, name: str, make: Callable[[], Any], needs: Path | None = None) -> tuple[Any, bool]:
+    result, is_new = chain.run(name, make, needs=needs)
+    msg.text(f"{name}: {'done' if is_new else 'was done before'}")
+    return result, is_new
+
+
+def _evaluation(best: Path, gold: list[Sentence], raw: bool, output: Path, show: bool) -> Callable[[], dict[str, Any]]:
+    def make() -> dict[str, Any]:
+        nlp = load_pipeline(str(best))
+        set_confidence(nlp)
+        parts: Iterable[str] = predict_from_raw_text(nlp, gold) if raw else predict_from_tokens(nlp, gold)
+        total = sum(1 for _ in paragraphs(gold)) if raw else len(gold)
+        unit = " paragraphs" if raw else " sentences"
+        try:
+            text = "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
+        except MindRootError as error:
+            if not raw:
+                raise
+            warn(f"The raw text could not be evaluated: {error}")  # such as a sentence that is too long
+            text = ""
+        output.write_text(text, encoding="utf8")
+        return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}
+
+    return make
+
+
+def _package_name(source: Path) -> str:
+    """Return the name of a treebank as part of a package's: `UD_Afrikaans-AfriBooms` becomes `afrikaans_afribooms`."""
+    name = source.resolve().name.partition(".conllu")[0].removeprefix("UD_").lower()
+    return "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in name).split()) or "pipeline"
+
+
+def _example(treebank: Treebank) -> str:
+    """Return a short sentence of the training set."""
+    path = treebank.file("train")
+    texts = [text_of(sentence).strip() for sentence in islice(read_conllu(path), 200)] if path is not None else []
+    short = [text for text in texts if len(text) <= _LONGEST_EXAMPLE]
+    return max(short, key=len, default=texts[0][:_LONGEST_EXAMPLE])
+
+
+def _print(found: dict[str, Any]) -> None:
+    names = [name for name in ("gold tokens", "raw text") if "official" in found.get(name, {})]
+    if names:
+        metrics = [name for name in _SHOWN if all(name in found[mode]["official"] for mode in names)]
+        rows = [(name, *(f"{100 * found[mode]['official'][name]['f1']:.2f}" for mode in names)) for name in metrics]
+        header = (f"{found['evaluated_on']} set, F1", *names)
+        typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * len(names)), max_col=60))
+    out = Path(found["out"])
+    wheel = out / "dist" / found["package"]["wheel"]
+    msg.good(f"{wheel} ({found['package']['megabytes']} MB). Install it with: pip install {wheel}")
+    typer.echo(f"README.md in {out} is the model card, and pipeline.json has all figures.")

@@ -1,0 +1,98 @@
+"""`spacy mindroot evaluate`: the scores of the CoNLL 2018 shared task, and what its script lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import srsly
+import typer
+from tqdm import tqdm
+from wasabi import table
+
+from ..audit.corpus import load_pipeline, reads_surface_tokens
+from ..conllu import Sentence, conllu_files, read_conllu
+from ..errors import CorpusError
+from ..evaluation.predicting import predict_from_raw_text, predict_from_tokens, sentences_in, set_confidence
+from ..evaluation.raw_text import paragraphs
+from ..evaluation.report import OFFICIAL_HEADER, Evaluation, evaluate, measure_rows, official_rows, to_json
+from .files import errors_as_messages, outputs, printable, refuse_same_files
+
+__all__ = ["evaluate_pipeline", "run"]
+
+_CONLLU = (".conllu", ".conllu.gz", ".conllup", ".conllup.gz")
+
+
+def run(
+    model: str,
+    corpus: Path,
+    raw: bool,
+    json: Path | None,
+    output: Path | None,
+    surface_tokens: bool | None = None,
+) -> None:
+    """Run the command and turn errors into messages. See `spacy mindroot evaluate --help`."""
+    is_output = model.endswith(_CONLLU)
+    if is_output and (raw or surface_tokens is not None):
+        raise typer.BadParameter(
+            "MODEL is the output of a parser, which has tokens already. Leave out --raw, --surface-tokens and --words.",
+            param_hint="MODEL",
+        )
+    if raw and surface_tokens is not None:
+        raise typer.BadParameter(
+            "the tokens of raw text are those of the pipeline's tokenizer. Leave out --surface-tokens and --words.",
+            param_hint="--raw",
+        )
+    with errors_as_messages(nothing_written=json is not None or output is not None):
+        refuse_same_files(MODEL=Path(model), json=json, output=output)
+        refuse_same_files(GOLD=corpus, json=json, output=output)
+        gold = [sentence for file in conllu_files(corpus) for sentence in read_conllu(file)]
+        if not gold:
+            raise CorpusError(f"There are no sentences in {corpus}.")
+        with outputs() as opened, ExitStack() as stack:
+            kept = None if output is None else stack.enter_context(opened(output))
+            report = None if json is None else stack.enter_context(opened(json))
+            if is_output:
+                tokens = "those of the output"
+                text = "".join(sentence.text() for sentence in read_conllu(Path(model)))
+            else:
+                tokens = "raw text" if raw else "gold"
+                text = evaluate_pipeline(model, gold, raw, surface_tokens)
+            found = evaluate(gold, sentences_in(text, printable(output or model)))
+            if kept is not None:
+                kept.write(text.encode("utf8"))
+            if report is not None:
+                facts = {"model": printable(model), "corpus": printable(corpus), "tokens": tokens}
+                report.write((srsly.json_dumps(_facts(facts) | to_json(found), indent=2) + "\n").encode("utf8"))
+        _print(found)
+
+
+def evaluate_pipeline(model: str, gold: list[Sentence], raw: bool, surface_tokens: bool | None = None) -> str:
+    """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
+
+    raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
+    surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens instead of the words in them. None: as
+        the corpus reader in the pipeline's config has it, or words if that names none.
+    """
+    nlp = load_pipeline(model)
+    set_confidence(nlp)
+    parts: Iterable[str]
+    if raw:
+        parts, total, unit = predict_from_raw_text(nlp, gold), sum(1 for _ in paragraphs(gold)), " paragraphs"
+    else:
+        chosen = bool(reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens)
+        parts, total, unit = predict_from_tokens(nlp, gold, surface_tokens=chosen), len(gold), " sentences"
+    return "".join(tqdm(parts, total=total, unit=unit, disable=None, leave=False))
+
+
+def _facts(facts: dict[str, Any]) -> dict[str, Any]:
+    names = ("spacy-mindroot", "spacy", "numpy", "udtools")
+    return facts | {"versions": {name: version(name) for name in names}}
+
+
+def _print(found: Evaluation) -> None:
+    typer.echo(table(official_rows(found), header=OFFICIAL_HEADER, divider=True, aligns=("l", *"rrrr"), max_col=60))
+    typer.echo(table(measure_rows(found), aligns=("l", "r"), max_col=60))

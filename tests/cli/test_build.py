@@ -1,0 +1,94 @@
+"""`spacy mindroot build`, from a treebank to a wheel, as a person runs it."""
+
+import shutil
+import zipfile
+
+import pytest
+import spacy
+import srsly
+from spacy.cli import app
+from typer.testing import CliRunner
+
+from spacy_mindroot.cli import build as module
+
+pytest.importorskip("udtools", reason="the command needs the extra `build`")
+
+
+def run(*args):
+    return CliRunner().invoke(app, ["mindroot", "build", *map(str, args)])
+
+
+OPTIONS = ("--lang", "en", "--name", "demo", "--steps", 3, "--optimize", "efficiency")
+
+
+@pytest.fixture(scope="module")
+def built(checkout, tmp_path_factory):
+    out = tmp_path_factory.mktemp("built") / "a path with spaces"
+    return out, run(checkout / "assets" / "treebank", out, *OPTIONS)
+
+
+def test_everything_is_made(built):
+    out, result = built
+    assert result.exit_code == 0, result.output
+    found = srsly.read_json(out / "pipeline.json")
+    assert found.keys() == {"facts", "training", "gold tokens", "raw text", "words per CPU second", "package"}
+    assert found["facts"]["treebank"]["parts"]["test"]["sentences"] == 18
+    assert found["gold tokens"]["official"]["Words"]["f1"] == 1
+    assert found["raw text"]["measures"]["single_root"] == 1
+    assert f"{100 * found['gold tokens']['official']['LAS']['f1']:.2f}" in result.output
+    assert (out / "gold-tokens.conllu").exists() and (out / "raw-text.conllu").exists()
+    nlp = spacy.load(out / "training" / "model-best")
+    components = ["senter", "morphologizer", "trainable_lemmatizer", "arc_scorer", "mind_root"]
+    assert nlp.pipe_names == ["tok2vec", *components]
+
+
+def test_the_wheel_is_complete(built):
+    out, _ = built
+    (path,) = (out / "dist").iterdir()
+    assert path.name == "en_demo-0.1.0-py3-none-any.whl" and path.stat().st_size < 10_000_000
+    with zipfile.ZipFile(path) as archive:
+        metadata = archive.read("en_demo-0.1.0.dist-info/METADATA").decode()
+        meta = srsly.json_loads(archive.read("en_demo/en_demo-0.1.0/meta.json").decode())
+    assert metadata.count("Requires-Dist: spacy-mindroot") == 1 and "License: CC0 1.0" in metadata
+    assert "Known limits" in metadata and "97 training sentences" in metadata
+    assert meta["performance"]["gold_tokens"]["UAS"] > 0
+    assert (out / "README.md").read_text("utf8").splitlines()[0] == "# en_demo"
+
+
+def test_what_is_done_is_not_done_again(built, checkout, tmp_path):
+    shutil.copytree(built[0], tmp_path / "out")
+    trained = tmp_path / "out" / "training" / "model-best" / "meta.json"
+    before = trained.stat().st_mtime_ns
+    again = run(checkout / "assets" / "treebank", tmp_path / "out", *OPTIONS)
+    assert again.exit_code == 0 and again.output.count("was done before") == 5, again.output
+    (tmp_path / "out" / "raw-text.conllu").unlink()
+    other = run(checkout / "assets" / "treebank", tmp_path / "out", *OPTIONS, "--author", "A. B.")
+    assert other.output.count("was done before") == 2
+    assert trained.stat().st_mtime_ns == before
+    (wheel,) = (tmp_path / "out" / "dist").iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        assert "Author: A. B." in archive.read("en_demo-0.1.0.dist-info/METADATA").decode()
+
+
+def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "train", lambda *args, **kwargs: pytest.fail("it has been trained"))
+    treebank = checkout / "assets" / "treebank"
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "train.conllu").write_text("1\ta\t_\t_\t_\t_\t2\troot\t_\t_\n\n")
+    for args, says in [
+        ((treebank, tmp_path / "out", "--name", "a-b"), "can't be the name of a package"),
+        ((tmp_path / "broken", tmp_path / "out"), "train.conllu:1"),
+        ((tmp_path / "broken", tmp_path), "which holds the treebank"),
+        ((tmp_path / "broken", tmp_path / "broken"), "which holds the treebank"),
+    ]:
+        result = run(*args)
+        assert result.exit_code == 1 and says in result.stderr, result.output
+    assert run(treebank, tmp_path / "out", "--optimize", "nothing").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "folder, name",
+    [("UD_Afrikaans-AfriBooms", "afrikaans_afribooms"), ("my-treebank", "my_treebank"), ("ä", "pipeline")],
+)
+def test_the_name_of_a_package_is_that_of_the_treebank(tmp_path, folder, name):
+    assert module._package_name(tmp_path / folder) == name
