@@ -40,10 +40,11 @@ MAY_IMPORT = {
     "": {"core"},
     "inference": {"", "core"},
     "pipeline": {"", "core", "inference"},
+    "drawing": {"", "core", "inference", "pipeline"},
     "arc_scorer": {"", "core", "inference", "pipeline"},
     "conllu": {"", "core", "pipeline"},
-    "audit": {"", "core", "pipeline", "arc_scorer", "conllu"},
-    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit"},
+    "audit": {"", "core", "pipeline", "arc_scorer", "conllu", "drawing"},
+    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "drawing"},
 }
 WITHOUT_SPACY = ("core", "", "inference")
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
