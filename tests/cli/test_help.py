@@ -17,6 +17,8 @@ COMMANDS = {
     "repair": commands.repair_cli,
     "vote": commands.vote_cli,
     "show": commands.show_cli,
+    "rank": commands.rank_cli,
+    "suspect": commands.suspect_cli,
 }
 
 
