@@ -306,6 +306,100 @@ def calibration(
     typer.echo(f"Wrote {figure}.")
 
 
+@app.command()
+def confidence(
+    treebanks: Treebanks = "Irish-IDT,Afrikaans-AfriBooms,Vietnamese-VTB",
+    sizes: str = typer.Option("20,50,100,200,400,0", help="Training sentences, by commas; 0 for all"),
+    seeds: Seeds = 3,
+    optimize: str = typer.Option("efficiency", help="Config of init-config: efficiency or accuracy"),
+    results: Results = ROOT / "benchmarks/results/confidence.jsonl",
+    figure: Path = typer.Option(ROOT / "docs" / "training-size.png", help="Where the plot goes (needs matplotlib)"),
+    run: Run = True,
+) -> None:
+    """Confidence against training size, with each of the three losses; all runs but those that are noted already.
+
+    Parsers see words alone: tags, heads and labels of the test sets are predicted.
+    """
+    from .confidence import means, plot, read_runs, run_all
+
+    numbers = [int(size) for size in sizes.split(",")]
+    for one in run_all(DATA, treebanks.split(","), numbers, seeds, optimize, results) if run else ():
+        typer.echo(f"{one.treebank}, {one.size or 'all'}, {one.loss}, seed {one.seed}: UAS {one.uas}, ECE {one.ece}")
+    runs = read_runs(results)
+    names = ("uas", "mean_prob", "ece", "surer_half", "log_loss")
+    rows = [
+        (treebank, n, loss, len(own), *(f"{np.mean([each[name] for each in own]):.2f}" for name in names))
+        for treebank, n, loss, own in means(runs)
+    ]
+    header = ("treebank", "sentences", "loss", "runs", "UAS", "mean head_prob", "ECE", "surer half", "log loss")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "l", *"r" * 6)))
+    plot(runs, figure)
+    typer.echo(f"Wrote {figure}.")
+
+
+@app.command()
+def correction(
+    treebanks: Treebanks = "Irish-IDT,Afrikaans-AfriBooms,Vietnamese-VTB",
+    first: int = typer.Option(100, help="Sentences whose heads are all known from the start"),
+    new: int = typer.Option(400, help="Sentences of which some heads are annotated"),
+    shares: str = typer.Option("0.05,0.1,0.2,0.4", help="Shares of their tokens that are annotated, by commas"),
+    orders: str = typer.Option(
+        "random tokens,rank --by token,random sentences,rank --by sentence", help="What to annotate, by commas"
+    ),
+    seeds: Seeds = 3,
+    results: Results = ROOT / "benchmarks/results/correction.jsonl",
+    run: Run = True,
+) -> None:
+    """Simulate annotators who give heads in the order of `spacy mindroot rank`, or at random; and train again."""
+    from .confidence import read_runs
+    from .correction import simulate_all, simulated_means
+
+    numbers = [float(share) for share in shares.split(",")]
+    settings = {"first": first, "new": new, "seeds": seeds, "orders": orders.split(","), "shares": numbers}
+    for one in simulate_all(DATA, treebanks.split(","), **settings, results=results) if run else ():
+        typer.echo(f"{one.treebank}, {one.order}, {one.share}, seed {one.seed}: UAS {one.uas}")
+    groups = simulated_means(read_runs(results))
+    columns = sorted({share for _, _, share in groups})
+    rows = [
+        (
+            treebank,
+            order,
+            *(
+                f"{np.mean(groups[treebank, order, share]):.2f}" if (treebank, order, share) in groups else ""
+                for share in columns
+            ),
+        )
+        for treebank, order in sorted({(treebank, order) for treebank, order, _ in groups})
+    ]
+    header = ("treebank", "annotated", *(f"UAS, {share:.0%}" for share in columns))
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "l", *"r" * len(columns))))
+
+
+@app.command()
+def suspect(
+    treebanks: Treebanks = "Afrikaans-AfriBooms,Irish-IDT",
+    most: int = typer.Option(100_000, help="Sentences of the training part of each"),
+    folds: int = typer.Option(5, help="As of `spacy mindroot suspect`"),
+    steps: int = typer.Option(600, help="As of `spacy mindroot suspect`"),
+    optimize: str = typer.Option("efficiency", help="As of `spacy mindroot suspect`"),
+    seed: int = typer.Option(1, help="Seed of the corrupted heads, the folds and the parsers"),
+    results: Results = ROOT / "benchmarks/results/suspect.jsonl",
+    run: Run = True,
+) -> None:
+    """Corrupt 1 % of the gold heads of treebanks, and count how many are among the first 1 % of the suspects."""
+    from .confidence import read_runs
+    from .correction import detect
+
+    for treebank in treebanks.split(",") if run else ():
+        (path,) = (DATA / "ud" / f"UD_{treebank}").glob("*-ud-train.conllu")
+        found = detect(path, most=most, optimize=optimize, folds=folds, steps=steps, seed=seed)
+        results.parent.mkdir(parents=True, exist_ok=True)
+        with open(results, "a", encoding="utf8") as file:
+            file.write(json.dumps(asdict(found)) + "\n")
+    for each in read_runs(results):
+        typer.echo(", ".join(f"{name} {value}" for name, value in each.items()))
+
+
 def _read(results: Path) -> dict[tuple[str, str, int], dict]:
     if not results.exists():
         return {}

@@ -15,12 +15,12 @@ import numpy as np
 import spacy
 from spacy.language import Language
 
-from scripts.demo_picture import GREEN, RED, drawn, picture, score_text
-from spacy_mindroot import tree_weight
+from scripts.demo_picture import drawn, picture, score_text
+from spacy_mindroot import render, tree_weight
 from spacy_mindroot.audit.corpus import read_corpus, score_sentences
-from spacy_mindroot.audit.drawing import DrawnTree
 from spacy_mindroot.audit.measures import AuditedSentence, Comparison, audit_sentences, summarize
 from spacy_mindroot.cli.text_trees import side_by_side, tree_lines
+from spacy_mindroot.drawing.render import percent
 from spacy_mindroot.inference import kbest, log_partition, marginals
 from spacy_mindroot.score_file import read_score_file
 
@@ -48,20 +48,17 @@ def print_scores(metrics: Path, corpus: Path, audited: list[AuditedSentence]) ->
 
 
 def print_parse(nlp: Language, text: str, out: Path) -> None:
-    """Print a parse with the probability of each head, and draw it with the next best tree."""
+    """Print a parse with the probability of each head and the words with two likely heads, and draw it."""
     sentence = score_text(nlp, text)
     words, probabilities = sentence.words, marginals(sentence.scores)
     trees = [heads for heads, _ in kbest(sentence.scores, 2)]
     labels = [
-        [
-            f"{label} {percent(probabilities[token, head])}"
-            for token, (head, label) in enumerate(zip(heads.tolist(), sentence.labels(heads), strict=True))
-        ]
-        for heads in trees
+        f"{label} {percent(probabilities[token, head])}"
+        for token, (head, label) in enumerate(zip(trees[0].tolist(), sentence.labels(trees[0]), strict=True))
     ]
     shares = [np.exp(tree_weight(sentence.scores, heads) - log_partition(sentence.scores)) for heads in trees]
     print(text + "\n")
-    print("\n".join(tree_lines(words, trees[0].tolist(), labels[0])))
+    print("\n".join(tree_lines(words, trees[0].tolist(), labels)))
     print(
         "\nEach percentage is the probability of the head, summed over all trees with one root. This tree\n"
         f"has {percent(shares[0])} of the probability, the next best one {percent(shares[1])}. They differ in:\n"
@@ -69,15 +66,8 @@ def print_parse(nlp: Language, text: str, out: Path) -> None:
     for token in np.flatnonzero(trees[0] != trees[1]).tolist():
         heads = [f"{head_word(words, tree[token])} ({percent(probabilities[token, tree[token]])})" for tree in trees]
         print(f"    the head of {words[token]!r}: {' or '.join(heads)}")
-    captions = (f"Most probable tree ({percent(shares[0])})", f"Next best tree ({percent(shares[1])})")
-    above, below = (DrawnTree(heads.tolist(), of_tree) for heads, of_tree in zip(trees, labels, strict=True))
-    out.write_text(picture(words, above, below, captions, colours=(GREEN, RED)), "utf8")
-    print(f"\nBoth as a picture: {out}")
-
-
-def percent(share: float) -> str:
-    """Return a probability in percent; only certainty is 100%."""
-    return "<1%" if 0 < share < 0.005 else ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
+    out.write_text(render(nlp(text), form="svg"), "utf8")
+    print(f"\nAs a picture: {out}")
 
 
 def head_word(words: list[str], head: int) -> str:

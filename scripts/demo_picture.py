@@ -15,24 +15,18 @@ from pathlib import Path
 import spacy
 
 from spacy_mindroot import decode
-from spacy_mindroot.audit.drawing import DrawnTree, draw_trees
 from spacy_mindroot.decoding import Heads
+from spacy_mindroot.drawing.style import PICTURE_STYLE
+from spacy_mindroot.drawing.trees import DrawnTree, draw_trees
 from spacy_mindroot.scored import ScoredSentence
 
-RED, GREEN = "#c0392b", "#1a7f37"
-
-# ABOVE and BELOW stand for the colours of the arcs that differ. The card has a background of its own, so that the
-# picture is readable on light and on dark pages.
-STYLE = """
-.card { fill: #ffffff; stroke: #d8dde3; }
-text { font: 14px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1c2128; }
-.arc { fill: none; stroke: #9aa3ad; stroke-width: 1.2; } .tip { fill: #9aa3ad; }
-.label { fill: #57606a; font-size: 11px; text-anchor: middle; paint-order: stroke; stroke: #ffffff; stroke-width: 4px; }
-.word { text-anchor: middle; } .word.marked { font-weight: 700; }
-.marked.arc { stroke-width: 2.4; } .marked.label { font-weight: 700; }
-.above.marked.arc { stroke: ABOVE; } .above.marked.tip, .above.marked.label { fill: ABOVE; }
-.below.marked.arc { stroke: BELOW; } .below.marked.tip, .below.marked.label { fill: BELOW; }
-.caption { font-weight: 600; } .caption.above { fill: ABOVE; } .caption.below { fill: BELOW; }
+# Red for the tree above the words and blue for the one below. The arcs that differ are thicker as well.
+STYLE = f"""{PICTURE_STYLE}
+.mindroot .marked.arc {{ stroke-width: 2.8; }} .mindroot text.marked {{ font-weight: 700; }}
+.mindroot .above.marked.arc {{ stroke: var(--mr-p0); }} .mindroot .below.marked.arc {{ stroke: var(--mr-p5); }}
+.mindroot .above.marked.tip, .mindroot text.above.marked, .mindroot .caption.above {{ fill: var(--mr-p0); }}
+.mindroot .below.marked.tip, .mindroot text.below.marked, .mindroot .caption.below {{ fill: var(--mr-p5); }}
+.mindroot text.caption {{ text-anchor: start; }}
 """
 MARGIN, CAPTION, CHARACTER = 18, 28, 8
 
@@ -51,28 +45,18 @@ def score_text(nlp: spacy.language.Language, text: str) -> ScoredSentence:
     )
 
 
-def picture(
-    words: list[str],
-    above: DrawnTree,
-    below: DrawnTree,
-    captions: tuple[str, str],
-    colours: tuple[str, str] = (RED, GREEN),
-) -> str:
-    """Return an SVG document with one tree above the words and one below, each with a caption.
-
-    colours: Of the captions, and of the arcs in which the two trees differ.
-    """
+def picture(words: list[str], above: DrawnTree, below: DrawnTree, captions: tuple[str, str]) -> str:
+    """Return an SVG document with one tree above the words and one below, each with a caption in its colour."""
     marked = [token for token, (one, other) in enumerate(zip(above.heads, below.heads, strict=True), 1) if one != other]
     trees = draw_trees(words, above, below, marked=marked)
     width, height = (int(re.search(rf'{side}="(\d+)"', trees)[1]) for side in ("width", "height"))
     full_width = max(width, CHARACTER * max(map(len, captions))) + 2 * MARGIN
     full_height = height + 2 * MARGIN + 2 * CAPTION
-    style = STYLE.replace("ABOVE", colours[0]).replace("BELOW", colours[1])
     content = re.sub(r"^<svg[^>]*>|</svg>$", "", trees)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width} {full_height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="mindroot" viewBox="0 0 {full_width} {full_height}" '
         f'width="{full_width}" height="{full_height}">\n'
-        f"<style>{style}</style>\n"
+        f"<style>{STYLE}</style>\n"
         f'<rect class="card" x="0.5" y="0.5" width="{full_width - 1}" height="{full_height - 1}" rx="10"/>\n'
         f'<text class="caption above" x="{MARGIN}" y="{MARGIN + 10}">{escape(captions[0])}</text>\n'
         f'<g transform="translate({(full_width - width) / 2:.0f},{MARGIN + CAPTION})">{content}</g>\n'

@@ -17,6 +17,7 @@ from .trees import count_roots, is_projective, is_tree, tree_weight
 from .voting import arc_votes, vote_heads
 
 if TYPE_CHECKING:
+    from .drawing.render import render
     from .pipeline.annotate import TangledTreeWarning, restore_sentences
     from .pipeline.extensions import install_extensions
 
@@ -34,6 +35,7 @@ __all__ = [
     "is_tree",
     "read_score_file",
     "reduce_labels",
+    "render",
     "repair_heads",
     "restore_sentences",
     "tree_weight",
@@ -43,9 +45,10 @@ __all__ = [
 
 
 _NEED_SPACY = {
-    "TangledTreeWarning": "annotate",
-    "install_extensions": "extensions",
-    "restore_sentences": "annotate",
+    "TangledTreeWarning": "pipeline.annotate",
+    "install_extensions": "pipeline.extensions",
+    "render": "drawing.render",
+    "restore_sentences": "pipeline.annotate",
 }
 
 
@@ -58,7 +61,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f".pipeline.{_NEED_SPACY[name]}", __name__), name)
+    value = getattr(import_module(f".{_NEED_SPACY[name]}", __name__), name)
     globals()[name] = value
     return value
 

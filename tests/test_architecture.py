@@ -40,12 +40,13 @@ MAY_IMPORT = {
     "": {"core"},
     "inference": {"", "core"},
     "pipeline": {"", "core", "inference"},
+    "drawing": {"", "core", "inference", "pipeline"},
     "arc_scorer": {"", "core", "inference", "pipeline"},
     "conllu": {"", "core", "pipeline"},
-    "audit": {"", "core", "pipeline", "arc_scorer", "conllu"},
+    "audit": {"", "core", "pipeline", "arc_scorer", "conllu", "drawing"},
     "evaluation": {"", "core", "pipeline", "conllu", "audit"},
     "building": {"", "core", "pipeline", "conllu", "evaluation"},
-    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "evaluation", "building"},
+    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "evaluation", "building", "drawing"},
 }
 WITHOUT_SPACY = ("core", "", "inference")
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for

@@ -38,17 +38,19 @@ def test_links_and_pictures_are_absolute_and_lead_to_files(checkout, text):
     assert unmapped == []
 
 
-def test_the_picture_stands_alone(checkout, text):
-    (picture,) = [file_of(target, checkout) for target in links(text) if target.endswith(".svg")]
-    svg = picture.read_text("utf8")
-    assert svg.startswith("<svg ") and "<style>" in svg and "<rect" in svg
-    assert svg.count(">root</text>") == 3  # two above the words, one below
+def test_the_pictures_stand_alone(checkout, text):
+    pictures = [file_of(target, checkout) for target in links(text) if target.endswith(".svg")]
+    assert [picture.name for picture in pictures] == ["two-roots.svg", "parse.svg"]
+    for picture, roots in zip(pictures, (3, 1), strict=True):  # two roots above the words and one below; one root
+        svg = picture.read_text("utf8")
+        assert svg.startswith("<svg ") and "<style>" in svg and "<rect" in svg and "prefers-color-scheme" in svg
+        assert svg.count(">root</text>") == roots
 
 
 def test_its_commands_exist(text):
     lines = [line for block in blocks(text, "sh") for line in block.splitlines() if "spacy mindroot" in line]
     commands = {line.split("spacy mindroot ")[1].split()[0] for line in lines}
-    assert commands == {"init-config", "repair", "audit"}
+    assert commands == {"init-config", "repair", "show", "audit"}
     for line in lines:
         command, *words = line.split("spacy mindroot ")[1].split()
         shown = [sys.executable, "-m", "spacy", "mindroot", command, "--help"]

@@ -34,6 +34,23 @@ class LabelsOnDemand(ArcLabels):
         self._ops, self._scores, self._sentence = ops, scores, sentence
         self._group, self._row, self.dtype = group, row, np.dtype(dtype)
 
+    def probabilities(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
+        """Return the probability of each label of the arc to each token, given that arc.
+
+        heads (np.ndarray): The head of each token, (n,), 0 = ROOT, j = token j of the sentence. They need not be a
+            tree.
+        RETURNS (np.ndarray): (n, labels), in the order of `doc._.arc_label_names`. Arcs from ROOT have the label ROOT,
+            and no others.
+        """
+        with one_thread():
+            scores = self._ops.to_numpy(self._scores.of_tree(self._sentence, heads)).astype(np.float64)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found = np.zeros((len(heads), scores.shape[1] + 1))
+        found[:, 1:] = weights / weights.sum(axis=1, keepdims=True)
+        found[heads == 0] = 0.0
+        found[heads == 0, 0] = 1.0
+        return found
+
     def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
         with one_thread():
             return self._scores.best_of_tree(self._sentence, heads).astype(self.dtype)

@@ -25,7 +25,16 @@ from ..pipeline.sources import DocArcScores
 from ..scored import ScoredSentence
 from ..trees import MISSING
 
-__all__ = ["GoldSentence", "load_pipeline", "piped", "read_corpus", "reads_surface_tokens", "score_sentences"]
+__all__ = [
+    "GoldSentence",
+    "keep_probabilities",
+    "load_pipeline",
+    "parse_sentences",
+    "piped",
+    "read_corpus",
+    "reads_surface_tokens",
+    "score_sentences",
+]
 
 _READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
 _Context = TypeVar("_Context")
@@ -165,6 +174,49 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
                 gold_labels=gold.labels,
                 name=gold.name,
             )
+
+
+def keep_probabilities(nlp: Language) -> None:
+    """Let the `mind_root` of a pipeline set `token._.head_prob`, and leave arc scores on the Doc.
+
+    RAISES (CorpusError): If the pipeline has no `mind_root`.
+    """
+    component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)
+    if component is None:
+        raise CorpusError(
+            f"The pipeline has the components {', '.join(nlp.pipe_names) or 'none'}, but no mind_root, so there are no "
+            "probabilities of heads."
+        )
+    component.keep_scores = component.confidence = True
+
+
+def parse_sentences(
+    nlp: Language, sentences: Iterable[GoldSentence], *, given: bool = False
+) -> Iterator[tuple[Doc, GoldSentence]]:
+    """Parse sentences with a whole pipeline, each as a Doc of its own, with its tokens.
+
+    nlp (Language): A pipeline. See `keep_probabilities`.
+    given (bool): The heads of the sentences that are known are required (`doc._.arc_constraints`).
+    RAISES (MindRootError): If there is no tree with the required heads, or a component fails.
+    """
+    pairs = ((_blank(nlp, sentence, given), sentence) for sentence in sentences)
+    for doc, gold in piped(nlp, pairs):
+        found = len(list(doc.sents))
+        if found != 1:
+            raise CorpusError(
+                f"{gold.name} is one sentence, but has {found} once it is parsed. Does a component of the pipeline "
+                "split sentences anew?"
+            )
+        yield doc, gold
+
+
+def _blank(nlp: Language, sentence: GoldSentence, given: bool) -> Doc:
+    n = len(sentence.words)
+    doc = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=[i == 0 for i in range(n)])
+    known = [(i, head - 1 if head else i) for i, head in enumerate(sentence.heads.tolist()) if head != MISSING]
+    if given and known:
+        doc._.arc_constraints = {"required": known}
+    return doc
 
 
 def piped(nlp: Language, pairs: Iterable[tuple[str | Doc, _Context]]) -> Iterator[tuple[Doc, _Context]]:

@@ -10,8 +10,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from .drawing import DrawnTree, draw_trees
-from .escapes import markdown_text, visible
+from ..drawing.trees import DrawnTree, draw_trees
+from ..escapes import markdown_text, visible
 from .measures import NAMES, Audit, AuditedSentence, Comparison
 
 __all__ = [

@@ -442,3 +442,188 @@ def vote_cli(
     from .vote import run
 
     run(files, out, weights, demoted_label)
+
+
+@mindroot.command("show")
+def show_cli(
+    model: str = typer.Argument(..., metavar="MODEL", help="Pipeline with a mind_root"),
+    text: str = typer.Argument(
+        ...,
+        metavar="INPUT",
+        help="Text to parse, - for standard input, or the name of a .spacy or CoNLL-U file, whose tokens are kept",
+    ),
+    out: Path | None = typer.Option(
+        None,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="File to write, or - for standard output: an HTML page or, if the name ends in .svg, the picture of a "
+        "single sentence (default: print trees in the terminal)",
+        dir_okay=False,
+        allow_dash=True,
+    ),
+    most: int = typer.Option(100, "--most", "-m", metavar="N", min=1, help="Largest number of sentences to draw"),
+    close: float = typer.Option(
+        0.15,
+        "--close",
+        metavar="P",
+        min=0.0,
+        help="Draw the next best head of a word if its probability is at least this. More than 1 for none",
+    ),
+    gold: bool = typer.Option(
+        False, "--gold", help="Draw the heads in the file where the parser has others (default: off)"
+    ),
+    surface_tokens: bool | None = typer.Option(
+        None,
+        "--surface-tokens/--words",
+        help="Parse the multiword tokens of CoNLL-U, or the words in them (default: as the corpus reader in the "
+        "pipeline's config; words if it names none)",
+    ),
+) -> None:
+    """Parse text or a corpus, and draw the trees with the probability of each head.
+
+    The surer an arc, the thicker and bluer its line; a probability under 95 % is written on it. Below the words, a
+    dashed arc leads from the next most probable head where that is close. All probabilities appear while the pointer
+    is on an arc or a word. The page needs no script and no network, and follows the light or dark theme.
+    """
+    from .show import run
+
+    run(model, text, out, most, close, gold, surface_tokens)
+
+
+@mindroot.command("rank")
+def rank_cli(
+    corpus: Path = typer.Argument(
+        ...,
+        metavar="CORPUS",
+        help="Sentences to parse: a .spacy file, or a CoNLL-U file or folder. Their tokens are kept",
+        exists=True,
+    ),
+    model: str = typer.Option(
+        ..., "--model", "-m", metavar="MODEL", help="Pipeline with an arc_scorer and a mind_root"
+    ),
+    by: str = typer.Option("sentence", "--by", "-b", metavar="sentence|token", help="What to order"),
+    criterion: str = typer.Option(
+        "rate",
+        "--criterion",
+        "-c",
+        metavar="rate|errors",
+        help="Order of sentences: by the expected number of wrong heads per token to read, or in the whole sentence",
+    ),
+    most: int | None = typer.Option(
+        None, "--most", metavar="N", min=1, help="Number of sentences or tokens to write (default: all)"
+    ),
+    given: bool = typer.Option(
+        False,
+        "--given",
+        help="Keep the heads in CORPUS: the trees contain them, and only words without a head are ranked (default: "
+        "parse all words anew)",
+    ),
+    out: Path | None = typer.Option(
+        None,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="CoNLL-U file to write, or - for standard output (default: print tables only)",
+        dir_okay=False,
+        allow_dash=True,
+    ),
+    report: Path | None = typer.Option(
+        None,
+        "--report",
+        "-r",
+        metavar="FILE",
+        help="File to write the ranking to, as JSON lines (default: none)",
+        dir_okay=False,
+        allow_dash=True,
+    ),
+    surface_tokens: bool | None = typer.Option(
+        None,
+        "--surface-tokens/--words",
+        help="Parse the multiword tokens of CoNLL-U, or the words in them (default: as the corpus reader in the "
+        "pipeline's config; words if it names none)",
+    ),
+) -> None:
+    """Parse a corpus, and order its sentences or tokens for correction: the least certain first.
+
+    The chance that a head is wrong is one minus its probability. By sentence, those with the most wrong heads expected
+    per token come first, so that each token read finds as many errors as possible; by token, those with the least
+    probable heads. Ties keep the order of the corpus. Prints the first of them, and how many of the wrong heads are
+    expected in the first tokens.
+
+    Writes CoNLL-U in this order, with the trees of the parser; comments (`# rank = 1`, `# expected_errors = 2.31`,
+    `# tokens_to_read = 12`); and, in MISC, HeadProb and, where there is a second likely head, NextHead, NextProb and
+    NextDeprel. By token, Rank marks the tokens to read.
+    """
+    from .rank import run
+
+    run(corpus, model, by, criterion, most, given, out, report, surface_tokens)
+
+
+@mindroot.command("suspect")
+def suspect_cli(
+    gold: Path = typer.Argument(..., metavar="GOLD", help="Annotated CoNLL-U file, or a folder of them", exists=True),
+    out: Path | None = typer.Option(
+        None,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="CoNLL-U file to write, or - for standard output (default: print a table only)",
+        dir_okay=False,
+        allow_dash=True,
+    ),
+    report: Path | None = typer.Option(
+        None,
+        "--report",
+        "-r",
+        metavar="FILE",
+        help="File to write all suspects to, as JSON lines (default: none)",
+        dir_okay=False,
+        allow_dash=True,
+    ),
+    what: str = typer.Option(
+        "both",
+        "--what",
+        "-w",
+        metavar="heads|labels|both",
+        help="What to suspect: heads whatever their labels, labels whose heads are not suspect, or both",
+    ),
+    most: int | None = typer.Option(
+        None, "--most", metavar="N", min=1, help="Number of suspects to write (default: all)"
+    ),
+    folds: int = typer.Option(
+        5, "--folds", "-k", metavar="K", min=2, help="Number of parsers; each is trained on the other folds"
+    ),
+    steps: int = typer.Option(600, "--steps", metavar="N", min=1, help="Training steps of each parser"),
+    seed: int = typer.Option(0, "--seed", metavar="N", min=0, help="Random seed of the folds and parsers"),
+    config: Path | None = typer.Option(
+        None,
+        "--config",
+        "-c",
+        metavar="FILE",
+        help="Training config with an arc_scorer (default: the one that `spacy mindroot init-config` makes)",
+        exists=True,
+        dir_okay=False,
+    ),
+    optimize: str = typer.Option(
+        "efficiency",
+        "--optimize",
+        metavar="accuracy|efficiency",
+        help="What the default config is optimized for. The one for accuracy takes about twice as long",
+    ),
+    lang: str = typer.Option("xx", "--lang", "-l", metavar="CODE", help="Language of the default config; xx for any"),
+) -> None:
+    """List annotated arcs of a treebank that parsers trained on its other parts hold for unlikely.
+
+    The treebank is divided into folds, by documents (comments `# newdoc`) or blocks of neighbouring sentences. Each
+    fold is scored by a parser that was trained on the others. Arcs are ordered by how much the probability of the best
+    other arc exceeds that of the annotated arc. Ties keep the order of the corpus. All arcs for which another arc is
+    more probable are listed; most errors are among the first.
+
+    Writes the sentences with suspects as CoNLL-U, in this order, with comments (`# rank = 1`, `# suspects = 2`) and, in
+    MISC of the suspects, Rank, HeadProb, DeprelProb, OtherHead, OtherDeprel, OtherHeadProb and OtherDeprelProb. The
+    annotation itself does not change.
+    """
+    from .suspect import run
+
+    run(gold, out, report, what, most, folds, steps, seed, config, optimize, lang)

@@ -11,11 +11,11 @@ from tqdm import tqdm
 from wasabi import table
 
 from ..audit.decoded import DecodedSentence, decode_sentences
-from ..audit.escapes import visible
 from ..audit.evaluation import Right, attachment_score, count_right
 from ..conllu import format_sentence
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
+from ..escapes import visible
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidence_of, margin
 from ..inference.next_best import kbest_matrix

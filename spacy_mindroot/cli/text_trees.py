@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
-from ..audit.escapes import visible
+from ..escapes import visible
 
 __all__ = ["side_by_side", "tree_lines"]
 

@@ -16,6 +16,9 @@ COMMANDS = {
     "init-config": commands.init_config_cli,
     "repair": commands.repair_cli,
     "vote": commands.vote_cli,
+    "show": commands.show_cli,
+    "rank": commands.rank_cli,
+    "suspect": commands.suspect_cli,
 }
 
 

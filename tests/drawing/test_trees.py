@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from generators import random_tree, zigzag
-from spacy_mindroot.audit.drawing import DrawnTree, draw_trees
+from spacy_mindroot.drawing.trees import DrawnTree, draw_trees
 
 
 def parts(svg, kind):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_mindroot.audit.escapes import markdown_text, visible
+from spacy_mindroot.escapes import markdown_text, visible
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,209 @@
+"""Confidence against training size: parsers trained on a part of a treebank, and how well they know what they know.
+
+Parsers see words alone. Tokens and sentence boundaries of the test set are gold; tags, heads and labels are predicted.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import load_config_from_str
+
+from spacy_mindroot import decode_batch
+from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
+from spacy_mindroot.audit.cross_validation import new_parser, train, with_steps
+from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.conllu import sentence_to_doc
+from spacy_mindroot.inference import marginals_batch
+
+from .calibration import reliability
+
+LOSSES = ("head", "tree", "both")
+SIZES = (20, 50, 100, 200, 400, 0)  # sentences; 0 for all
+# Training steps by the number of sentences: as many as fit on a development set, roughly.
+STEPS = ((50, 300), (100, 400), (200, 600), (400, 900), (10**9, 1500))
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """One run: a parser trained on some sentences, on the test set. Shares, probabilities and errors are in percent.
+
+    uas: Heads that are right.
+    mean_prob: Mean probability of the heads.
+    ece: Expected calibration error of the heads, in ten bins.
+    surer_half: Heads that are right among the half of the tokens with the highest probabilities.
+    log_loss: Mean of minus the logarithm of the probability of the gold head, in nats.
+    """
+
+    treebank: str
+    size: int
+    loss: str
+    seed: int
+    optimize: str
+    steps: int
+    sentences: int
+    cpu_seconds: float
+    uas: float
+    mean_prob: float
+    ece: float
+    surer_half: float
+    log_loss: float
+
+
+def steps_for(sentences: int) -> int:
+    """Return the number of training steps."""
+    return next(steps for most, steps in STEPS if sentences <= most)
+
+
+def treebank_part(folder: Path, part: str, vocab: object) -> list[GoldSentence]:
+    """Return the sentences of a part of a UD treebank."""
+    (path,) = folder.glob(f"*-ud-{part}.conllu")
+    return list(read_corpus(path, vocab))
+
+
+def gold_docs(nlp: Language, sentences: Sequence[GoldSentence]) -> list[Doc]:
+    """Return annotated Docs, one per sentence."""
+    docs = []
+    for sentence in sentences:
+        docs.append(sentence_to_doc(nlp.vocab, sentence.conllu))
+        docs[-1]._.conllu = None
+    return docs
+
+
+def make_parser(optimize: str, steps: int, seed: int, **scorer: object) -> Language:
+    """Return an untrained parser from the config that `spacy mindroot init-config` makes."""
+    config = load_config_from_str(make_config("xx", optimize, [], None))
+    config["components"]["arc_scorer"] |= scorer
+    return new_parser(with_steps(config, steps), seed)
+
+
+def matrices(nlp: Language, sentences: Sequence[GoldSentence]) -> list[np.ndarray]:
+    """Return the arc scores that a pipeline gives to sentences."""
+    at = nlp.pipe_names.index("arc_scorer")
+    with nlp.select_pipes(enable=nlp.pipe_names[: at + 1]):
+        docs = (Doc(nlp.vocab, words=each.words, spaces=each.spaces) for each in sentences)
+        return [doc._.arc_scores[0] for doc in nlp.pipe(docs)]
+
+
+def measure(scores: Sequence[np.ndarray], gold: Sequence[GoldSentence]) -> dict[str, float]:
+    """Return the measures of `Confidence`."""
+    heads, marginals = decode_batch(list(scores)), marginals_batch(list(scores))
+    right = np.concatenate([own == each.heads for own, each in zip(heads, gold, strict=True)])
+    prob, of_gold = (
+        np.concatenate([p[np.arange(len(own)), own] for p, own in zip(marginals, trees, strict=True)])
+        for trees in (heads, [each.heads for each in gold])
+    )
+    prob = np.minimum(prob, 1.0)
+    _, mean, accuracy, share = reliability(prob, right)
+    order = np.argsort(-prob, kind="stable")[: round(len(prob) / 2)]
+    return {
+        "uas": 100 * float(right.mean()),
+        "mean_prob": 100 * float(prob.mean()),
+        "ece": 100 * float(np.sum(np.abs(mean - accuracy) * share)),
+        "surer_half": 100 * float(right[order].mean()),
+        "log_loss": float(-np.log(np.maximum(of_gold, 1e-12)).mean()),
+    }
+
+
+def run(folder: Path, size: int, loss: str, seed: int, optimize: str) -> Confidence:
+    """Train a parser on a random part of a treebank. Of one seed, smaller parts are contained in larger ones."""
+    probe = new_parser(load_config_from_str('[nlp]\nlang = "xx"\npipeline = []\n'), seed)
+    every = treebank_part(folder, "train", probe.vocab)
+    order = np.random.default_rng(seed).permutation(len(every))
+    chosen = [every[k] for k in order[: size or len(every)].tolist()]
+    steps = steps_for(len(chosen))
+    began = time.process_time()
+    nlp = make_parser(optimize, steps, seed, loss=loss)
+    averages = train(nlp, gold_docs(nlp, chosen), steps, seed)
+    seconds = time.process_time() - began
+    test = treebank_part(folder, "test", nlp.vocab)
+    with nlp.use_params(averages):
+        measures = measure(matrices(nlp, test), test)
+    return Confidence(
+        treebank=folder.name.removeprefix("UD_"),
+        size=size,
+        loss=loss,
+        seed=seed,
+        optimize=optimize,
+        steps=steps,
+        sentences=len(chosen),
+        cpu_seconds=round(seconds, 1),
+        **{name: round(value, 3) for name, value in measures.items()},
+    )
+
+
+def read_runs(path: Path) -> list[dict]:
+    """Return the runs that a file of JSON lines holds."""
+    return [json.loads(line) for line in path.read_text("utf8").splitlines()] if path.exists() else []
+
+
+def run_all(
+    data: Path, treebanks: Sequence[str], sizes: Sequence[int], seeds: int, optimize: str, results: Path
+) -> Iterator[Confidence]:
+    """Do the runs that are not in a file yet, small sizes first, and add each to the file."""
+    done = {(each["treebank"], each["size"], each["loss"], each["seed"]) for each in read_runs(results)}
+    for size, seed, treebank, loss in product(sizes, range(1, seeds + 1), treebanks, LOSSES):
+        if (treebank, size, loss, seed) in done:
+            continue
+        found = run(data / "ud" / f"UD_{treebank}", size, loss, seed, optimize)
+        results.parent.mkdir(parents=True, exist_ok=True)
+        with open(results, "a", encoding="utf8") as file:
+            file.write(json.dumps(asdict(found)) + "\n")
+        yield found
+
+
+def means(runs: Sequence[dict]) -> Iterator[tuple[str, int, str, list[dict]]]:
+    """Yield the runs of each treebank, number of sentences and loss, in this order."""
+    groups = defaultdict(list)
+    for each in runs:
+        groups[each["treebank"], each["sentences"], LOSSES.index(each["loss"])].append(each)
+    for (treebank, sentences, loss), own in sorted(groups.items()):
+        yield treebank, sentences, LOSSES[loss], own
+
+
+def plot(runs: Sequence[dict], path: Path) -> None:
+    """Plot calibration error and accuracy against the number of training sentences."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    treebanks = sorted({each["treebank"] for each in runs})
+    rows = (("ece", "calibration error, points"), ("uas", "UAS, and mean probability (dashed)"))
+    figure, axes = pyplot.subplots(2, len(treebanks), figsize=(4 * len(treebanks), 6.2), sharey="row", squeeze=False)
+    looks = {"head": ("#d55e00", "o"), "tree": ("#0072b2", "s"), "both": ("#009e73", "^")}
+    found = list(means(runs))
+    for column, treebank in enumerate(treebanks):
+        for (measure_name, name), axis in zip(rows, axes[:, column], strict=True):
+            for loss, (colour, marker) in looks.items():
+                own = [(n, each) for of, n, with_loss, each in found if of == treebank and with_loss == loss]
+                sizes = [n for n, _ in own]
+                values = [[run_[measure_name] for run_ in each] for _, each in own]
+                axis.plot(sizes, [np.mean(v) for v in values], color=colour, marker=marker, label=f'loss = "{loss}"')
+                axis.fill_between(sizes, [min(v) for v in values], [max(v) for v in values], color=colour, alpha=0.15)
+                if measure_name == "uas":
+                    prob = [np.mean([run_["mean_prob"] for run_ in each]) for _, each in own]
+                    axis.plot(sizes, prob, color=colour, linestyle="--", linewidth=1.2)
+            axis.set_xscale("log")
+            ticks = sorted({n for of, n, _, _ in found if of == treebank})
+            axis.set_xticks(ticks, [str(n) for n in ticks], fontsize=8)
+            axis.minorticks_off()
+            axis.grid(alpha=0.3)
+            if not column:
+                axis.set_ylabel(name)
+        axes[0, column].set_title(treebank, fontsize=10)
+        axes[1, column].set_xlabel("training sentences")
+    axes[0, 0].set_ylim(bottom=0)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=3, frameon=False)
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)

@@ -1,0 +1,258 @@
+"""Whether `spacy mindroot suspect` finds annotation errors, and what correcting in the order of `rank` gains.
+
+For the first, some gold heads are corrupted, and looked for. For the second, an annotator is simulated who gives the
+gold heads of some words of new sentences; the parser is then trained again, with these heads and no others of them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import load_config_from_str
+
+from spacy_mindroot import decode_batch, is_tree
+from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
+from spacy_mindroot.audit.cross_validation import find_documents, split_documents, train, with_steps
+from spacy_mindroot.audit.suspicion import cross_validated, order_suspects
+from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.conllu import Sentence, sentence_to_doc
+from spacy_mindroot.conllu.sentence import HEAD, UPOS
+from spacy_mindroot.inference import marginals_batch
+
+from .confidence import gold_docs, make_parser, matrices, measure, read_runs, treebank_part
+
+
+@dataclass(frozen=True)
+class Detection:
+    """What was found of the corrupted heads.
+
+    precision (dict[str, float]): The share of corrupted heads among the first 1 % of tokens, by criterion.
+    """
+
+    treebank: str
+    config: str
+    sentences: int
+    tokens: int
+    corrupted: int
+    folds: int
+    steps: int
+    seed: int
+    cpu_seconds: float
+    precision: dict[str, float]
+    recall_5: float
+
+
+def corrupt(sentences: list[GoldSentence], share: float, seed: int) -> set[tuple[int, int]]:
+    """Give a share of the words another head, at random, in place. Each sentence stays a tree with one root.
+
+    RETURNS: The numbers of the sentences, from 0, and of the words, from 1.
+    """
+    rng = np.random.default_rng(seed)
+    words = [(k, i) for k, sentence in enumerate(sentences) for i in range(len(sentence.words))]
+    wanted = round(share * len(words))
+    changed: set[tuple[int, int]] = set()
+    for at in rng.permutation(len(words)).tolist():
+        if len(changed) == wanted:
+            break
+        k, i = words[at]
+        heads, own = sentences[k].heads, int(sentences[k].heads[i])
+        for head in rng.permutation(len(heads) + 1).tolist():
+            if head not in (0, i + 1, own) and own != 0:
+                heads[i] = head
+                if is_tree(heads, single_root=True):
+                    conllu = sentences[k].conllu
+                    assert conllu is not None
+                    conllu.replace(i + 1, 6, str(head))
+                    changed.add((k, i + 1))
+                    break
+                heads[i] = own
+    return changed
+
+
+def detect(
+    path: Path, *, most: int, optimize: str, folds: int, steps: int, seed: int, share: float = 0.01
+) -> Detection:
+    """Corrupt heads of a treebank, and look for them by cross-validation."""
+    sentences = list(read_corpus(path, spacy.blank("xx").vocab))[:most]
+    corrupted = corrupt(sentences, share, seed)
+    config = with_steps(load_config_from_str(make_config("xx", optimize, [], None)), steps)
+    began = time.process_time()
+    documents, _ = find_documents(sentences, folds)
+    parts = split_documents(documents, folds, seed)
+    suspects = list(cross_validated(sentences, parts, config, steps=steps, seed=seed))
+    seconds = time.process_time() - began
+    tokens = len(suspects)
+    precision = {}
+    orders = {what: order_suspects(suspects, what) for what in ("heads", "both")}
+    orders["heads, probability alone"] = sorted(suspects, key=lambda each: each.head_prob)
+    for name, ordered in orders.items():
+        first = ordered[: round(0.01 * tokens)]
+        precision[name] = 100 * sum((each.sentence, each.word) in corrupted for each in first) / len(first)
+    first = orders["heads"][: round(0.05 * tokens)]
+    return Detection(
+        treebank=path.parent.name.removeprefix("UD_"),
+        config=optimize,
+        sentences=len(sentences),
+        tokens=tokens,
+        corrupted=len(corrupted),
+        folds=folds,
+        steps=steps,
+        seed=seed,
+        cpu_seconds=seconds,
+        precision=precision,
+        recall_5=100 * sum((each.sentence, each.word) in corrupted for each in first) / len(corrupted),
+    )
+
+
+SHARES = (0.05, 0.1, 0.2, 0.4)  # of the tokens of new sentences that are annotated
+ORDERS = ("random tokens", "rank --by token", "random sentences", "rank --by sentence")
+_STEPS = 600
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One run: a parser trained on sentences with all heads, and on others with the heads of a share of their tokens.
+
+    share (float): The share of annotated tokens; 0 before any, 1 for all.
+    """
+
+    treebank: str
+    first: int
+    new: int
+    order: str
+    share: float
+    seed: int
+    tokens: int
+    cpu_seconds: float
+    uas: float
+    ece: float
+
+
+def choose(order: str, head_prob: Sequence[np.ndarray], share: float, seed: int) -> list[np.ndarray]:
+    """Return which tokens are annotated: for each sentence, a mask of its tokens.
+
+    head_prob (Sequence[np.ndarray]): The probability of each head of the parse, by sentence.
+    share (float): The share of tokens. The last sentence may be annotated in part.
+    """
+    lengths = [len(each) for each in head_prob]
+    flat = np.concatenate(head_prob)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    rng = np.random.default_rng(seed)
+    if order == "random tokens":
+        tokens = rng.permutation(len(flat))
+    elif order == "rank --by token":
+        tokens = np.argsort(flat, kind="stable")
+    else:
+        rate = np.array([(1 - each).mean() for each in head_prob])
+        by = rng.permutation(len(lengths)) if order == "random sentences" else np.argsort(-rate, kind="stable")
+        place = np.empty(len(by), dtype=int)
+        place[by] = np.arange(len(by))
+        tokens = np.argsort(place[sentence], kind="stable")
+    known = np.zeros(len(flat), dtype=bool)
+    known[tokens[: round(share * len(flat))]] = True
+    return np.split(known, np.cumsum(lengths)[:-1])
+
+
+def partly_annotated(nlp: Language, sentences: Sequence[GoldSentence], known: Sequence[np.ndarray]) -> list[Doc]:
+    """Return Docs with the gold heads and labels of some tokens, without tags; none for sentences without any."""
+    docs = []
+    for sentence, mask in zip(sentences, known, strict=True):
+        if not mask.any():
+            continue
+        gold = sentence.conllu
+        assert gold is not None
+        copy = Sentence(gold.source, gold.line, list(gold.lines), gold.columns)
+        for word, annotated in enumerate(mask.tolist(), 1):
+            copy.replace(word, UPOS, "_")
+            if not annotated:
+                copy.replace(word, HEAD, "_")
+        docs.append(sentence_to_doc(nlp.vocab, copy))
+        docs[-1]._.conllu = None
+    return docs
+
+
+def simulate(
+    folder: Path, *, first: int, new: int, seed: int, orders: Sequence[str], shares: Sequence[float], done: set
+) -> Iterator[Correction]:
+    """Yield a run for each order and share that is not done, and before them the parser without new heads."""
+    vocab = spacy.blank("xx").vocab
+    every = treebank_part(folder, "train", vocab)
+    order = np.random.default_rng(seed).permutation(len(every)).tolist()
+    known, pool = ([every[k] for k in part] for part in (order[:first], order[first : first + new]))
+    test = treebank_part(folder, "test", vocab)
+    treebank = folder.name.removeprefix("UD_")
+    tokens = sum(len(each.words) for each in pool)
+
+    def trained(masks: Sequence[np.ndarray]) -> tuple[Language, dict, float]:
+        began = time.process_time()
+        nlp = make_parser("efficiency", _STEPS, seed)
+        docs = gold_docs(nlp, known) + partly_annotated(nlp, pool, masks)
+        return nlp, train(nlp, docs, _STEPS, seed), time.process_time() - began
+
+    def assessed(nlp: Language, averages: dict, seconds: float, name: str, share: float) -> Correction:
+        with nlp.use_params(averages):
+            found = measure(matrices(nlp, test), test)
+        return Correction(
+            treebank,
+            first,
+            new,
+            name,
+            share,
+            seed,
+            round(share * tokens),
+            round(seconds, 1),
+            round(found["uas"], 3),
+            round(found["ece"], 3),
+        )
+
+    wanted = [(name, share) for share, name in product(shares, orders) if (treebank, name, share, seed) not in done]
+    if not wanted:
+        return
+    nlp, averages, seconds = trained([np.zeros(len(each.words), dtype=bool) for each in pool])
+    if (treebank, "none", 0.0, seed) not in done:
+        yield assessed(nlp, averages, seconds, "none", 0.0)
+    with nlp.use_params(averages):
+        scores = matrices(nlp, pool)
+    heads = decode_batch(scores)
+    probabilities = [p[np.arange(len(own)), own] for p, own in zip(marginals_batch(scores), heads, strict=True)]
+    for name, share in wanted:
+        yield assessed(*trained(choose(name, probabilities, share, seed)), name, share)
+
+
+def simulate_all(
+    data: Path,
+    treebanks: Sequence[str],
+    *,
+    first: int,
+    new: int,
+    seeds: int,
+    orders: Sequence[str],
+    shares: Sequence[float],
+    results: Path,
+) -> Iterator[Correction]:
+    """Do the runs that are not in a file yet, and add each to the file."""
+    for seed, treebank in product(range(1, seeds + 1), treebanks):
+        done = {(each["treebank"], each["order"], each["share"], each["seed"]) for each in read_runs(results)}
+        folder = data / "ud" / f"UD_{treebank}"
+        for found in simulate(folder, first=first, new=new, seed=seed, orders=orders, shares=shares, done=done):
+            results.parent.mkdir(parents=True, exist_ok=True)
+            with open(results, "a", encoding="utf8") as file:
+                file.write(json.dumps(asdict(found)) + "\n")
+            yield found
+
+
+def simulated_means(runs: Sequence[dict]) -> dict[tuple[str, str, float], list[float]]:
+    """Return the UAS of all seeds, by treebank, order and share."""
+    groups: dict[tuple[str, str, float], list[float]] = {}
+    for each in runs:
+        groups.setdefault((each["treebank"], each["order"], each["share"]), []).append(each["uas"])
+    return groups

@@ -1,0 +1,181 @@
+"""Finds annotated arcs that parsers trained on the other parts of a treebank hold for unlikely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import Config
+
+from ..arc_scorer.component import ArcScorer
+from ..arc_scorer.labels_on_demand import LabelsOnDemand
+from ..conllu import sentence_to_doc
+from ..errors import CorpusError
+from ..inference.matrix_tree import marginals_batch
+from ..labels import SPACY_ROOT, UD_ROOT
+from ..pipeline.annotate import drop_extension
+from ..trees import MISSING
+from .corpus import GoldSentence
+from .cross_validation import new_parser, train
+
+__all__ = ["WHAT", "Suspect", "What", "assess", "cross_validated", "order_suspects"]
+
+What = Literal["heads", "labels", "both"]
+WHAT = ("heads", "labels", "both")
+
+_DIGITS = 6  # smaller differences are ties, so that the order is the same on all machines
+
+
+class Suspect(NamedTuple):
+    """An annotated arc, with its probability, and the arc that the parser prefers.
+
+    sentence (int): The number of the sentence in the corpus, from 0.
+    word (int): The number of the word in its sentence, from 1.
+    head, label (int, str): The annotated arc; 0 = ROOT.
+    head_prob (float): The probability of the head.
+    label_prob (float): The probability of the label, given the head; 0 if no sentence of the other folds has it.
+    other_head, other_label (int, str): The arc that the parser prefers: the most probable head, and its most probable
+        label. If that is the annotated arc, the next most probable head.
+    other_prob (float): The probability of that head.
+    other_label_prob (float): The probability of its label, given that head.
+    fold (int): The fold of the sentence, from 1.
+    """
+
+    sentence: int
+    word: int
+    head: int
+    label: str
+    head_prob: float
+    label_prob: float
+    other_head: int
+    other_label: str
+    other_prob: float
+    other_label_prob: float
+    fold: int = 0
+
+    @property
+    def kind(self) -> str:
+        """Whether the parser would change the "head", or else only the "label"."""
+        return "head" if self.other_head != self.head else "label"
+
+    def margin(self, what: What) -> float:
+        """Return by how much the probability of the other arc exceeds that of the annotated one, from -1 to 1.
+
+        what (str): "heads": of heads, whatever their labels. "labels": of the two labels, if the heads are the same;
+            else -1. "both": of heads with their labels.
+        """
+        if what == "heads":
+            return self.other_prob - self.head_prob if self.kind == "head" else -1.0
+        if what == "labels":
+            return self.other_label_prob - self.label_prob if self.kind == "label" else -1.0
+        return self.other_prob * self.other_label_prob - self.head_prob * self.label_prob
+
+
+def order_suspects(suspects: Iterable[Suspect], what: What = "both") -> list[Suspect]:
+    """Return suspects by `Suspect.margin`, the most suspicious first. Ties keep the order of the corpus."""
+    return sorted(suspects, key=lambda each: (-round(each.margin(what), _DIGITS), each.sentence, each.word))
+
+
+def cross_validated(
+    sentences: Sequence[GoldSentence],
+    folds: Sequence[Sequence[int]],
+    config: Config,
+    *,
+    steps: int,
+    seed: int,
+    advance: Callable[[], object] = lambda: None,
+) -> Iterator[Suspect]:
+    """Yield every annotated arc with its probability, by a parser that was trained on the other folds.
+
+    sentences (Sequence[GoldSentence]): The treebank, read from CoNLL-U as words.
+    folds (Sequence[Sequence[int]]): The numbers of the sentences of each fold.
+    config (Config): Config of a pipeline with an `arc_scorer`, with a training section.
+    steps, seed, advance: See `cross_validation.train`.
+    RAISES (CorpusError): If the pipeline has no `arc_scorer`.
+    """
+    for number, fold in enumerate(folds, 1):
+        nlp = new_parser(config, seed)
+        held_out = set(fold)
+        gold = [_gold_doc(nlp, each) for k, each in enumerate(sentences) if k not in held_out]
+        averages = train(nlp, gold, steps, seed, advance)
+        with nlp.use_params(averages):
+            for k, suspects in zip(fold, assess(nlp, [sentences[k] for k in fold]), strict=True):
+                yield from (each._replace(sentence=k, fold=number) for each in suspects)
+
+
+def _gold_doc(nlp: Language, sentence: GoldSentence) -> Doc:
+    if sentence.conllu is None:
+        raise CorpusError("The treebank must be CoNLL-U, read as words.")
+    doc = sentence_to_doc(nlp.vocab, sentence.conllu)
+    drop_extension(doc, "conllu")
+    return doc
+
+
+def assess(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[list[Suspect]]:
+    """Yield the annotated arcs of each sentence, with their probabilities and the arcs that the parser prefers.
+
+    nlp (Language): A trained pipeline with an `arc_scorer`. Components after it are not run.
+    sentences (Sequence[GoldSentence]): Annotated sentences. Words without a head have no arc.
+    RAISES (CorpusError): If the pipeline has no `arc_scorer`.
+    """
+    at = next((i for i, (_, pipe) in enumerate(nlp.pipeline) if isinstance(pipe, ArcScorer)), None)
+    if at is None:
+        raise CorpusError(f"The pipeline has the components {', '.join(nlp.pipe_names) or 'none'}, but no arc_scorer.")
+    with nlp.select_pipes(enable=nlp.pipe_names[: at + 1]):
+        docs = (
+            Doc(nlp.vocab, words=s.words, spaces=s.spaces, sent_starts=[i == 0 for i in range(len(s.words))])
+            for s in sentences
+        )
+        for doc, sentence in zip(nlp.pipe(docs), sentences, strict=True):
+            yield _suspects(doc, sentence)
+
+
+def _suspects(doc: Doc, sentence: GoldSentence) -> list[Suspect]:
+    (scores,), (labels,), names = doc._.arc_scores, doc._.arc_labels, list(doc._.arc_label_names)
+    (marginals,) = marginals_batch([scores])
+    known = np.flatnonzero(sentence.heads != MISSING)
+    heads = np.where(sentence.heads == MISSING, 0, sentence.heads)
+    best = marginals.argmax(axis=1)
+    without = marginals.copy()
+    without[np.arange(len(heads)), heads] = 0.0
+    second = without.argmax(axis=1)  # the best head that is not the annotated one
+    given, of_best, of_second = (_label_probabilities(labels, each, names) for each in (heads, best, second))
+    found = []
+    for i in known.tolist():
+        head, label = int(heads[i]), sentence.labels[i]
+        name = SPACY_ROOT if head == 0 else label
+        label_prob = float(given[i, names.index(name)]) if name in names else 0.0
+        other, of_other = int(best[i]), of_best
+        if other == head and (head == 0 or names[int(given[i].argmax())] == label):
+            other, of_other = int(second[i]), of_second
+        chosen = int(of_other[i].argmax())
+        found.append(
+            Suspect(
+                sentence=0,
+                word=i + 1,
+                head=head,
+                label=label,
+                head_prob=float(marginals[i, head]),
+                label_prob=label_prob,
+                other_head=other,
+                other_label=UD_ROOT if names[chosen] == SPACY_ROOT else names[chosen],
+                other_prob=float(marginals[i, other]),
+                other_label_prob=float(of_other[i, chosen]),
+            )
+        )
+    return found
+
+
+def _label_probabilities(
+    labels: Any, heads: npt.NDArray[np.integer[Any]], names: Sequence[str]
+) -> npt.NDArray[np.float64]:
+    """Return the probabilities of all labels of the arcs. With `joint`, there is only the best label: it has 1."""
+    if isinstance(labels, LabelsOnDemand):
+        return labels.probabilities(heads)
+    found = np.zeros((len(heads), len(names)))
+    found[np.arange(len(heads)), labels[np.arange(len(heads)), heads]] = 1.0
+    return found

@@ -1,0 +1,117 @@
+"""Computes where words and arcs of a picture go, in pixels. Text is measured without a browser, from its characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+
+__all__ = ["Ends", "is_right_to_left", "levels_of", "place_feet", "place_words", "text_width"]
+
+Ends = tuple[int, int]  # the two tokens that an arc connects: (head, dependent), from 1; head 0 is ROOT
+
+_GAP = 20.0  # between two words
+_FOOT = 7.0  # between the feet of arcs at one token
+_LABEL = 12.5  # font size of a label, with something to spare
+_NARROW, _SLIM, _BROAD = set("iljftI.,:;!'|()[]"), set('rst-"*/\\ '), set("mwMW@%—…")
+# Width of a character at 14 px, by kind. The widths are those of common sans-serif fonts, rounded up.
+_WIDTHS = {"narrow": 4.6, "slim": 6.2, "usual": 8.2, "capital": 9.8, "broad": 12.6, "wide": 15.0}
+
+
+def text_width(text: str, size: float = 14.0) -> float:
+    """Return an estimate of the width of a text.
+
+    text (str): Any text. Marks that combine with the character before them have no width.
+    size (float): The font size in pixels.
+    """
+    return sum(map(_character_width, text)) * size / 14.0
+
+
+def _character_width(character: str) -> float:
+    if character in _NARROW:
+        return _WIDTHS["narrow"]
+    if character in _SLIM:
+        return _WIDTHS["slim"]
+    if character in _BROAD:
+        return _WIDTHS["broad"]
+    if unicodedata.east_asian_width(character) in "WF":
+        return _WIDTHS["wide"]
+    category = unicodedata.category(character)
+    if category in ("Mn", "Me", "Cf"):
+        return 0.0
+    return _WIDTHS["capital" if category == "Lu" else "usual"]
+
+
+def is_right_to_left(words: Sequence[str]) -> bool:
+    """Whether more letters of the words belong to a script that is written from right to left than to others."""
+    letters = [unicodedata.bidirectional(character) for word in words for character in word if character.isalpha()]
+    return sum(kind in ("R", "AL") for kind in letters) > len(letters) / 2
+
+
+def place_words(widths: Sequence[float], arcs: Sequence[Ends], labels: Sequence[str]) -> tuple[list[float], float]:
+    """Return the x of the middle of each word, and the width of all.
+
+    widths (Sequence[float]): The width that each word needs.
+    arcs (Sequence[Ends]): The arcs. Neighbours are moved apart where the label of the arc between them needs the room.
+    labels (Sequence[str]): The label of each arc.
+    """
+    room = [width + _GAP for width in widths]
+    for (head, dependent), label in zip(arcs, labels, strict=True):
+        if head and abs(dependent - head) == 1:
+            need = text_width(label, _LABEL) + 26.0 - (room[dependent - 1] + room[head - 1]) / 2
+            room[dependent - 1] += max(0.0, need)
+            room[head - 1] += max(0.0, need)
+    for (head, dependent), label in zip(arcs, labels, strict=True):
+        if not head and dependent in (1, len(room)):  # so that the label of the root does not leave the picture
+            room[dependent - 1] = max(room[dependent - 1], text_width(label, _LABEL) + 6.0)
+    centres, right = [], 0.0
+    for width in room:
+        centres.append(right + width / 2)
+        right += width
+    return centres, right
+
+
+def levels_of(arcs: Sequence[Ends]) -> list[int]:
+    """Return the height of each arc, in levels: above all shorter arcs that it overlaps.
+
+    Levels count from 1. Arcs from ROOT have level 0.
+    """
+    spans = sorted((abs(d - h), min(d, h), k) for k, (h, d) in enumerate(arcs) if h)
+    highest = [0] * (max((max(arc) for arc in arcs), default=0) + 2)  # above the gap between token k and k+1
+    levels = [0] * len(arcs)
+    for length, low, k in spans:
+        level = 1 + max(highest[low : low + length])
+        highest[low : low + length] = [level] * length
+        levels[k] = level
+    return levels
+
+
+def place_feet(arcs: Sequence[Ends], levels: Sequence[int], centres: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the x of both ends of each arc: at its head and at its dependent, where it has the arrow.
+
+    The ends lie around the middle of a token, those of the shortest arcs outermost, so that arcs don't cross at their
+    feet. An arc from ROOT comes straight from outside: both ends are at the dependent.
+
+    levels (Sequence[int]): See `levels_of`. Of two arcs between the same tokens, the lower one is the outermost.
+    centres (Sequence[float]): The x of the middle of each word.
+    """
+    ends: dict[int, list[tuple[float, int, int, int]]] = defaultdict(list)
+    for k, (head, dependent) in enumerate(arcs):
+        if not head:
+            ends[dependent].append((0.0, 0, k, 1))
+            continue
+        for here, there, end in ((head, dependent, 0), (dependent, head, 1)):
+            side = 1 if there > here else -1
+            ends[here].append((1 / (there - here), -side * levels[k], k, end))
+    feet = [[0.0, 0.0] for _ in arcs]
+    for token, at in ends.items():
+        # From left to right: short arcs to the left, long ones, the arrow from ROOT, long arcs to the right, short
+        # ones.
+        at.sort()
+        step = min(_FOOT, 36.0 / len(at))
+        for place, (_, _, k, end) in enumerate(at):
+            feet[k][end] = centres[token - 1] + step * (place - (len(at) - 1) / 2)
+    for k, (head, _) in enumerate(arcs):
+        if not head:
+            feet[k][0] = feet[k][1]
+    return [(start, end) for start, end in feet]

@@ -1,0 +1,126 @@
+"""Suspects: their probabilities, their order, and that no parser has seen the sentences that it judges."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.util import load_config_from_str
+
+from spacy_mindroot.audit import suspicion
+from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
+from spacy_mindroot.audit.cross_validation import new_parser, train, with_steps
+from spacy_mindroot.audit.suspicion import Suspect, assess, cross_validated, order_suspects
+from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.conllu import sentence_to_doc
+from spacy_mindroot.errors import CorpusError
+from spacy_mindroot.inference import marginals
+from spacy_mindroot.trees import MISSING
+
+STEPS = 30
+
+
+@pytest.fixture(scope="module")
+def config():
+    return with_steps(load_config_from_str(make_config("xx", "efficiency", [], None)), STEPS)
+
+
+@pytest.fixture(scope="module")
+def sentences(checkout):
+    return list(read_corpus(checkout / "assets/treebank/dev.conllu", spacy.blank("xx").vocab))[:12]
+
+
+@pytest.fixture(scope="module")
+def nlp(config, sentences):
+    nlp = new_parser(config, seed=1)
+    train(nlp, [sentence_to_doc(nlp.vocab, sentence.conllu) for sentence in sentences], STEPS, 1)
+    return nlp
+
+
+def test_probabilities_of_annotated_arcs(nlp, sentences):
+    scorer = nlp.get_pipe("arc_scorer")
+    for sentence, suspects in zip(sentences, assess(nlp, sentences), strict=True):
+        doc = nlp.get_pipe("tok2vec")(Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces))
+        doc = scorer(doc)
+        expected = marginals(doc._.arc_scores[0])
+        labels = doc._.arc_labels[0].probabilities(np.asarray(sentence.heads))
+        np.testing.assert_allclose(labels.sum(axis=1), 1)
+        assert [each.word for each in suspects] == list(range(1, len(sentence.words) + 1))
+        for i, each in enumerate(suspects):
+            assert (each.head, each.label) == (sentence.heads[i], sentence.labels[i])
+            assert each.head_prob == pytest.approx(expected[i, each.head], rel=1e-4, abs=1e-6)
+            name = "ROOT" if each.head == 0 else each.label
+            assert each.label_prob == pytest.approx(labels[i, doc._.arc_label_names.index(name)], rel=1e-3, abs=1e-5)
+            others = np.delete(expected[i], [each.head])
+            best = max(expected[i]) if each.kind == "label" else max(others)
+            assert each.other_prob == pytest.approx(best, rel=1e-4, abs=1e-6)
+            assert (each.other_head, each.other_label) != (each.head, each.label)
+            assert (each.other_label == "root") == (each.other_head == 0)
+
+
+def test_words_without_a_head_are_no_suspects(nlp, sentences):
+    heads = sentences[0].heads.copy()
+    heads[1] = MISSING
+    (suspects,) = assess(nlp, [sentences[0]._replace(heads=heads)])
+    assert 2 not in [each.word for each in suspects] and len(suspects) == len(heads) - 1
+
+
+def test_labels_that_the_parser_does_not_know(nlp, sentences):
+    labels = ["unheard-of" if label != "root" else label for label in sentences[0].labels]
+    (suspects,) = assess(nlp, [sentences[0]._replace(labels=labels)])
+    assert {each.label_prob for each in suspects if each.head} == {0.0}
+
+
+def test_joint_scores_have_the_best_label_alone(nlp, sentences):
+    scorer = nlp.get_pipe("arc_scorer")
+    scorer.joint = True
+    try:
+        (suspects,) = assess(nlp, sentences[:1])
+    finally:
+        scorer.joint = False
+    assert {each.other_label_prob for each in suspects} == {1.0}
+
+
+def suspect(sentence=0, word=1, head=1, head_prob=0.1, label_prob=0.9, other_head=2, other_prob=0.8, other_label=0.9):
+    return Suspect(sentence, word, head, "a", head_prob, label_prob, other_head, "b", other_prob, other_label)
+
+
+def test_order():
+    head, label, neither = (
+        suspect(word=1),
+        suspect(word=2, head=2, head_prob=0.8, label_prob=0.1),
+        suspect(word=3, head_prob=0.6, other_prob=0.3),
+    )
+    assert (head.kind, label.kind) == ("head", "label")
+    assert head.margin("heads") == pytest.approx(0.7) and label.margin("heads") == -1 == head.margin("labels")
+    assert label.margin("labels") == pytest.approx(0.8)
+    assert label.margin("both") == pytest.approx(0.8 * 0.9 - 0.8 * 0.1)
+    assert order_suspects([neither, label, head]) == [label, head, neither]
+    assert order_suspects([neither, label, head], "heads") == [head, neither, label]
+    ties = [suspect(sentence=s, word=w, head_prob=0.1 + s * 1e-9) for s in range(2) for w in (1, 2)]
+    assert order_suspects(ties[::-1]) == ties
+
+
+def test_no_parser_has_seen_what_it_judges(config, sentences, monkeypatch):
+    trained_on = []
+
+    def recorded(nlp, gold, *arguments):
+        trained_on.append([[token.text for token in doc] for doc in gold])
+        return train(nlp, gold, *arguments)
+
+    monkeypatch.setattr(suspicion, "train", recorded)
+    found = list(cross_validated(sentences, [[0, 2, 4], [1, 3, 5]], config, steps=2, seed=1))
+    assert [each.sentence for each in found] == [
+        k for fold in ([0, 2, 4], [1, 3, 5]) for k in fold for _ in sentences[k].words
+    ]
+    for number, fold in enumerate(([0, 2, 4], [1, 3, 5])):
+        assert all(sentences[k].words not in trained_on[number] for k in fold)
+        assert len(trained_on[number]) == len(sentences) - 3
+    assert {each.fold for each in found if each.sentence in (1, 3, 5)} == {2}
+
+
+def test_a_parser_without_scorer_and_a_corpus_that_is_not_conllu(config):
+    with pytest.raises(CorpusError, match="no arc_scorer"):
+        list(assess(spacy.blank("xx"), []))
+    words = GoldSentence(["a"], [True], np.array([0]), ["root"], "s")
+    with pytest.raises(CorpusError, match="must be CoNLL-U"):
+        list(cross_validated([words] * 2, [[0], [1]], config, steps=1, seed=1))

@@ -1,0 +1,97 @@
+"""`spacy mindroot suspect`: what it finds in a treebank with an error, and what it writes."""
+
+import json
+
+import pytest
+from spacy.cli import app
+from typer.testing import CliRunner
+
+from spacy_mindroot.conllu import read_conllu
+
+
+def sentence(number, head, label, verb):
+    rows = [
+        ("the", "DET", 2, "det", "_"),
+        (f"dog{number % 5}", "NOUN", 3, "nsubj", "X=1"),
+        (verb, "VERB", 0, "root", "_"),
+        ("the", "DET", head, label, "_"),
+        ("cat", "NOUN", 3, "obj", "_"),
+    ]
+    lines = [
+        f"{word}\t{form}\t_\t{upos}\t_\t_\t{own}\t{deprel}\t_\t{misc}"
+        for word, (form, upos, own, deprel, misc) in enumerate(rows, 1)
+    ]
+    return "\n".join([f"# sent_id = s{number}", *lines]) + "\n\n"
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory):
+    """Forty sentences of one form. In one, a determiner has a wrong head; in another, a wrong label."""
+    folder = tmp_path_factory.mktemp("treebank")
+    wrong = {7: (3, "det"), 22: (5, "case")}
+    text = "".join(sentence(k, *wrong.get(k, (5, "det")), verb=("saw", "bit")[k % 2]) for k in range(40))
+    (folder / "gold.conllu").write_text(text, "utf8")
+    return folder
+
+
+def suspect(treebank, *arguments):
+    return CliRunner().invoke(app, ["mindroot", "suspect", str(treebank / "gold.conllu"), *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def found(treebank):
+    out, report = treebank / "out.conllu", treebank / "out.jsonl"
+    options = ("--folds", 2, "--steps", 60, "--seed", 1)
+    result = suspect(treebank, "--out", out, "--report", report, *options)
+    assert result.exit_code == 0, result.output
+    return result, list(read_conllu(out)), [json.loads(line) for line in report.read_text("utf8").splitlines()]
+
+
+def test_the_errors_come_first(found):
+    result, sentences, records = found
+    assert {(record["id"], record["kind"]) for record in records[:2]} == {("s7", "head"), ("s22", "label")}
+    by_id = {record["id"]: record for record in records}
+    assert (by_id["s7"]["other_head"], by_id["s7"]["head"], by_id["s7"]["form"]) == (5, 3, "the")
+    assert by_id["s22"]["other_deprel"] == "det" and by_id["s22"]["deprel_prob"] < 0.5
+    assert {sentence.sent_id for sentence in sentences[:2]} == {"s7", "s22"}
+    assert "s7" in result.stdout and "40 sentences in 2 folds" in result.stderr
+
+
+def test_the_annotation_stays(found):
+    _, sentences, records = found
+    by_id = {sentence.sent_id: sentence for sentence in sentences}
+    assert by_id["s7"].heads == [2, 3, 0, 3, 3] and by_id["s22"].labels[3] == "case"
+    assert by_id["s7"].column(9)[3].startswith(f"Rank={[r['id'] for r in records].index('s7') + 1}|HeadProb=0.")
+    assert "OtherHead=5|OtherDeprel=det" in by_id["s7"].column(9)[3] and by_id["s7"].column(9)[1] == "X=1"
+    assert [record["rank"] for record in records] == list(range(1, len(records) + 1))
+    margins = [record["margin"] for record in records]
+    assert margins == sorted(margins, reverse=True) and min(margins) >= 0
+    line = (by_id["s7"].lines)[0].decode()
+    assert line == "# sent_id = s7\n"
+
+
+def test_lines_are_those_of_the_file(found, treebank):
+    lines = (treebank / "gold.conllu").read_text("utf8").splitlines()
+    for record in found[2]:
+        cells = lines[record["line"] - 1].split("\t")
+        assert (int(cells[0]), cells[1], int(cells[6])) == (record["word"], record["form"], record["head"])
+
+
+def test_heads_alone_from_another_config(treebank, checkout):
+    options = ("--config", checkout / "configs/cpu-small.cfg", "--folds", 2, "--steps", 2, "--what", "heads")
+    result = suspect(treebank, "--most", 1, "--out", "-", *options)
+    assert result.exit_code == 0 and result.stdout.count("# sent_id") == 1 and "annotated arcs" in result.stderr
+
+
+def test_errors(treebank, tmp_path):
+    assert suspect(treebank, "--what", "x").exit_code == 2 and suspect(treebank, "--optimize", "x").exit_code == 2
+    result = suspect(treebank, "--folds", 41, "--out", tmp_path / "out.conllu")
+    assert result.exit_code == 1 and "41 folds for 40 documents" in result.stderr
+    assert not (tmp_path / "out.conllu").exists()
+    (tmp_path / "gold.conllu").write_text("1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n", "utf8")
+    assert "No word in" in suspect(tmp_path).stderr
+    (tmp_path / "bad.cfg").write_text("[[x", "utf8")
+    assert "not a config" in suspect(treebank, "--config", tmp_path / "bad.cfg").stderr
+    (tmp_path / "a.spacy").write_bytes(b"")
+    result = CliRunner().invoke(app, ["mindroot", "suspect", str(tmp_path / "a.spacy")])
+    assert result.exit_code == 1 and "not CoNLL-U" in result.stderr

@@ -1,0 +1,59 @@
+"""Comments and MISC attributes are added, and nothing else changes."""
+
+import io
+
+import pytest
+
+from spacy_mindroot.conllu import read_pieces
+from spacy_mindroot.conllu.marks import MarkedWriter, marked_sentence
+
+TEXT = (
+    b"# sent_id = s\n# rank = 7\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\tX=1\n"
+    b"1\ta\t_\tX\t_\t_\t2\tdep\t_\tSpaceAfter=No|HeadProb=0.1\n"
+    b"2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+)
+
+
+def read(text):
+    (sentence,) = read_pieces(io.BytesIO(text), "file")
+    return sentence
+
+
+def test_nothing_to_add_changes_nothing():
+    assert marked_sentence(read(TEXT)) == TEXT
+
+
+def test_comments_and_attributes():
+    marked = marked_sentence(read(TEXT), {"rank": 1, "why": "a\nb"}, {1: {"HeadProb": "0.5"}, 2: {"Note": "a b|c"}})
+    expected = TEXT.replace(b"# rank = 7\n", b"# rank = 1\n# why = a b\n")
+    expected = expected.replace(b"HeadProb=0.1", b"HeadProb=0.5").replace(b"root\t_\t_", b"root\t_\tNote=a_b_c")
+    assert marked == expected
+    read(marked)
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT.replace(b"\n", b"\r\n"), TEXT[:-1], TEXT.replace(b"# sent_id = s\n# rank = 7\n", b"")]
+)
+def test_line_ends_and_files_without_an_empty_line_or_comments(text):
+    marked = marked_sentence(read(text), {"rank": 1}, {2: {"A": 1}})
+    assert read(marked).column(9) == ["SpaceAfter=No|HeadProb=0.1", "A=1"]
+    assert marked.count(b"\r\n") in (0, len(marked.splitlines())) and marked.endswith(b"\n\n") == text.endswith(b"\n\n")
+    assert "# rank = 1" in read(marked).comments
+
+
+def test_conllu_plus_without_misc():
+    text = b"# global.columns = ID FORM HEAD DEPREL\n1\ta\t0\troot\n\n"
+    assert marked_sentence(read(text), {"rank": 1}, {1: {"A": 1}}) == text.replace(b"1\ta", b"# rank = 1\n1\ta")
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\n\n"])
+def test_sentences_of_several_files_in_any_order(end):
+    plus = b"# global.columns = ID FORM HEAD DEPREL\n# sent_id = p\n1\ta\t0\troot" + end
+    file = io.BytesIO()
+    writer = MarkedWriter(file)
+    for text in (TEXT.rstrip() + end, plus, plus, TEXT):
+        writer.write(read(text), {"rank": 1})
+    found = list(read_pieces(io.BytesIO(file.getvalue()), "file"))
+    assert [sentence.sent_id for sentence in found] == ["s", "p", "p", "s"]
+    assert [len(sentence.columns) for sentence in found] == [10, 4, 4, 10]
+    assert file.getvalue().count(b"global.columns") == 2
