@@ -43,7 +43,8 @@ MAY_IMPORT = {
     "arc_scorer": {"", "core", "inference", "pipeline"},
     "conllu": {"", "core", "pipeline"},
     "audit": {"", "core", "pipeline", "arc_scorer", "conllu"},
-    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit"},
+    "corpora": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit"},
+    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "corpora"},
 }
 WITHOUT_SPACY = ("core", "", "inference")
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
