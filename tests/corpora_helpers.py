@@ -1,5 +1,6 @@
 """Shared by the tests of parsed corpora: a small pipeline on disk, inputs, and the union of the outputs."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ from scorer_helpers import gold_docs, make_examples, small
 from thinc.api import fix_random_seed
 
 # A package that other processes find on their path: a component that fails as the text of a document says.
-TROUBLE = '''
+TROUBLE = """
 import os, signal, time
 from spacy.language import Language
 
@@ -28,23 +29,30 @@ class Trouble:
 @Language.factory("trouble")
 def make_trouble(nlp, name):
     return Trouble()
-'''
+"""
 ENTRY_POINTS = "[spacy_factories]\ntrouble = mindroot_trouble:make_trouble\n"
 
 
-def make_model(folder, *, seed=0, senter=True, max_length=200, trouble=False, version="1.0.0"):
-    """Save an untrained pipeline, whose trees depend on the words and the seed."""
+def make_model(folder, *, seed=0, senter=True, max_length=200, trouble=None, version="1.0.0"):
+    """Save a pipeline with hardly any training, whose trees depend on the words and the seed."""
     fix_random_seed(seed)
     nlp = spacy.blank("en")
     nlp.meta["name"], nlp.meta["version"] = "tiny", version
     if trouble:
+        sys.path.append(str(trouble))
+        importlib.invalidate_caches()
+        importlib.import_module("mindroot_trouble")
+        sys.path.remove(str(trouble))
         nlp.add_pipe("trouble")
     if senter:
         nlp.add_pipe("sentencizer")
     nlp.add_pipe("arc_scorer", config=small() | {"max_length": max_length, "whole_doc": not senter})
     nlp.add_pipe("mind_root")
     docs = gold_docs()
-    nlp.initialize(lambda: make_examples(nlp, docs))
+    optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
+    optimizer.learn_rate = 0.01
+    for _ in range(3):
+        nlp.update(make_examples(nlp, docs), sgd=optimizer, drop=0.0)
     nlp.to_disk(folder)
     return folder
 

@@ -72,10 +72,10 @@ def run(
     with errors_as_messages():
         typer.echo(_table(summary))
         if summary.rejected:
-            warn(f"{summary.rejected:,} documents were rejected: see {printable(out / 'rejected.jsonl')}.")
+            warn(f"{_counted(summary.rejected, 'document')} rejected: see {printable(out / 'rejected.jsonl')}.")
         if summary.failed:
             typer.secho(
-                f"Error: {summary.failed:,} shards failed: see {printable(out / 'failed.jsonl')}. Run the same command "
+                f"Error: {_counted(summary.failed, 'shard')} failed: see {printable(out / 'failed.jsonl')}. Run the same command "
                 "again to try them once more.",
                 fg="red",
                 err=True,
@@ -130,6 +130,10 @@ def _signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number:,} {name}{'s' if number != 1 else ''}"
 
 
 def _table(summary: ParseSummary) -> str:

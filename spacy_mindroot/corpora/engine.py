@@ -211,6 +211,7 @@ def local_client(workers: int, retries: int) -> Iterator[Any]:
             processes=True,
             dashboard_address=":0",
             silence_logs=logging.CRITICAL,
+            preload=["spacy_mindroot.corpora.preload"],
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -161,7 +161,7 @@ def same_sources(planned: Sequence[Source], found: Sequence[Found]) -> str:
         gone = [name for name in before if name not in now]
         if not new and not gone:
             return "the same files, in another order"
-        what = [f"{new[0]} is new"] * bool(new) + [f"{gone[0]} is missing"] * bool(gone)
+        what = [f"{name} is new" for name in new[:1]] + [f"{name} is missing" for name in gone[:1]]
         return f"{len(before):,} files then, {len(now):,} now; " + ", ".join(what)
     with ThreadPoolExecutor(_THREADS) as pool:
         for source, digest in zip(planned, pool.map(lambda file: _digest(file.path), found), strict=True):

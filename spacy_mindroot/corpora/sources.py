@@ -112,8 +112,9 @@ def _refuse(error: OSError) -> None:
 
 
 def _remote(given: str) -> tuple[list[str], bool]:
-    fs, root = _fsspec().core.url_to_fs(given)
+    core = _fsspec().core
     try:
+        fs, root = core.url_to_fs(given)
         if glob.has_magic(root):
             paths, is_named = sorted(fs.glob(root)), False
         elif fs.isdir(root):
@@ -122,7 +123,7 @@ def _remote(given: str) -> tuple[list[str], bool]:
             paths, is_named = [root], True
         else:
             paths, is_named = [], False
-    except Exception as error:  # each store has errors of its own
+    except Exception as error:  # each store has errors of its own, and a package that may be missing
         raise CorpusError(f"{given} can't be listed ({type(error).__name__}): {error}") from error
     if not paths:
         raise CorpusError(f"{given}: there is nothing there.")
