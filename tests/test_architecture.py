@@ -46,7 +46,20 @@ MAY_IMPORT = {
     "audit": {"", "core", "pipeline", "arc_scorer", "conllu", "drawing"},
     "evaluation": {"", "core", "pipeline", "conllu", "audit"},
     "building": {"", "core", "pipeline", "conllu", "evaluation"},
-    "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "evaluation", "building", "drawing"},
+    "corpora": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit"},
+    "cli": {
+        "",
+        "core",
+        "inference",
+        "pipeline",
+        "arc_scorer",
+        "conllu",
+        "audit",
+        "evaluation",
+        "building",
+        "corpora",
+        "drawing",
+    },
 }
 WITHOUT_SPACY = ("core", "", "inference")
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,7 +35,15 @@ from .sentence import (
     format_rows,
 )
 
-__all__ = ["doc_to_conllu", "sentence_to_doc", "sentences_to_doc"]
+__all__ = [
+    "doc_rows",
+    "doc_to_conllu",
+    "rows_text",
+    "sentence_to_doc",
+    "sentence_without_tree",
+    "sentences_to_doc",
+    "write_predicted",
+]
 
 _ANNOTATION = (LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL)  # the columns of _Token's fields after form and space
 
@@ -106,6 +114,50 @@ def sentences_to_doc(vocab: Vocab, sentences: Iterable[Sentence], *, surface_tok
     return doc
 
 
+def sentence_without_tree(vocab: Vocab, sentence: Sentence) -> Doc:
+    """Return a Doc of one sentence with all its annotation except HEAD and DEPREL, which may be malformed.
+
+    `write_predicted` takes what a pipeline has added back to the sentence.
+
+    RAISES (ConlluError): If a cell is not UTF-8. The message names file and line.
+    """
+    words = _tokens(sentence, with_tree=False)
+    return Doc(
+        vocab,
+        words=[token.form for token in words],
+        spaces=[token.space for token in words],
+        lemmas=[token.lemma for token in words],
+        pos=[token.pos for token in words],
+        tags=[token.tag for token in words],
+        morphs=[token.morph for token in words],
+        sent_starts=[i == 0 for i in range(len(words))],
+    )
+
+
+def write_predicted(sentence: Sentence, doc: Doc) -> None:
+    """Write what a pipeline has predicted into the cells of a sentence. All other cells stay.
+
+    sentence (Sentence): Changed in place. Where the Doc has a tree, its HEAD and DEPREL are written; elsewhere, the
+        cells in which the Doc differs from the sentence.
+    doc (Doc): From `sentence_without_tree`.
+    RAISES (ConlluError): If the Doc has other tokens than the sentence, or heads in other sentences.
+    """
+    if [token.text for token in doc] != sentence.words:
+        raise ConlluError(f"{describe(doc)} has other tokens than the words of its sentence.")
+    bounds = sentence_bounds(doc)
+    if len(bounds) > 1:
+        raise ConlluError(f"{describe(doc)} was one sentence, and has been split into {len(bounds)}.")
+    _write_cells(sentence, _tokens(sentence, with_tree=False), doc, 0, len(doc))
+
+
+def doc_rows(doc: Doc) -> list[tuple[list[int], list[list[str]]]]:
+    """Return the sentences of a Doc: the number of each token in the Doc, and its ten cells in CoNLL-U.
+
+    White-space tokens are left out, as in `doc_to_conllu`, and so are sentences of nothing else.
+    """
+    return list(_rows(doc, sentence_bounds(doc)))
+
+
 def doc_to_conllu(doc: Doc) -> str:
     """Return a Doc in CoNLL-U, sentence by sentence.
 
@@ -158,8 +210,12 @@ def _kept(texts: Iterable[str], name: str) -> list[Sentence]:
     return sentences
 
 
-def _tokens(sentence: Sentence) -> list[_Token]:
-    _check_tree(sentence)
+def _tokens(sentence: Sentence, *, with_tree: bool = True) -> list[_Token]:
+    heads = sentence.heads
+    if with_tree:
+        _check_tree(sentence)
+    else:
+        heads = [MISSING] * len(sentence)
     columns = [sentence.column(number) for number in (FORM, LEMMA, UPOS, XPOS, FEATS, DEPREL, MISC)]
     spaces = [_space(misc) for misc in columns[6]]
     for first, last, cells in sentence.multiword_tokens():
@@ -176,7 +232,7 @@ def _tokens(sentence: Sentence) -> list[_Token]:
             "" if head == MISSING else SPACY_ROOT if head == 0 else _text(deprel) or "dep",
         )
         for i, (form, lemma, upos, xpos, feats, deprel, space, head) in enumerate(
-            zip(*columns[:6], spaces, sentence.heads, strict=True)
+            zip(*columns[:6], spaces, heads, strict=True)
         )
     ]
 
@@ -237,9 +293,14 @@ def _update(sentence: Sentence, doc: Doc, start: int, end: int) -> None:
     """Write back the cells where the Doc differs from the sentence."""
     if [token.text for token in doc[start:end]] != sentence.words:
         raise ConlluError(f"{describe(doc)} has other tokens than the words in its doc._.conllu.")
-    for word, (was, now) in enumerate(zip(_tokens(sentence), _read(doc, start, end), strict=True), 1):
-        for column, before, after in zip(_ANNOTATION, was[2:], now[2:], strict=True):
-            if after not in ("", None, before) and not (column == FEATS and _same_feats(was.morph, now.morph)):
+    _write_cells(sentence, _tokens(sentence), doc, start, end)
+
+
+def _write_cells(sentence: Sentence, before: list[_Token], doc: Doc, start: int, end: int) -> None:
+    """Write back the cells where a Doc differs from the tokens `before`."""
+    for word, (was, now) in enumerate(zip(before, _read(doc, start, end), strict=True), 1):
+        for column, old, after in zip(_ANNOTATION, was[2:], now[2:], strict=True):
+            if after not in ("", None, old) and not (column == FEATS and _same_feats(was.morph, now.morph)):
                 sentence.replace(word, column, _cells(word - 1, now)[column])
 
 
@@ -276,8 +337,17 @@ def _cells(i: int, token: _Token, misc: str = "_") -> list[str]:
 
 def _written(doc: Doc, spans: Iterable[tuple[int, int]]) -> str:
     """Return the text of a Doc that did not come from CoNLL-U."""
+    return "".join(format_rows([f"# text = {rows_text(rows)}"], rows) for _, rows in _rows(doc, spans))
+
+
+def rows_text(rows: Sequence[Sequence[str]]) -> str:
+    """Return the text of a sentence, from its cells: the forms, with single spaces for any white space between them."""
+    return "".join(row[FORM] + (" " if "SpaceAfter=No" not in row[MISC].split("|") else "") for row in rows).rstrip()
+
+
+def _rows(doc: Doc, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[list[int], list[list[str]]]]:
+    """Yield the tokens of each sentence that are more than white space, and their cells."""
     spaces = _spaces(doc)
-    sentences = []
     for start, end in spans:
         tokens = _read(doc, start, end)
         words = [i for i in range(len(tokens)) if start + i in spaces]
@@ -287,9 +357,7 @@ def _written(doc: Doc, spans: Iterable[tuple[int, int]]) -> str:
             for i, (token, (before, after)) in enumerate(zip(_without_spaces(tokens, words), gaps, strict=True))
         ]
         if rows:
-            forms = [row[FORM] + (" " if after else "") for row, (_, after) in zip(rows, gaps, strict=True)]
-            sentences.append(format_rows([f"# text = {''.join(forms).rstrip()}"], rows))
-    return "".join(sentences)
+            yield [start + i for i in words], rows
 
 
 def _spaces(doc: Doc) -> dict[int, tuple[str, str]]:

@@ -1,0 +1,153 @@
+"""`spacy mindroot parse`: parses a corpus into a folder, on one process or many."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import typer
+from wasabi import table
+
+from ..corpora.engine import DaskEngine, Engine, LocalEngine, local_client, remote_client
+from ..corpora.parse import Messages, ParseSummary, run_parse
+from ..corpora.progress import duration
+from ..corpora.reading import Columns
+from ..corpora.worker import Settings
+from .corpora import warn
+from .files import PathsError, errors_as_messages, opened_to_write, printable
+
+__all__ = ["run"]
+
+
+class _Interrupted(BaseException):
+    """SIGINT, SIGTERM or SIGHUP."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def run(
+    model: str,
+    inputs: Sequence[str],
+    out: Path,
+    *,
+    format: str,
+    text_column: str,
+    id_column: str | None,
+    paragraphs: bool,
+    workers: int | None,
+    scheduler: str | None,
+    shard_words: int,
+    retries: int,
+    confidence: bool,
+    kbest: int,
+    metrics: Path | None,
+    force: bool,
+) -> None:
+    """Run the command and turn errors into messages. See `spacy mindroot parse --help`."""
+    columns = Columns(text_column, id_column, paragraphs)
+    settings = Settings(format, columns, confidence, kbest, shard_words)
+    try:
+        with _signals(), errors_as_messages():
+            if workers is not None and scheduler is not None:
+                raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
+            with _engine(workers, scheduler, retries) as engine:
+                summary = run_parse(
+                    engine, model, inputs, out, settings, force=force, progress=True, messages=_Messages()
+                )
+            if metrics is not None:
+                with opened_to_write(metrics) as file:
+                    file.write(json.dumps(summary.to_json(), indent=1).encode() + b"\n")
+    except _Interrupted as error:
+        typer.echo("\nInterrupted. What is complete stays; run the same command again to parse the rest.", err=True)
+        raise typer.Exit(128 + error.number) from None
+    with errors_as_messages():
+        typer.echo(_table(summary))
+        if summary.rejected:
+            warn(f"{_counted(summary.rejected, 'document')} rejected: see {printable(out / 'rejected.jsonl')}.")
+        if summary.failed:
+            typer.secho(
+                f"Error: {_counted(summary.failed, 'shard')} failed: see {printable(out / 'failed.jsonl')}. Run the same command "
+                "again to try them once more.",
+                fg="red",
+                err=True,
+            )
+            raise typer.Exit(1)
+
+
+class _Messages(Messages):
+    def note(self, message: str) -> None:
+        typer.echo(message, err=True)
+
+    def warn(self, message: str) -> None:
+        warn(message)
+
+
+@contextmanager
+def _engine(workers: int | None, scheduler: str | None, retries: int) -> Iterator[Engine]:
+    if workers is None and scheduler is None:
+        yield LocalEngine()
+        return
+    with remote_client(scheduler) if scheduler is not None else local_client(workers or 1, retries) as client:
+        link = _dashboard(client)
+        if link:
+            typer.echo(f"Dashboard: {link}", err=True)
+        if scheduler is not None and not client.nthreads():
+            typer.echo("The cluster has no workers yet. Waiting for the first.", err=True)
+        yield DaskEngine(client, retries)
+
+
+def _dashboard(client: Any) -> str:
+    """Return the address of the dashboard; "" if there is none. It needs a package that Dask does not bring along."""
+    return str(client.dashboard_link or "") if find_spec("bokeh") is not None else ""
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Turn signals that end a process into _Interrupted, once."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for name in before:
+            signal.signal(name, signal.SIG_IGN)  # cleaning up is under way
+        raise _Interrupted(number)
+
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number:,} {name}{'s' if number != 1 else ''}"
+
+
+def _table(summary: ParseSummary) -> str:
+    rows = [
+        ("Shards", f"{summary.shards:,}"),
+        ("Complete before", f"{summary.complete_before:,}"),
+        ("Parsed now", f"{summary.parsed:,}"),
+        ("Documents", f"{summary.documents:,}"),
+        ("Sentences", f"{summary.sentences:,}"),
+        ("Words", f"{summary.words:,}"),
+        ("Rejected documents", f"{summary.rejected:,}"),
+        ("Failed shards", f"{summary.failed:,}"),
+        ("Time", duration(summary.seconds)),
+    ]
+    if summary.seconds and summary.words:
+        rows.append(("Words per second", f"{summary.words / summary.seconds:,.0f}"))
+    return str(table(rows, aligns=("l", "r"), max_col=60))

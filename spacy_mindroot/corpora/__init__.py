@@ -1,0 +1,5 @@
+"""Parses corpora that outgrow one process: in shards, on one machine or on a Dask cluster, resumable at any time."""
+
+from .parse import ParseSummary, WorkerSummary, parse_corpus
+
+__all__ = ["ParseSummary", "WorkerSummary", "parse_corpus"]

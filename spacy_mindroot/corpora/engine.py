@@ -1,0 +1,247 @@
+"""Runs shards: one after the other in this process, or on the workers of a Dask cluster.
+
+Dask is imported only when it is used.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import CorpusError
+from .sources import UnreadableInputError
+from .worker import Job, OutputError, Record, Settings, WorkerFacts, clean_environment, identify, parse_shard
+
+__all__ = ["DaskEngine", "Engine", "LocalEngine", "Outcome", "local_client", "remote_client"]
+
+_TICK = 1.0  # seconds between two looks at the cluster
+_AHEAD = 2  # shards per worker that are submitted
+_FATAL = (OutputError,)  # every other shard would fail in the same way
+
+
+@dataclass
+class Outcome:
+    """What became of a shard: a record, or the reason why it failed."""
+
+    job: Job
+    record: Record | None
+    reason: str = ""
+
+
+class Engine(ABC):
+    """Runs shards somewhere."""
+
+    workers = 1
+
+    @abstractmethod
+    def identify(self, model: str, settings: Settings, out: str) -> WorkerFacts:
+        """Load the pipeline where shards are parsed, and return what it is."""
+
+    @abstractmethod
+    def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
+        """Yield what becomes of each shard, in any order.
+
+        tick (Callable): Called about once a second while shards are being parsed, if that is possible.
+        RAISES (CorpusError): If no further shard can be parsed.
+        """
+
+
+class LocalEngine(Engine):
+    """Runs shards in this process, one after the other."""
+
+    def identify(self, model: str, settings: Settings, out: str) -> WorkerFacts:
+        return identify(model, settings, out)
+
+    def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
+        for job in jobs:
+            try:
+                yield Outcome(job, parse_shard(job))
+            except (UnreadableInputError, MemoryError) as error:
+                yield Outcome(job, None, _reason(error))
+            tick()
+
+
+class DaskEngine(Engine):
+    """Runs shards on the workers of a Dask cluster.
+
+    client (distributed.Client): The client of the cluster.
+    retries (int): How often a shard is tried again after an error in reading it.
+    """
+
+    def __init__(self, client: Any, retries: int = 2) -> None:
+        self.client = client
+        self.retries = retries
+        self.workers = 0
+
+    def identify(self, model: str, settings: Settings, out: str) -> WorkerFacts:
+        """Load the pipeline on the first worker that there is. Wait for one."""
+        future = self.client.submit(identify, model, settings, out, pure=False, retries=self.retries)
+        facts = self._wait_for(future)
+        assert isinstance(facts, WorkerFacts)
+        return facts
+
+    def _wait_for(self, future: Any) -> Any:
+        from distributed import TimeoutError as DaskTimeoutError
+
+        while True:
+            self._check_connection()
+            with suppress(DaskTimeoutError, TimeoutError):
+                return future.result(timeout=_TICK)
+
+    def _check_connection(self) -> None:
+        if self.client.status not in ("running", "connecting"):
+            raise CorpusError(
+                "The connection to Dask's scheduler is lost. What is complete stays; run the same command again to "
+                "parse the rest."
+            )
+
+    def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
+        suspects: list[Job] = []
+        for outcome, killed in self._run(jobs, tick, most=None):
+            if killed:  # or another shard, that was on the same workers
+                suspects.append(outcome.job)
+            else:
+                yield outcome
+        # Alone on the cluster, only the shard itself can be the reason why its worker dies.
+        for outcome, _ in self._run(suspects, tick, most=1):
+            yield outcome
+
+    def _run(self, jobs: Iterable[Job], tick: Callable[[], None], most: int | None) -> Iterator[tuple[Outcome, bool]]:
+        """Yield what becomes of each shard, and whether it is suspected of having killed its workers."""
+        from distributed import KilledWorker
+
+        waiting = iter(jobs)
+        running: dict[Any, Job] = {}
+        finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        exhausted = False
+        try:
+            while True:
+                self._check_connection()
+                self._count_workers()
+                limit = most or max(1, self.workers) * _AHEAD
+                while not exhausted and len(running) < limit:
+                    job = next(waiting, None)
+                    if job is None:
+                        exhausted = True
+                        break
+                    future = self.client.submit(parse_shard, job, pure=False, retries=self.retries)
+                    running[future] = job
+                    future.add_done_callback(finished.put)
+                if not running:
+                    return
+                for future in _taken(finished):
+                    job = running.pop(future)
+                    error = future.exception() if future.status != "cancelled" else CorpusError("it was cancelled")
+                    if error is None:
+                        yield Outcome(job, future.result()), False
+                    elif isinstance(error, _FATAL):
+                        raise error
+                    else:
+                        yield Outcome(job, None, _reason(error)), isinstance(error, KilledWorker)
+                    del future
+                tick()
+        finally:
+            if running:
+                with suppress(Exception):
+                    self.client.cancel(list(running), force=True)
+
+    def _count_workers(self) -> None:
+        with suppress(Exception):  # the connection is checked elsewhere
+            self.workers = len(self.client.nthreads())
+
+
+def _taken(finished: queue.SimpleQueue[Any]) -> list[Any]:
+    """Return what has finished. Wait for it, but no longer than a tick."""
+    found = []
+    with suppress(queue.Empty):
+        found.append(finished.get(timeout=_TICK))
+        while True:
+            found.append(finished.get_nowait())
+    return found
+
+
+def _reason(error: BaseException) -> str:
+    name = type(error).__name__
+    if name == "KilledWorker":
+        return f"its worker died each time ({getattr(error, 'allowed_failures', 0) + 1} times)"
+    if isinstance(error, UnreadableInputError):
+        return str(error)
+    return f"{name}: {str(error) or 'no message'}"
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise CorpusError("Several processes need Dask: pip install 'spacy-mindroot[dask]'") from error
+    return distributed
+
+
+@contextmanager
+def local_client(workers: int, retries: int) -> Iterator[Any]:
+    """Start workers on this machine, one process each, and yield their client.
+
+    A worker that dies is started again. One that takes more than its share of the machine's memory is ended.
+
+    retries (int): How often a shard is tried again after its worker has died.
+    """
+    distributed = _distributed()
+    import dask
+
+    settings = {
+        "distributed.nanny.pre-spawn-environ": clean_environment(),
+        "distributed.scheduler.allowed-failures": retries,
+        # A worker must not wait for memory to become free that its pipeline takes.
+        "distributed.worker.memory.target": False,
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.pause": False,
+        "distributed.comm.timeouts.connect": "60s",
+    }
+    with (
+        dask.config.set(settings),
+        _quiet(),
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+            preload=["spacy_mindroot.corpora.preload"],
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask's warnings about dead workers to itself; what comes of them is reported."""
+    names = ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.worker", "tornado")
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
+
+
+@contextmanager
+def remote_client(address: str) -> Iterator[Any]:
+    """Connect to a cluster and yield its client.
+
+    RAISES (CorpusError): If there is no scheduler at this address.
+    """
+    distributed = _distributed()
+    try:
+        client = distributed.Client(address)
+    except (OSError, ValueError, RuntimeError) as error:  # its TimeoutError is an OSError
+        raise CorpusError(f"There is no Dask scheduler at {address} ({error}).") from error
+    with client:
+        yield client

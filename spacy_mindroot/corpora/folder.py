@@ -1,0 +1,274 @@
+"""The folder that a corpus is written to: what is in it, what is complete, and who is writing.
+
+- `manifest.json`: the pipeline, the settings, and the input files with the places where they are cut.
+- `manifest.jsonl`: one line per complete shard.
+- `rejected.jsonl`: one line per document that could not be read or parsed, with the reason.
+- `failed.jsonl`: one line per shard that failed in the latest run.
+- one file per complete shard.
+- `.mindroot`: a lock, temporary files, and the records of shards that are not in the manifest yet.
+
+A shard is complete if its file is there, with the size that its line in the manifest, or its record, says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from ..errors import CorpusError
+from .pipelines import Identity
+from .shards import Shard, Source, shards_of
+from .sources import plain
+from .worker import PARTS, RECORDS, Record, Settings
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["OutputFolder"]
+
+_HEADER = "manifest.json"
+_MANIFEST = "manifest.jsonl"
+_REJECTED = "rejected.jsonl"
+_FAILED = "failed.jsonl"
+_HIDDEN = ".mindroot"
+_VERSION = 1
+_SYNC_SECONDS = 1.0  # between two times when the manifest is brought to the disk
+_LONGEST_STEM = 80  # characters of an input's name in the name of an output
+
+
+class OutputFolder:
+    """The folder of a run. Only one run at a time can have it.
+
+    path (Path): The folder. It is made if it is missing.
+    RAISES (CorpusError): If another run has it, or if it has files of something else. OSError: if it can't be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(os.path.abspath(path))
+        self.identity: Identity | None = None
+        self.settings = Settings()
+        self.sources: list[Source] = []
+        self.begun = False  # whether an earlier run has left a manifest
+        self.complete: dict[str, dict[str, Any]] = {}
+        self._rejected: dict[str, list[str]] = {}
+        self._unsynced: list[Path] = []
+        self._synced = time.monotonic()
+        self._manifest: BinaryIO | None = None
+        self._rejections: BinaryIO | None = None
+        self._lock: BinaryIO | None = None
+
+    def __enter__(self) -> OutputFolder:
+        if self.path.exists() and not self.path.is_dir():
+            raise CorpusError(f"{self.path} is a file. Give --out a folder.")
+        self.path.mkdir(parents=True, exist_ok=True)
+        if not (self.path / _HEADER).exists() and any(p.name != _HIDDEN for p in self.path.iterdir()):
+            raise CorpusError(
+                f"{self.path} has files, but no {_HEADER}, so they are not from this command. Choose another folder."
+            )
+        (self.path / _HIDDEN).mkdir(exist_ok=True)
+        self._take_lock()
+        try:
+            self._read_header()
+            shutil.rmtree(self.path / PARTS, ignore_errors=True)  # of runs that were killed
+            (self.path / PARTS).mkdir(exist_ok=True)
+            (self.path / RECORDS).mkdir(exist_ok=True)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for file in (self._manifest, self._rejections):
+            if file is not None:
+                with suppress(OSError):
+                    file.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _take_lock(self) -> None:
+        self._lock = open(self.path / _HIDDEN / "lock", "ab")  # noqa: SIM115
+        if fcntl is not None:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self._lock.close()
+                self._lock = None
+                raise CorpusError(f"Another run is writing to {self.path}. Wait for it, or end it.") from None
+            except OSError:  # some network file systems have no locks
+                pass
+
+    def _read_header(self) -> None:
+        path = self.path / _HEADER
+        if not path.exists():
+            return
+        try:
+            data = json.loads(path.read_text("utf8"))
+            if data["version"] != _VERSION:
+                raise CorpusError(f"{path} is from another version of this package. Use --force to start over.")
+            self.identity = Identity(**data["pipeline"])
+            self.settings = Settings.from_json(data["settings"])
+            self.sources = [Source.from_json(source) for source in data["sources"]]
+        except (ValueError, KeyError, TypeError) as error:
+            if isinstance(error, CorpusError):
+                raise
+            raise CorpusError(f"{path} is damaged ({error}). Use --force to start over.") from error
+        self.begun = True
+
+    def output_of(self, shard: Shard) -> str:
+        """Return the name of a shard's file. The names sort as the corpus does."""
+        stem = plain(os.path.basename(shard.path.rstrip("/")))[:_LONGEST_STEM]
+        return f"{shard.name}.{stem}.{self.settings.format}"
+
+    def start_over(self) -> None:
+        """Remove all that an earlier run has written."""
+        header = self.path / _HEADER
+        if header.exists():
+            names = {name for name in os.listdir(self.path) if _is_shard(name)}
+            for name in [*sorted(names), _MANIFEST, _REJECTED, _FAILED]:
+                (self.path / name).unlink(missing_ok=True)
+            shutil.rmtree(self.path / RECORDS, ignore_errors=True)
+            (self.path / RECORDS).mkdir(exist_ok=True)
+            header.unlink()
+        self.begun, self.identity, self.sources, self.complete = False, None, [], {}
+
+    def begin(self, identity: Identity, settings: Settings, sources: Sequence[Source]) -> None:
+        """Write what the run is about, and find out what earlier runs have completed."""
+        self.identity, self.settings, self.sources = identity, settings, list(sources)
+        header = {
+            "version": _VERSION,
+            "pipeline": identity.to_json(),
+            "settings": settings.to_json(),
+            "sources": [source.to_json() for source in sources],
+        }
+        self._write(_HEADER, [json.dumps(header, indent=1, ensure_ascii=False)])
+        self.begun = True
+        self._read_complete()
+        self._write_sorted()
+        (self.path / _FAILED).unlink(missing_ok=True)
+        self._manifest = open(self.path / _MANIFEST, "ab")  # noqa: SIM115
+        self._rejections = open(self.path / _REJECTED, "ab")  # noqa: SIM115
+
+    def _read_complete(self) -> None:
+        """Read the manifest and the records. What has no file of the right size is not complete."""
+        sizes = {entry.name: entry.stat().st_size for entry in os.scandir(self.path) if entry.is_file()}
+        wanted = {shard.name: self.output_of(shard) for shard in shards_of(self.sources)}
+        self.complete, self._rejected = {}, {}
+
+        def is_complete(line: dict[str, Any]) -> bool:
+            name = wanted.get(line["shard"])
+            return name is not None and line["output"] == name and sizes.get(name) == line["bytes"]
+
+        for line in _read_lines(self.path / _MANIFEST):
+            if is_complete(line):
+                self.complete[line["shard"]] = line
+        for line in _read_lines(self.path / _REJECTED):
+            if line.get("shard") in self.complete:
+                self._rejected.setdefault(line["shard"], []).append(_dumped(line))
+        for path in sorted((self.path / RECORDS).iterdir()):
+            with suppress(ValueError, TypeError, KeyError):  # damaged: the shard is parsed again
+                record = Record(**json.loads(path.read_text("utf8")))
+                if is_complete(record.manifest_line()):
+                    self.complete[record.shard] = record.manifest_line()
+                    self._rejected[record.shard] = _rejected_lines(record)
+
+    def _write_sorted(self) -> None:
+        """Write the manifest and the rejected documents anew, in order, and remove the records."""
+        names = sorted(self.complete)
+        self._write(_REJECTED, [line for name in names for line in self._rejected.get(name, ())])
+        self._write(_MANIFEST, [_dumped(self.complete[name]) for name in names])
+        for path in (self.path / RECORDS).iterdir():
+            path.unlink(missing_ok=True)
+
+    def _write(self, name: str, lines: Iterable[str]) -> None:
+        temporary = self.path / PARTS / name
+        with open(temporary, "wb") as file:
+            for line in lines:
+                file.write(f"{line}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, self.path / name)
+
+    def remaining(self) -> Iterator[Shard]:
+        """Yield the shards that are not complete."""
+        return (shard for shard in shards_of(self.sources) if shard.name not in self.complete)
+
+    def add(self, record: Record) -> None:
+        """Add a complete shard to the manifest, and its rejected documents to their file."""
+        assert self._manifest is not None and self._rejections is not None
+        lines = _rejected_lines(record)
+        self._rejected[record.shard] = lines
+        self.complete[record.shard] = record.manifest_line()
+        for line in lines:
+            self._rejections.write(f"{line}\n".encode())
+        self._rejections.flush()
+        self._manifest.write(f"{_dumped(record.manifest_line())}\n".encode())
+        self._manifest.flush()
+        self._unsynced.append(self.path / RECORDS / f"{record.shard}.json")
+        if time.monotonic() - self._synced > _SYNC_SECONDS:
+            self._sync()
+
+    def _sync(self) -> None:
+        """Bring the manifest to the disk. Only then the records are not needed any more."""
+        for file in (self._rejections, self._manifest):
+            if file is not None:
+                os.fsync(file.fileno())
+        for path in self._unsynced:
+            path.unlink(missing_ok=True)
+        self._unsynced = []
+        self._synced = time.monotonic()
+
+    def finish(self, failed: Sequence[tuple[Shard, str]]) -> None:
+        """Write all lists in order, and remove what only a run in progress needs."""
+        for file in (self._manifest, self._rejections):
+            if file is not None:
+                file.close()
+        self._manifest = self._rejections = None
+        self._write_sorted()
+        if failed:
+            lines = [
+                {"shard": shard.name, "input": shard.path, "start": shard.start, "stop": shard.stop, "reason": reason}
+                for shard, reason in sorted(failed, key=lambda pair: pair[0].name)
+            ]
+            self._write(_FAILED, [_dumped(line) for line in lines])
+        if not any(self._rejected.values()):
+            (self.path / _REJECTED).unlink(missing_ok=True)
+
+
+def _is_shard(name: str) -> bool:
+    number, dot, rest = name.partition(".")
+    part = rest.partition(".")[0]
+    return bool(dot) and number.isdigit() and part.isdigit() and len(number) >= 6 and len(part) >= 6
+
+
+def _rejected_lines(record: Record) -> list[str]:
+    rejected = record.rejected if isinstance(record.rejected, list) else []
+    return [
+        _dumped({"shard": record.shard, "input": record.input, "id": name, "reason": reason})
+        for name, reason in rejected
+    ]
+
+
+def _dumped(line: dict[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=True, separators=(", ", ": "))
+
+
+def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a file. A line that is not complete, as after a crash, is left out."""
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        for line in file:
+            with suppress(ValueError):
+                data = json.loads(line)
+                if isinstance(data, dict):
+                    yield data

@@ -1,0 +1,350 @@
+"""Parses a corpus: plans it, runs what is missing, and keeps the manifest."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import CorpusError, CountError
+from .engine import DaskEngine, Engine, LocalEngine, local_client
+from .folder import OutputFolder
+from .pipelines import Identity
+from .progress import Progress, State
+from .reading import Columns, estimate_bytes_per_word
+from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
+from .sources import Found, find_files
+from .worker import Job, Record, Settings, WorkerFacts
+from .writing import OUTPUT_FORMATS
+
+__all__ = ["Messages", "ParseSummary", "WorkerSummary", "parse_corpus", "run_parse"]
+
+
+@dataclass
+class WorkerSummary:
+    """What one process has done, and its resident memory in bytes after its first and last shard, and at most."""
+
+    shards: int = 0
+    words: int = 0
+    cpu_seconds: float = 0.0
+    first_rss: int = 0
+    last_rss: int = 0
+    most_rss: int = 0
+
+    def add(self, record: Record) -> None:
+        """Count a shard."""
+        self.shards += 1
+        self.words += record.words
+        self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
+        self.first_rss = self.first_rss or record.rss
+        self.last_rss = record.rss
+        self.most_rss = max(self.most_rss, record.rss)
+
+
+@dataclass
+class ParseSummary:
+    """What a run of `parse_corpus` has done.
+
+    Attributes
+    ----------
+    shards : int
+        The number of shards of the corpus.
+    complete_before : int
+        Shards that earlier runs had completed.
+    parsed, failed : int
+        Shards that this run has parsed, and shards that failed. `failed.jsonl` has the reasons.
+    documents, sentences, words : int
+        What is in the shards of this run.
+    rejected : int
+        Documents of this run that could not be read or parsed. `rejected.jsonl` has the reasons.
+    seconds, cpu_seconds : float
+        The time that the run took, and the CPU time that its shards took.
+    workers : dict of str to WorkerSummary
+        The processes that parsed.
+    """
+
+    shards: int = 0
+    complete_before: int = 0
+    parsed: int = 0
+    failed: int = 0
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    rejected: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    workers: dict[str, WorkerSummary] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON."""
+        rate = self.words / self.seconds if self.seconds else 0.0
+        return {**asdict(self), "words_per_second": round(rate, 1)}
+
+    def add(self, record: Record) -> None:
+        """Count a shard."""
+        self.parsed += 1
+        self.documents += record.documents
+        self.sentences += record.sentences
+        self.words += record.words
+        self.rejected += record.rejected if isinstance(record.rejected, int) else len(record.rejected)
+        self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
+        self.workers.setdefault(record.worker, WorkerSummary()).add(record)
+
+
+class Messages:
+    """Receives what people should know while a run goes on. By default, nobody does."""
+
+    def note(self, message: str) -> None:
+        """Receive a remark."""
+
+    def warn(self, message: str) -> None:
+        """Receive a warning."""
+
+
+def parse_corpus(
+    model: str | Path,
+    inputs: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    client: Any = None,
+    workers: int | None = None,
+    format: str = "conllu",
+    text_column: str = "text",
+    id_column: str | None = None,
+    paragraphs: bool = False,
+    confidence: bool = False,
+    kbest: int = 1,
+    shard_words: int = 200_000,
+    retries: int = 2,
+    force: bool = False,
+    progress: bool = False,
+) -> ParseSummary:
+    """Parse a corpus shard by shard, and return a summary. `spacy mindroot parse` does the same.
+
+    A run that is interrupted or killed can be repeated with the same arguments: it parses what is missing. It may run
+    in this process, in processes of its own, or on the workers of any Dask cluster.
+
+    Parameters
+    ----------
+    model : str or Path
+        Name of a package, or path of a folder: a pipeline that every worker can load.
+    inputs : str, Path, or sequence of them
+        Files, folders, patterns (``corpus/*.jsonl``) and URLs (``s3://...``).
+    out : str or Path
+        The folder to write. All workers must see it under the same path.
+    client : distributed.Client, optional
+        The client of a cluster. Without it, shards are parsed in this process.
+    workers : int, optional
+        Number of processes to start on this machine, instead of a client.
+    format : str
+        ``"conllu"``, ``"conllu.gz"``, ``"spacy"``, ``"jsonl"`` or ``"parquet"``.
+    text_column, id_column : str
+        Keys in JSON lines, or columns in Parquet, with the text and the id of a document. If `id_column` is None, it is
+        ``"id"``, if there is one.
+    paragraphs : bool
+        Whether documents in text files are separated by empty lines. If False, each line is a document.
+    confidence : bool
+        Whether to write the probability of each head and each tree.
+    kbest : int
+        Number of best trees to write for each sentence.
+    shard_words : int
+        About the number of words in a shard.
+    retries : int
+        How often a shard is tried again after an error in reading it and, with `workers`, after its worker has died.
+        On a cluster of your own, its setting ``distributed.scheduler.allowed-failures`` is used for the latter.
+    force : bool
+        Whether to remove what is in `out` and start over.
+    progress : bool
+        Whether to show the progress on standard error.
+
+    Returns
+    -------
+    ParseSummary
+        The counts. Failed shards and rejected documents raise no error.
+
+    Raises
+    ------
+    CorpusError
+        If there is no input, if the folder has parses of another pipeline, of other input or with other settings, if
+        workers have different pipelines, or if the output can't be written.
+    """
+    columns = Columns(text_column, id_column, paragraphs)
+    settings = Settings(format, columns, confidence, kbest, shard_words)
+    given = [str(path) for path in ([inputs] if isinstance(inputs, str | Path) else inputs)]
+    with make_engine(client, workers, retries) as engine:
+        return run_parse(engine, str(model), given, Path(out), settings, force=force, progress=progress)
+
+
+@contextmanager
+def make_engine(client: Any, workers: int | None, retries: int) -> Iterator[Engine]:
+    """Yield what runs the shards: a client's cluster, processes on this machine, or this process."""
+    if retries < 0:
+        raise CountError(f"retries is {retries}. It must be 0 or more.")
+    if client is not None and workers is not None:
+        raise CorpusError("Either a client or a number of workers is needed, not both.")
+    if client is not None:
+        yield DaskEngine(client, retries)
+    elif workers is not None:
+        if workers < 1:
+            raise CountError(f"workers is {workers}. It must be 1 or more.")
+        with local_client(workers, retries) as own:
+            yield DaskEngine(own, retries)
+    else:
+        yield LocalEngine()
+
+
+def run_parse(
+    engine: Engine,
+    model: str,
+    inputs: Sequence[str],
+    out: Path,
+    settings: Settings,
+    *,
+    force: bool = False,
+    progress: bool = False,
+    messages: Messages | None = None,
+) -> ParseSummary:
+    """Parse a corpus on an engine. See `parse_corpus`."""
+    messages = messages or Messages()
+    _check_settings(settings)
+    found = find_files(inputs)
+    _check_paths(found, out)
+    if settings.format == "parquet":
+        import_parquet()
+    model = os.path.abspath(model) if os.path.exists(model) else model
+    with OutputFolder(out) as folder:
+        if folder.begun and not force:
+            _check_same(folder, settings, found)
+        facts = engine.identify(model, settings, str(folder.path))
+        _check_facts(facts, folder, messages)
+        identity = facts.identity
+        if folder.begun and not force:
+            identity = _check_identity(folder, identity)
+            sources = [_moved(source, file) for source, file in zip(folder.sources, found, strict=True)]
+        else:
+            if force:
+                folder.start_over()
+            sources = plan_sources(
+                found, settings.shard_words, lambda first, kind: estimate_bytes_per_word(first, kind, settings.columns)
+            )
+        folder.begin(identity, settings, sources)
+        return _run(engine, model, folder, progress)
+
+
+def _check_settings(settings: Settings) -> None:
+    if settings.format not in OUTPUT_FORMATS:
+        raise CorpusError(f"The format is {settings.format!r}. It must be one of {', '.join(OUTPUT_FORMATS)}.")
+    for name, value in (("shard_words", settings.shard_words), ("kbest", settings.kbest)):
+        if value < 1:
+            raise CountError(f"{name} is {value}. It must be 1 or more.")
+
+
+def _check_paths(found: Sequence[Found], out: Path) -> None:
+    if "://" in str(out):
+        raise CorpusError(f"--out {out} is a URL. Output goes to a folder, which all workers see under the same path.")
+    folder = os.path.abspath(out)
+    inside = next((file.path for file in found if file.path.startswith(folder + os.sep)), None)
+    if inside is not None:
+        raise CorpusError(f"{inside} is in --out, so the output would be input as well. Choose another folder.")
+
+
+def _check_same(folder: OutputFolder, settings: Settings, found: Sequence[Found]) -> None:
+    """Raise CorpusError unless settings and input are those of the run that has begun the folder."""
+    before, now = folder.settings.to_json(), settings.to_json()
+    for name in now:
+        if before.get(name) != now[name]:
+            raise CorpusError(
+                f"{folder.path} was begun with {name} = {_shown(before.get(name))}, and this run has "
+                f"{_shown(now[name])}. Choose another folder, or use --force to remove what is there."
+            )
+    difference = same_sources(folder.sources, found)
+    if difference:
+        raise CorpusError(
+            f"{folder.path} was begun with other input: {difference}. Choose another folder, or use --force to remove "
+            "what is there."
+        )
+
+
+def _shown(value: object) -> str:
+    return ", ".join(f"{k} {v!r}" for k, v in value.items()) if isinstance(value, dict) else repr(value)
+
+
+def _check_facts(facts: WorkerFacts, folder: OutputFolder, messages: Messages) -> None:
+    if not facts.sees_output:
+        raise CorpusError(
+            f"Worker {facts.worker} does not see {folder.path}. Choose a folder that all machines see under the same "
+            "path."
+        )
+    if facts.malloc_trim:
+        messages.warn(
+            f"Worker {facts.worker} has the variable MALLOC_TRIM_THRESHOLD_, which Dask sets. Parsing may take 1.5 "
+            "times as much CPU time with it. Start workers with DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON="
+            '\'{"OMP_NUM_THREADS": 1, "MALLOC_TRIM_THRESHOLD_": ""}\'.'
+        )
+
+
+def _check_identity(folder: OutputFolder, identity: Identity) -> Identity:
+    """Return the identity of the run that has begun the folder. Raise CorpusError if it is another one."""
+    assert folder.identity is not None
+    difference = folder.identity.difference(identity)
+    if difference:
+        raise CorpusError(
+            f"{folder.path} has parses of another pipeline: {difference}. Choose another folder, or use --force to "
+            "remove what is there."
+        )
+    return folder.identity
+
+
+def _moved(source: Source, file: Found) -> Source:
+    return Source.from_json({**source.to_json(), "path": file.path})
+
+
+def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseSummary:
+    began = time.perf_counter()
+    summary = ParseSummary()
+    state = State()
+    for shard in shards_of(folder.sources):
+        state.shards += 1
+        state.size += shard.size
+        if shard.name in folder.complete:
+            state.done += 1
+            state.done_size += shard.size
+    summary.shards, summary.complete_before = state.shards, state.done
+    failed: list[tuple[Shard, str]] = []
+    progress = Progress(state, shown=show)
+
+    def tick() -> None:
+        state.workers = engine.workers
+        progress.update()
+
+    jobs = (
+        Job(shard, model, folder.settings, str(folder.path), folder.output_of(shard), folder.identity)
+        for shard in folder.remaining()
+    )
+    try:
+        for outcome in engine.run(jobs, tick):
+            shard, record = outcome.job.shard, outcome.record
+            if record is not None and record.mismatch:
+                raise CorpusError(
+                    f"Worker {record.worker} has another pipeline than this run: {record.mismatch}. Install the same "
+                    "on all workers, and run the same command again."
+                )
+            if record is None:
+                failed.append((shard, outcome.reason))
+                summary.failed = state.failed = len(failed)
+            else:
+                folder.add(record)
+                summary.add(record)
+                state.words, state.rejected = summary.words, summary.rejected
+            state.done += 1
+            state.done_size += shard.size
+            tick()
+        folder.finish(failed)
+    finally:
+        progress.close()
+        summary.seconds = round(time.perf_counter() - began, 3)
+    return summary

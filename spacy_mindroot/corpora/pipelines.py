@@ -1,0 +1,148 @@
+"""The pipeline of a process: loaded once, and identified, so that all processes parse with the same one."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from thinc.api import Model
+
+from ..arc_scorer.products import NumpyProducts, make_product_setter
+from ..audit.corpus import load_pipeline
+from ..errors import CorpusError
+from ..pipeline.mind_root import MindRoot
+
+__all__ = ["Identity", "Loaded", "loaded", "this_process"]
+
+_PACKAGES = ("spacy-mindroot", "spacy", "thinc", "numpy")  # all of them may change a parse
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What decides about the parses of a pipeline.
+
+    model (str): Language and name, such as "en_core_news".
+    version (str): The version of the pipeline.
+    digest (str): Digest of all files of the pipeline.
+    packages (dict): The versions of the packages that parse.
+    products (str): The matrix products in use: "numpy" or "blis". They round differently.
+    """
+
+    model: str
+    version: str
+    digest: str
+    packages: dict[str, str]
+    products: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the identity as JSON."""
+        return asdict(self)
+
+    def difference(self, other: Identity) -> str:
+        """Describe how another pipeline differs from this one; "" if it does not. The products are not compared."""
+        for name, mine, others in (
+            ("model", f"{self.model} {self.version}", f"{other.model} {other.version}"),
+            ("files of the model", self.digest, other.digest),
+            *((name, self.packages.get(name), other.packages.get(name)) for name in _PACKAGES),
+        ):
+            if mine != others:
+                return f"{name}: {mine} and {others}"
+        return ""
+
+
+@dataclass
+class Loaded:
+    """A pipeline in this process, with the settings that it was loaded for."""
+
+    nlp: Language
+    identity: Identity
+    lock: Any  # a pipeline parses in one thread at a time
+
+
+_pipelines: dict[tuple[str, bool, int], Loaded] = {}
+_lock = threading.Lock()
+
+
+@contextmanager
+def loaded(model: str, *, confidence: bool = False, kbest: int = 1, products: str | None = None) -> Iterator[Loaded]:
+    """Yield a pipeline, which is loaded when this process needs it for the first time. No other thread uses it.
+
+    model (str): Name of a package, or path of a folder.
+    confidence (bool), kbest (int): Set on `mind_root`, unless they are False and 1.
+    products (Optional[str]): The matrix products to use; None for those of the pipeline's own choice.
+    RAISES (CorpusError): If it can't be loaded, or has no `mind_root` for these settings.
+    """
+    key = (model, confidence, kbest)
+    with _lock:
+        found = _pipelines.get(key)
+        if found is None:
+            found = _pipelines[key] = _load(model, confidence, kbest)
+    with found.lock:
+        if products is not None and products != _products(found.nlp):
+            make_product_setter(products)(found.nlp)  # type: ignore[arg-type]
+        yield found
+
+
+def _load(model: str, confidence: bool, kbest: int) -> Loaded:
+    nlp = load_pipeline(model)
+    if confidence or kbest > 1:
+        component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)
+        if component is None:
+            raise CorpusError(f"{model} has no mind_root, so there are no probabilities and no further trees to write.")
+        component.confidence = component.confidence or confidence
+        component.kbest = max(component.kbest, kbest)
+    packages = {name: _version(name) for name in _PACKAGES}
+    meta = nlp.meta
+    identity = Identity(
+        f"{meta['lang']}_{meta['name']}", str(meta["version"]), _digest(model), packages, _products(nlp)
+    )
+    return Loaded(nlp, identity, threading.Lock())
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _products(nlp: Language) -> str:
+    for _, component in nlp.components:
+        found = getattr(component, "model", None)
+        if isinstance(found, Model) and any(type(node.ops) is NumpyProducts for node in found.walk()):
+            return "numpy"
+    return "blis"
+
+
+def _digest(model: str) -> str:
+    """Return a digest of the files of a pipeline."""
+    folder = Path(model)
+    if not folder.exists():
+        spec = importlib.util.find_spec(model)
+        if spec is None or not spec.submodule_search_locations:
+            return ""
+        folder = Path(next(iter(spec.submodule_search_locations)))
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(folder).as_posix()}\n{path.stat().st_size}\n".encode())
+            with open(path, "rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+    return digest.hexdigest()[:32]
+
+
+def this_process() -> str:
+    """Return the name of this process in messages and temporary files."""
+    return f"{socket.gethostname() or platform.node()}-{os.getpid()}"

@@ -1,0 +1,116 @@
+"""Shows how far a run is: a bar on a terminal, one line per minute elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from tqdm import tqdm
+
+__all__ = ["Progress", "State", "duration"]
+
+_SECONDS = 60.0  # between two lines
+
+
+@dataclass
+class State:
+    """The counts of a run.
+
+    size, done_size (int): Bytes of input, of all shards and of those that are finished in this run or before it.
+    shards, done (int): Shards, and those that are finished.
+    """
+
+    shards: int = 0
+    size: int = 0
+    done: int = 0
+    done_size: int = 0
+    words: int = 0
+    rejected: int = 0
+    failed: int = 0
+    workers: int = 1
+
+
+class Progress:
+    """Shows the state of a run on standard error.
+
+    shown (bool): Whether anything is shown at all.
+    stream (Optional[TextIO]): Where; standard error if None.
+    clock (Callable): Returns seconds.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        shown: bool = True,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.state = state
+        self.stream = sys.stderr if stream is None else stream
+        self.clock = clock
+        self._began = self._last = clock()
+        self._before = state.done_size  # finished by earlier runs
+        self._bar: Any = None
+        self._shown = shown and self.stream is not None
+        if self._shown and self.stream.isatty():
+            self._bar = tqdm(
+                total=state.size,
+                initial=state.done_size,
+                file=self.stream,
+                bar_format="{percentage:3.0f}%|{bar}| {desc}",
+                leave=False,
+            )
+
+    def update(self) -> None:
+        """Show the state, if it is time to."""
+        if not self._shown:
+            return
+        now = self.clock()
+        if self._bar is not None:
+            self._bar.n = self.state.done_size
+            self._bar.set_description_str(self.line(), refresh=True)
+        elif now - self._last >= _SECONDS:
+            self._last = now
+            share = self.state.done_size / self.state.size if self.state.size else 1.0
+            print(f"{share:4.0%}  {self.line()}", file=self.stream, flush=True)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def line(self) -> str:
+        """Return the state in words."""
+        state = self.state
+        seconds = max(self.clock() - self._began, 1e-9)
+        parts = [
+            f"{state.words:,} words",
+            f"{state.words / seconds:,.0f} words/s",
+            f"{state.workers} worker{'s' if state.workers != 1 else ''}",
+            f"{state.done:,} of {state.shards:,} shards",
+        ]
+        if state.rejected:
+            parts.append(f"{state.rejected:,} rejected")
+        if state.failed:
+            parts.append(f"{state.failed:,} failed")
+        done = state.done_size - self._before
+        if done:
+            parts.append(f"{duration(seconds / done * (state.size - state.done_size))} left")
+        return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time for people: "45 s", "12 min", "3 h 20 min" or "2 d 4 h"."""
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if minutes < 90:
+        return f"{minutes} min"
+    hours = round(minutes / 60)
+    if hours < 24:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{hours // 24} d {hours % 24} h"

@@ -1,0 +1,331 @@
+"""Reads the documents of a shard, in every input format.
+
+Faulty documents are yielded with the reason, and reading goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, cast
+
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from ..conllu import Sentence, read_pieces
+from ..errors import ConlluError
+from .shards import Shard, import_parquet
+from .sources import Found, UnreadableInputError, open_source
+
+__all__ = ["Columns", "Document", "Item", "Rejected", "estimate_bytes_per_word", "read_shard"]
+
+_BOM = b"\xef\xbb\xbf"
+_SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the text of a document is.
+
+    text (str): The key in JSON lines, or the column in Parquet, with the text.
+    id (Optional[str]): That with the id. None: "id", if there is one.
+    paragraphs (bool): In text files, whether documents are separated by empty lines. If not, each line is one.
+    """
+
+    text: str = "text"
+    id: str | None = None
+    paragraphs: bool = False
+
+
+@dataclass
+class Document:
+    """A document to parse. It has a text, a sentence of CoNLL-U, or a Doc.
+
+    id (str): Its own id, or the name of the file and the place in it: a byte, or a row in Parquet.
+    meta (dict): All further keys or columns; they can be written as JSON.
+    """
+
+    id: str
+    text: str | None = None
+    sentence: Sentence | None = None
+    doc: Doc | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A document that can't be read or parsed, and the reason."""
+
+    id: str
+    reason: str
+
+
+# Bytes are those between the sentences of CoNLL-U.
+Item = Document | Rejected | bytes
+
+
+def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
+    """Yield the documents of a shard in order.
+
+    RAISES (UnreadableInputError): If the file can't be read or is damaged.
+    """
+    name = Found(shard.path, shard.format, shard.compressed).name
+    if shard.format == "parquet":
+        yield from _read_parquet(shard, columns, name)
+        return
+    with open_source(shard.path, compressed=shard.compressed) as file:
+        if shard.format == "spacy":
+            yield from _read_docs(file, shard.path, name, vocab)
+            return
+        # What is compressed is one shard, whose range is that of the compressed bytes.
+        start, stop = (0, None) if shard.compressed else (shard.start, shard.stop)
+        if shard.format == "conllu":
+            yield from _read_conllu(file, start, stop, name)
+        elif shard.format == "jsonl":
+            yield from _read_json(_lines(file, start, stop), columns, name)
+        elif columns.paragraphs:
+            yield from _read_text(_paragraphs(file, start, stop), name)
+        else:
+            yield from _read_text(_lines(file, start, stop), name)
+
+
+def estimate_bytes_per_word(first: bytes, kind: str, columns: Columns) -> float:
+    """Return about the number of bytes of a file for each word in it.
+
+    first (bytes): The beginning of the file. It may end anywhere.
+    kind (str): The format of the file: a value of `sources.FORMATS`.
+    """
+    whole = first[: first.rfind(b"\n") + 1] or first
+    if kind == "conllu":
+        words: float = len(re.findall(rb"^[0-9]+\t", whole, re.MULTILINE))
+    elif kind == "jsonl":
+        words = 0
+        for line in whole.splitlines():
+            try:
+                words += _count_words(str(json.loads(line)[columns.text]).encode("utf8", "replace"))
+            except (ValueError, KeyError, TypeError, RecursionError):
+                continue
+    else:
+        words = _count_words(whole)
+    return max(1.0, len(whole) / words) if words else 6.0
+
+
+_WORDS = re.compile(rb"[\w\x80-\xff]+|[^\w\s]")
+_LONGEST_WORD = 12  # bytes: scripts without spaces, such as Chinese, have words of some 5
+
+
+def _count_words(text: bytes) -> float:
+    """Return about the number of words in a text, punctuation included."""
+    return sum(max(1.0, len(word) / _LONGEST_WORD) for word in _WORDS.findall(text))
+
+
+def _lines(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that begin in a range of bytes, without line ends, each with the byte at which it begins."""
+    at = 0
+    if start:
+        file.seek(start - 1)
+        at = start - 1 + len(file.readline())
+    while stop is None or at < stop:
+        line = file.readline()
+        if not line:
+            return
+        text = line.rstrip(b"\r\n")
+        yield at, text.removeprefix(_BOM) if at == 0 else text
+        at += len(line)
+
+
+def _raw_units(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines, with line ends, of all blocks that begin in a range of bytes, each with its first byte.
+
+    A block is lines up to the next empty line, which belongs to it, or an additional empty line.
+    """
+    at, between = 0, True  # whether a block begins at `at`
+    if start:
+        back = min(3, start)
+        file.seek(start - back)
+        before = file.read(back - 1) + file.readline()  # ends in the line end before the first line in the range
+        at = start - back + len(before)
+        between = _ends_in_empty_line(before, whole=start == back)
+    in_range = False
+    while True:
+        if between:
+            if stop is not None and at >= stop:
+                return
+            in_range = True
+        line = file.readline()
+        if not line:
+            return
+        if in_range:
+            yield at, line
+        between = line in (b"\n", b"\r\n")
+        at += len(line)
+
+
+def _ends_in_empty_line(before: bytes, *, whole: bool) -> bool:
+    """Whether the last line of some bytes is empty. whole (bool): They begin at the beginning of the file."""
+    return before.endswith((b"\n\n", b"\n\r\n")) or (whole and before in (b"\n", b"\r\n"))
+
+
+def _paragraphs(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes]]:
+    """Yield the paragraphs that begin in a range, each with its first byte. Their lines are joined by spaces."""
+    lines: list[bytes] = []
+    first = 0
+    for at, line in _raw_units(file, start, stop):
+        text = line.strip(b"\r\n")
+        text = text.removeprefix(_BOM) if at == 0 else text
+        if text:
+            first = first if lines else at
+            lines.append(text)
+        elif lines:
+            yield first, b" ".join(lines)
+            lines = []
+    if lines:
+        yield first, b" ".join(lines)
+
+
+def _read_text(texts: Iterable[tuple[int, bytes]], name: str) -> Iterator[Item]:
+    for at, line in texts:
+        if not line.strip():
+            continue
+        try:
+            yield Document(f"{name}:{at}", line.decode("utf8"))
+        except UnicodeDecodeError as error:
+            yield Rejected(f"{name}:{at}", _not_utf8(error))
+
+
+def _not_utf8(error: UnicodeDecodeError) -> str:
+    return f"not UTF-8: byte {error.object[error.start]:#04x} at position {error.start} of the document"
+
+
+def _read_json(lines: Iterable[tuple[int, bytes]], columns: Columns, name: str) -> Iterator[Item]:
+    for at, line in lines:
+        if not line.strip():
+            continue
+        place = f"{name}:{at}"
+        try:
+            row = json.loads(line.decode("utf8"))
+        except UnicodeDecodeError as error:
+            yield Rejected(place, _not_utf8(error))
+        except (ValueError, RecursionError) as error:
+            yield Rejected(place, f"not JSON: {error}")
+        else:
+            yield _from_row(row, columns, place)
+
+
+def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected:
+    """Return the document in a row of named values."""
+    if not isinstance(row, Mapping):
+        return Rejected(place, f"not a JSON object, but {type(row).__name__}")
+    key = columns.id if columns.id is not None else "id"
+    name = row.get(key)
+    if columns.id is not None and name is None:
+        return Rejected(place, f"has no {columns.id!r} (--id-column)")
+    own = place if name is None or isinstance(name, dict | list) else " ".join(str(name).split()) or place
+    text = row.get(columns.text)
+    if not isinstance(text, str):
+        found = "has no" if columns.text not in row or text is None else "has no text, but a number or a list, in"
+        return Rejected(_encodable(own), f"{found} {columns.text!r} (--text-column); has {_listed(row)}")
+    meta = {str(k): value for k, value in row.items() if k not in (columns.text, key)}
+    try:
+        # Anything that JSON has no type for, such as a date, becomes text.
+        written = json.dumps(meta, ensure_ascii=False, default=str)
+        f"{written}{own}{text}".encode()
+    except (ValueError, UnicodeEncodeError) as error:
+        return Rejected(_encodable(own), f"can't be written as UTF-8: {error}")
+    return Document(own, text, meta=json.loads(written))
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf8", "replace").decode("utf8")
+
+
+def _listed(row: Mapping[Any, Any]) -> str:
+    names = [repr(name) for name in row]
+    return ", ".join(names[:8]) + (" ..." if len(names) > 8 else "") if names else "nothing"
+
+
+def _read_parquet(shard: Shard, columns: Columns, name: str) -> Iterator[Item]:
+    parquet = import_parquet()
+    with open_source(shard.path) as file, _as_unreadable(shard.path, "Parquet"):
+        table = parquet.ParquetFile(file)
+        at = sum(table.metadata.row_group(k).num_rows for k in range(shard.start))
+        groups = list(range(shard.start, shard.stop))
+        for batch in table.iter_batches(batch_size=_SAMPLE_ROWS, row_groups=groups) if groups else ():
+            for row in batch.to_pylist():
+                yield _from_row(row, columns, f"{name}:{at}")
+                at += 1
+
+
+def _read_docs(file: BinaryIO, path: str, name: str, vocab: Vocab) -> Iterator[Item]:
+    with _as_unreadable(path, "a .spacy file"):
+        docs = DocBin(store_user_data=True).from_bytes(file.read())
+        for number, doc in enumerate(docs.get_docs(vocab)):
+            own = doc.user_data.get("id")
+            yield Document(str(own) if isinstance(own, str | int) else f"{name}:{number}", doc=doc)
+
+
+@contextmanager
+def _as_unreadable(path: str, what: str) -> Iterator[None]:
+    """Turn the errors of a reader into UnreadableInputError. Those of the reader's caller are not raised here."""
+    try:
+        yield
+    except (UnreadableInputError, GeneratorExit, MemoryError):
+        raise
+    except Exception as error:  # of Arrow, zlib, msgpack or spaCy
+        raise UnreadableInputError(f"{path} can't be read as {what} ({type(error).__name__}): {error}") from error
+
+
+def _read_conllu(file: BinaryIO, start: int, stop: int | None, name: str) -> Iterator[Item]:
+    faults: list[ConlluError] = []
+    source = f"{name} from byte {start}" if start else name
+    offsets: list[int] = []  # of each line
+    lines = cast(BinaryIO, _Lines(_raw_units(file, start, stop), offsets))
+    number = 0  # lines before the piece
+    for piece in _pieces(lines, source, faults):
+        text = piece.to_bytes() if isinstance(piece, Sentence) else piece
+        at = offsets[number] if text and number < len(offsets) else start
+        number += text.count(b"\n") + (not text.endswith(b"\n") and text != _BOM)
+        if offsets and number > 1000:
+            del offsets[:number]
+            number = 0
+        if isinstance(piece, Sentence):
+            yield _from_sentence(piece, f"{name}:{at}")
+        elif faults:
+            yield Rejected(f"{name}:{at}", f"not CoNLL-U: {faults.pop()}")
+        else:
+            yield piece
+
+
+def _pieces(lines: BinaryIO, source: str, faults: list[ConlluError]) -> Iterator[Sentence | bytes]:
+    try:
+        yield from read_pieces(lines, source, faults.append)
+    except ConlluError as error:  # not text at all
+        raise UnreadableInputError(str(error)) from error
+
+
+def _from_sentence(sentence: Sentence, place: str) -> Document | Rejected:
+    try:
+        sentence.text()
+    except ConlluError as error:
+        return Rejected(place, str(error))
+    comments = [comment.lstrip("# ") for comment in sentence.comments]
+    return Document(sentence.sent_id or place, sentence=sentence, meta={"comments": comments} if comments else {})
+
+
+class _Lines:
+    """Lines as `read_pieces` takes them, which remembers where they begin."""
+
+    def __init__(self, lines: Iterator[tuple[int, bytes]], offsets: list[int]) -> None:
+        self._lines = lines
+        self._offsets = offsets
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        at, line = next(self._lines)
+        self._offsets.append(at)
+        return line

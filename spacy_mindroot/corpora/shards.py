@@ -1,0 +1,177 @@
+"""The shards that a corpus is cut into. Each is read, parsed and written by itself.
+
+Text, JSON lines and CoNLL-U are cut at byte offsets, without being read: a line, or a sentence, belongs to the shard in
+which it begins. Parquet is cut between row groups. Compressed and `.spacy` files can't be read from the middle, so each
+is one shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..errors import CorpusError
+from .sources import Found, UnreadableInputError, digest_of, open_source
+
+__all__ = ["Shard", "Source", "import_parquet", "plan_sources", "same_sources", "shards_of"]
+
+_THREADS = 16  # which read the ends of files: far away, each takes long
+BytesPerWord = Callable[[bytes, str], float]
+
+_LEAST_BYTES = {"text": 3, "jsonl": 3, "conllu": 10}  # per word: smaller files are never cut
+
+
+@dataclass(frozen=True)
+class Source:
+    """An input file and the places where it is cut.
+
+    path, format, compressed: See `sources.Found`.
+    size (int): Bytes.
+    digest (str): See `sources.digest_of`; "" if the file can't be read.
+    step (int): Bytes per shard; 0 if it is not cut at bytes.
+    cuts (list[int]): For Parquet, the first row group of each shard, and the number of row groups.
+    """
+
+    path: str
+    format: str
+    compressed: bool
+    size: int
+    digest: str
+    step: int = 0
+    cuts: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name without folders."""
+        return Found(self.path, self.format, self.compressed).name
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the source as JSON."""
+        return {**asdict(self), "cuts": list(self.cuts)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Source:
+        """Return a source from JSON."""
+        return cls(**{**data, "cuts": tuple(data["cuts"])})
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of an input file.
+
+    name (str): Two numbers, of the file and of its part; they sort as the corpus does.
+    path, format, compressed: See `sources.Found`.
+    start, stop (int): The first byte and the byte after the last; for Parquet, row groups. A line or sentence that
+        begins in this range belongs to the shard.
+    size (int): About as many bytes of input.
+    """
+
+    name: str
+    path: str
+    format: str
+    compressed: bool
+    start: int
+    stop: int
+    size: int
+
+
+def plan_sources(found: Sequence[Found], shard_words: int, bytes_per_word: BytesPerWord) -> list[Source]:
+    """Return the files of a corpus with the places where they are cut.
+
+    found (Sequence[Found]): The files.
+    shard_words (int): About the number of words in a shard.
+    bytes_per_word (Callable): Estimates bytes per word from the beginning of a file and its format.
+    """
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(lambda file: _planned(file, shard_words, bytes_per_word), found))
+
+
+def _planned(file: Found, shard_words: int, bytes_per_word: BytesPerWord) -> Source:
+    try:
+        size, digest, first = digest_of(file.path)
+        compressed = file.compressed or first.startswith(b"\x1f\x8b")  # whatever its name
+        source = Source(file.path, file.format, compressed, size, digest)
+        if file.format == "parquet":
+            return replace(source, cuts=_cuts_of_parquet(file.path, shard_words))
+    except UnreadableInputError:  # a shard that fails, as it might fail later
+        return Source(file.path, file.format, file.compressed, 0, "")
+    has_header = b"global.columns" in first.partition(b"\n")[0]  # which later shards would lack
+    if compressed or has_header or size <= shard_words * _LEAST_BYTES.get(file.format, size):
+        return source
+    return replace(source, step=max(1, round(shard_words * bytes_per_word(first, file.format))))
+
+
+def import_parquet() -> Any:
+    """Return `pyarrow.parquet`. Raise CorpusError if it is not installed."""
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise CorpusError(
+            "Parquet needs the package pyarrow: pip install 'spacy-mindroot[parquet]'. All machines need it."
+        ) from error
+    return pyarrow.parquet
+
+
+def _cuts_of_parquet(path: str, shard_words: int) -> tuple[int, ...]:
+    parquet = import_parquet()
+    limit = shard_words * 6  # bytes, of text that is not compressed
+    with open_source(path) as file:
+        try:
+            metadata = parquet.ParquetFile(file).metadata
+            sizes = [metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)]
+        except Exception as error:  # of Arrow
+            raise UnreadableInputError(f"{path} can't be read as Parquet: {error}") from error
+    cuts, filled = [0], 0
+    for k, size in enumerate(sizes):
+        if filled and filled + size > limit:
+            cuts.append(k)
+            filled = 0
+        filled += size
+    return (*cuts, len(sizes))
+
+
+def shards_of(sources: Sequence[Source]) -> Iterator[Shard]:
+    """Yield the shards of a corpus in order."""
+    for number, source in enumerate(sources):
+        if source.cuts:
+            bounds = list(source.cuts) if len(source.cuts) > 1 else [0, 0]
+            share = source.size // max(1, len(bounds) - 1)
+            ranges = [(start, stop, share) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        elif source.step:
+            starts = range(0, source.size, source.step)
+            stops = [min(start + source.step, source.size) for start in starts]
+            ranges = [(start, stop, stop - start) for start, stop in zip(starts, stops, strict=True)]
+        else:
+            ranges = [(0, source.size, source.size)]
+        for part, (start, stop, size) in enumerate(ranges):
+            name = f"{number:06}.{part:06}"
+            yield Shard(name, source.path, source.format, source.compressed, start, stop, size)
+
+
+def same_sources(planned: Sequence[Source], found: Sequence[Found]) -> str:
+    """Describe the first difference between the inputs of an earlier run and those of this one; "" if there is none.
+
+    A file that has moved is the same file, if its name, its size and both its ends are the same.
+    """
+    before, now = [source.name for source in planned], [file.name for file in found]
+    if before != now:
+        new = [name for name in now if name not in before]
+        gone = [name for name in before if name not in now]
+        if not new and not gone:
+            return "the same files, in another order"
+        what = [f"{name} is new" for name in new[:1]] + [f"{name} is missing" for name in gone[:1]]
+        return f"{len(before):,} files then, {len(now):,} now; " + ", ".join(what)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for source, digest in zip(planned, pool.map(lambda file: _digest(file.path), found), strict=True):
+            if digest != source.digest:
+                return f"{source.path} has changed"
+    return ""
+
+
+def _digest(path: str) -> str:
+    try:
+        return digest_of(path)[1]
+    except UnreadableInputError:
+        return ""

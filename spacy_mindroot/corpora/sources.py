@@ -1,0 +1,176 @@
+"""The input files of a corpus: finds them, opens them, and tells whether they are still the same."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import hashlib
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, cast
+
+from ..errors import CorpusError
+
+__all__ = ["FORMATS", "Found", "UnreadableInputError", "digest_of", "find_files", "format_of", "open_source", "plain"]
+
+FORMATS = {  # the format of a file by the end of its name
+    ".txt": "text",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".conllu": "conllu",
+    ".conllup": "conllu",
+    ".cupt": "conllu",
+    ".parquet": "parquet",
+    ".spacy": "spacy",
+}
+_MAY_BE_GZIP = ("text", "jsonl", "conllu")
+_ENDS = 1 << 16  # bytes at either end of a file that go into its digest
+
+
+class UnreadableInputError(CorpusError):
+    """An input can't be read, or is damaged. The rest of the corpus is not affected."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An input file.
+
+    path (str): Absolute path, or URL.
+    format (str): A value of `FORMATS`.
+    compressed (bool): Whether it is compressed with gzip, going by its name.
+    """
+
+    path: str
+    format: str
+    compressed: bool
+
+    @property
+    def name(self) -> str:
+        """The name without folders."""
+        return PurePosixPath(self.path.replace(os.sep, "/")).name
+
+
+def plain(name: str) -> str:
+    """Return a name without the endings that say what its format is: "a.b.txt.gz" gives "a.b"."""
+    stem = name.removesuffix(".gz")
+    for suffix in FORMATS:
+        stem = stem.removesuffix(suffix)
+    return stem or name
+
+
+def format_of(path: str) -> Found | None:
+    """Return a file with its format, going by its name; None if the name has none of the known endings."""
+    stem = path.removesuffix(".gz")
+    kind = next((kind for suffix, kind in FORMATS.items() if stem.endswith(suffix)), None)
+    compressed = stem != path
+    if kind is None or (compressed and kind not in _MAY_BE_GZIP):
+        return None
+    return Found(path, kind, compressed)
+
+
+def find_files(inputs: Sequence[str]) -> list[Found]:
+    """Return the files that paths, folders, patterns and URLs name, in this order, each file once.
+
+    inputs (Sequence[str]): Files, folders, patterns such as `corpus/*.jsonl`, and URLs such as `s3://bucket/folder`. Of
+        folders, all files with a known ending are taken, in alphabetical order, those in folders below included.
+    RAISES (CorpusError): If an input does not exist, has no files, or has a name whose ending is not known.
+    """
+    found: dict[str, Found] = {}
+    for given in inputs:
+        paths, is_named = _remote(given) if "://" in given else _local(given)
+        files = [file for path in paths if (file := format_of(path)) is not None]
+        if not files:
+            known = ", ".join(f"*{suffix}" for suffix in FORMATS)
+            what = "is a file of another kind" if is_named and paths else "names no files of these kinds"
+            raise CorpusError(f"{given}: this {what}. Input is {known}; .txt, .jsonl and .conllu also with .gz.")
+        for file in files:
+            found.setdefault(file.path, file)
+    return list(found.values())
+
+
+def _local(given: str) -> tuple[list[str], bool]:
+    """Return absolute paths, and whether `given` is a single file."""
+    path = os.path.abspath(given)
+    if os.path.isdir(path):
+        return sorted(
+            os.path.join(at, name) for at, _, names in os.walk(path, onerror=_refuse) for name in names
+        ), False
+    if os.path.exists(path):
+        return [path], True
+    paths = [file for file in sorted(glob.glob(path, recursive=True)) if os.path.isfile(file)]
+    if not paths:
+        raise CorpusError(f"{given}: there is no such file or folder, and no file matches it as a pattern.")
+    return paths, False
+
+
+def _refuse(error: OSError) -> None:
+    raise error
+
+
+def _remote(given: str) -> tuple[list[str], bool]:
+    core = _fsspec().core
+    try:
+        fs, root = core.url_to_fs(given)
+        if glob.has_magic(root):
+            paths, is_named = sorted(fs.glob(root)), False
+        elif fs.isdir(root):
+            paths, is_named = sorted(fs.find(root)), False
+        elif fs.exists(root):
+            paths, is_named = [root], True
+        else:
+            paths, is_named = [], False
+    except Exception as error:  # each store has errors of its own, and a package that may be missing
+        raise CorpusError(f"{given} can't be listed ({type(error).__name__}): {error}") from error
+    if not paths:
+        raise CorpusError(f"{given}: there is nothing there.")
+    return [fs.unstrip_protocol(path) for path in paths], is_named
+
+
+def _fsspec() -> Any:
+    try:
+        import fsspec.core
+    except ImportError as error:
+        raise CorpusError(
+            "Input from a URL needs the package fsspec, and for most kinds of URL another one, such as s3fs: "
+            "pip install 'spacy-mindroot[remote]' s3fs"
+        ) from error
+    return fsspec
+
+
+@contextmanager
+def open_source(path: str, *, compressed: bool = False) -> Iterator[BinaryIO]:
+    """Open an input. What is compressed is decompressed.
+
+    RAISES (UnreadableInputError): If it can't be opened or read, or is damaged.
+    """
+    try:
+        with _fsspec().open(path, "rb") if "://" in path else open(path, "rb") as file:
+            if compressed:
+                with gzip.open(file) as text:
+                    yield cast(BinaryIO, text)
+            else:
+                yield file
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UnreadableInputError(f"{path}: the gzip data is damaged or incomplete ({error}).") from error
+    except OSError as error:
+        raise UnreadableInputError(f"{path} can't be read: {error.strerror or error}.") from error
+
+
+def digest_of(path: str) -> tuple[int, str, bytes]:
+    """Return the size of a file, a digest of its size and both its ends, and its first bytes.
+
+    Small files are read completely, others at both ends, so that a corpus need not be read twice.
+
+    RAISES (UnreadableInputError): If the file can't be read.
+    """
+    with open_source(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        first = file.read(_ENDS)
+        file.seek(max(len(first), size - _ENDS))
+        last = file.read(_ENDS)
+    return size, hashlib.sha256(b"%d\n" % size + first + last).hexdigest()[:32], first

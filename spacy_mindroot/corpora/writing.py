@@ -1,0 +1,270 @@
+"""Writes parsed documents, in every output format. Equal documents give equal bytes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import numpy as np
+from spacy.tokens import Doc, DocBin
+
+from ..conllu.docs import doc_to_conllu, rows_text, write_predicted
+from ..conllu.files import gzipped
+from ..conllu.sentence import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, format_rows
+from ..pipeline.annotate import write_extension
+from ..pipeline.extensions import read_extension
+from .reading import Document
+from .rows import Cells, ParsedSentence, parsed_sentences
+from .shards import import_parquet
+
+__all__ = ["OUTPUT_FORMATS", "Writer", "make_writer"]
+
+OUTPUT_FORMATS = ("conllu", "conllu.gz", "spacy", "jsonl", "parquet")
+
+_TEXT_COLUMNS = (  # of a sentence in JSON and Parquet: one string per word
+    ("words", FORM),
+    ("lemmas", LEMMA),
+    ("upos", UPOS),
+    ("xpos", XPOS),
+    ("feats", FEATS),
+    ("deprels", DEPREL),
+)
+_ROWS = 20_000  # sentences in a row group of Parquet
+
+
+class Writer(ABC):
+    """Writes the documents of a shard to an open file."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.sentences = 0
+        self.words = 0
+
+    @abstractmethod
+    def add(self, document: Document, doc: Doc, cells: Cells) -> None:
+        """Write a document and count its sentences and words. If this raises an error, nothing has been written."""
+
+    def add_bytes(self, between: bytes) -> None:  # noqa: B027
+        """Write what is between the sentences of a CoNLL-U file. Only CoNLL-U has a place for it."""
+
+    def close(self) -> None:  # noqa: B027
+        """Write what is still to be written. The file stays open."""
+
+    def count(self, sentences: int, words: int) -> None:
+        """Count sentences and words."""
+        self.sentences += sentences
+        self.words += words
+
+
+def make_writer(kind: str, file: BinaryIO) -> Writer:
+    """Return a writer.
+
+    kind (str): One of `OUTPUT_FORMATS`.
+    """
+    writers: dict[str, Callable[[BinaryIO], Writer]] = {
+        "conllu": ConlluWriter,
+        "conllu.gz": GzipConlluWriter,
+        "spacy": DocBinWriter,
+        "jsonl": JsonWriter,
+        "parquet": ParquetWriter,
+    }
+    return writers[kind](file)
+
+
+class ConlluWriter(Writer):
+    """Writes CoNLL-U. Sentences that came from CoNLL-U keep every byte that the pipeline has not predicted."""
+
+    def add(self, document: Document, doc: Doc, cells: Cells) -> None:
+        if document.sentence is not None:
+            text = _rewritten(document.sentence, doc, cells)
+            self.count(1, len(document.sentence))
+        elif read_extension(doc, "conllu") is not None:
+            text = doc_to_conllu(doc).encode()
+            self.count(sum(1 for _ in doc.sents) if len(doc) else 0, len(doc))
+        else:
+            sentences = parsed_sentences(doc, cells)
+            text = _formatted(document, sentences).encode()
+            self.count(len(sentences), sum(len(sentence.rows) for sentence in sentences))
+        self.write(text)
+
+    def write(self, text: bytes) -> None:
+        self.file.write(text)
+
+    def add_bytes(self, between: bytes) -> None:
+        self.write(between)
+
+
+class GzipConlluWriter(ConlluWriter):
+    """Writes CoNLL-U, compressed with gzip."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self._gzip: gzip.GzipFile = gzipped(file)
+
+    def write(self, text: bytes) -> None:
+        self._gzip.write(text)
+
+    def close(self) -> None:
+        self._gzip.close()
+
+
+def _formatted(document: Document, sentences: list[ParsedSentence]) -> str:
+    """Return a document in CoNLL-U: its id, its metadata as JSON, and its sentences."""
+    name = document.id
+    comments = [f"# newdoc id = {name}"]
+    if document.meta:
+        comments.append(f"# meta = {_json(document.meta)}")
+    sent_id = "_".join(name.replace("/", "_").split())  # which may have neither
+    parts = []
+    for number, sentence in enumerate(sentences, 1):
+        rows = sentence.rows
+        for row, added in zip(rows, sentence.misc(), strict=False):
+            row[MISC] = _joined_misc(row[MISC], added)
+        comments += [f"# sent_id = {sent_id}-{number}", f"# text = {rows_text(rows)}", *sentence.comments()]
+        parts.append(format_rows(comments, rows))
+        comments = []
+    return "".join(parts)
+
+
+def _joined_misc(cell: str, added: str) -> str:
+    """Return MISC with further attributes, sorted as the guidelines have it."""
+    own = [] if cell == "_" else cell.split("|")
+    return "|".join(sorted([*own, *added.split("|")], key=lambda item: item.partition("=")[0].lower()))
+
+
+def _rewritten(sentence: Sentence, doc: Doc, cells: Cells) -> bytes:
+    """Return a sentence of a CoNLL-U file with what the pipeline has predicted."""
+    write_predicted(sentence, doc)
+    if not doc.user_data:
+        return sentence.to_bytes()
+    found = parsed_sentences(doc, cells)
+    comments, misc = (found[0].comments(), found[0].misc()) if found else ([], [])
+    for word, added in enumerate(misc, 1):
+        line = sentence.lines[sentence.line_of(word) - sentence.line]
+        end = line[len(line.rstrip(b"\r\n")) :]
+        cell = sentence.rows[word - 1][MISC].decode().rstrip("\r\n")
+        joined = _joined_misc(cell, added).encode()
+        sentence.lines[sentence.line_of(word) - sentence.line] = sentence.columns.replaced(line, MISC, joined)
+        sentence.rows[word - 1][MISC] = joined + end
+    first = next((k for k, line in enumerate(sentence.lines) if not line.startswith(b"#")), 0)
+    ending = b"\r\n" if sentence.lines[first].endswith(b"\r\n") else b"\n"
+    added_lines = [comment.encode() + ending for comment in comments]
+    return b"".join([*sentence.lines[:first], *added_lines, *sentence.lines[first:]])
+
+
+class JsonWriter(Writer):
+    """Writes JSON lines, one document per line."""
+
+    def add(self, document: Document, doc: Doc, cells: Cells) -> None:
+        sentences = parsed_sentences(doc, cells)
+        row = {
+            "id": document.id,
+            "meta": document.meta,
+            "text": document.text if document.text is not None else doc.text,
+            "sentences": [_as_row(sentence) for sentence in sentences],
+        }
+        text = f"{_json(row)}\n".encode()
+        self.count(len(sentences), sum(len(sentence.rows) for sentence in sentences))
+        self.file.write(text)
+
+
+def _as_row(sentence: ParsedSentence) -> dict[str, Any]:
+    """Return a sentence as named columns: "" stands for an unknown cell, and None for an unknown head."""
+    rows = sentence.rows
+    found: dict[str, Any] = {"text": rows_text(rows)}
+    for name, column in _TEXT_COLUMNS:
+        cells = [row[column] for row in rows]
+        found[name] = cells if name == "words" else ["" if cell == "_" else cell for cell in cells]
+    found["heads"] = [None if row[HEAD] == "_" else int(row[HEAD]) for row in rows]
+    found["space_after"] = ["SpaceAfter=No" not in row[MISC] for row in rows]
+    if sentence.head_prob is not None and sentence.head_entropy is not None:
+        found["head_prob"] = [round(value, 4) for value in sentence.head_prob]
+        found["head_entropy"] = [round(value, 4) for value in sentence.head_entropy]
+    if sentence.tree_logprob is not None and sentence.tree_margin is not None:
+        found["tree_logprob"] = float(f"{sentence.tree_logprob:.6g}")
+        # JSON has no infinity: there is no other tree.
+        found["tree_margin"] = None if math.isinf(sentence.tree_margin) else float(f"{sentence.tree_margin:.6g}")
+    if sentence.trees:
+        found["trees"] = [
+            {"weight": float(f"{weight:.6g}"), "heads": np.asarray(heads).tolist()} for heads, weight in sentence.trees
+        ]
+    return found
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class ParquetWriter(Writer):
+    """Writes Parquet, one sentence per row, with the columns of `JsonWriter` and `doc_id`, `doc_meta` and `number`."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        parquet = import_parquet()
+        import pyarrow as pa
+
+        words, numbers = pa.list_(pa.string()), pa.list_(pa.float64())
+        self._pa = pa
+        self._schema = pa.schema(
+            [
+                ("doc_id", pa.string()),
+                ("doc_meta", pa.string()),
+                ("number", pa.int32()),
+                ("text", pa.string()),
+                *((name, words) for name, _ in _TEXT_COLUMNS),
+                ("heads", pa.list_(pa.int32())),
+                ("space_after", pa.list_(pa.bool_())),
+                ("head_prob", numbers),
+                ("head_entropy", numbers),
+                ("tree_logprob", pa.float64()),
+                ("tree_margin", pa.float64()),
+                ("trees", pa.list_(pa.struct([("weight", pa.float64()), ("heads", pa.list_(pa.int32()))]))),
+            ]
+        )
+        self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+
+    def add(self, document: Document, doc: Doc, cells: Cells) -> None:
+        sentences = parsed_sentences(doc, cells)
+        meta = _json(document.meta)
+        self._rows += [
+            {"doc_id": document.id, "doc_meta": meta, "number": number, **_as_row(sentence)}
+            for number, sentence in enumerate(sentences, 1)
+        ]
+        self.count(len(sentences), sum(len(sentence.rows) for sentence in sentences))
+        if len(self._rows) >= _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(self._pa.Table.from_pylist(self._rows, self._schema))
+        self._rows = []
+
+    def close(self) -> None:
+        if self._rows:
+            self._flush()
+        self._writer.close()
+
+
+class DocBinWriter(Writer):
+    """Writes a `DocBin`. The id and the metadata of a document are `doc.user_data["id"]` and `["meta"]`."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self._docs = DocBin(store_user_data=True)
+
+    def add(self, document: Document, doc: Doc, cells: Cells) -> None:
+        doc.user_data["id"] = document.id
+        if document.meta:
+            doc.user_data["meta"] = document.meta
+        if document.sentence is not None:
+            write_predicted(document.sentence, doc)
+            write_extension(doc, "conllu", [document.sentence.text()])
+        self._docs.add(doc)
+        self.count(sum(1 for _ in doc.sents) if doc.has_annotation("SENT_START") else bool(len(doc)), len(doc))
+
+    def close(self) -> None:
+        self.file.write(self._docs.to_bytes())

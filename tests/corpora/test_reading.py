@@ -1,0 +1,205 @@
+"""Reading the documents of shards: each exactly once, wherever a file is cut."""
+
+import datetime
+import gzip
+import json
+from itertools import pairwise
+
+import pytest
+import spacy
+from conllu_samples import FULL
+from spacy.tokens import DocBin
+
+from spacy_mindroot.corpora.reading import Columns, Document, Rejected, estimate_bytes_per_word, read_shard
+from spacy_mindroot.corpora.shards import Shard
+from spacy_mindroot.corpora.sources import UnreadableInputError, format_of
+
+VOCAB = spacy.blank("en").vocab
+
+
+def read(path, start=0, stop=None, columns=None):
+    file = format_of(str(path))
+    size = path.stat().st_size
+    shard = Shard("0.0", file.path, file.format, file.compressed, start, size if stop is None else stop, size)
+    return list(read_shard(shard, columns or Columns(), VOCAB))
+
+
+def as_bytes(items):
+    return b"".join(item if isinstance(item, bytes) else item.sentence.to_bytes() for item in items)
+
+
+TEXT = "\ufeffFirst line\nsecond\r\n\n \nthird ä\n\n\nlast without an end".encode()
+
+
+@pytest.mark.parametrize("paragraphs", [False, True], ids=["lines", "paragraphs"])
+def test_text_wherever_it_is_cut(tmp_path, paragraphs):
+    path = tmp_path / "a.txt"
+    path.write_bytes(TEXT)
+    columns = Columns(paragraphs=paragraphs)
+    whole = read(path, columns=columns)
+    wanted = ["First line second", "third ä", "last without an end"]
+    if paragraphs:  # a line of one space does not end a paragraph
+        wanted[1] = "  third ä"
+        assert [item.text for item in whole] == ["First line second", "  third ä", "last without an end"]
+    else:
+        assert [item.text for item in whole] == ["First line", "second", "third ä", "last without an end"]
+    assert [item.id for item in whole][0] == "a.txt:0"
+    for first in range(len(TEXT) + 1):
+        for second in range(first, len(TEXT) + 1):
+            bounds = [0, first, second, len(TEXT)]
+            parts = [item for a, b in pairwise(bounds) for item in read(path, a, b, columns)]
+            assert parts == whole, bounds
+
+
+def test_ids_say_where_a_document_is(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(TEXT)
+    for item in read(path):
+        at = int(item.id.partition(":")[2])
+        assert TEXT[at:].removeprefix(b"\xef\xbb\xbf").startswith(item.text.encode())
+
+
+CONLLU = (
+    f"\ufeff# a comment alone\n\n{FULL}\n\n\r\n# sent_id = x\r\n1\tA\t_\t_\t_\t_\t0\troot\t_\t_\r\n\r\n".encode()
+    + b"1\tB\t_\t_\t_\t_\t_\t_\t_\t_\n\n\n1\tC\t_\t_\t_\t_\t9\tx\t_\t_\n"
+)
+
+
+def test_conllu_wherever_it_is_cut(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_bytes(CONLLU)
+    whole = read(path)
+    assert as_bytes(whole) == CONLLU
+    sentences = [item for item in whole if isinstance(item, Document)]
+    assert [item.sentence.words for item in sentences][1:] == [["A"], ["B"], ["C"]]
+    assert [item.id for item in sentences][1:] == ["x", f"a.conllu:{CONLLU.index(b'1	B')}", sentences[-1].id]
+    assert sentences[1].meta == {"comments": ["sent_id = x"]}
+    step = max(1, len(CONLLU) // 120)
+    for first in range(0, len(CONLLU) + 1, step):
+        for second in range(first, len(CONLLU) + 1, 7):
+            parts = [item for a, b in pairwise([0, first, second, len(CONLLU)]) for item in read(path, a, b)]
+            assert as_bytes(parts) == CONLLU, (first, second)
+            assert [p.id for p in parts if isinstance(p, Document)] == [s.id for s in sentences]
+
+
+def test_faulty_sentences_are_rejected_and_the_rest_is_read(tmp_path):
+    path = tmp_path / "a.conllu"
+    good = b"1\tA\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    path.write_bytes(good + b"1\tA\n\n" + good + good.replace(b"A", b"\xff") + good)
+    items = read(path)
+    assert [type(item) for item in items] == [Document, Rejected, Document, Rejected, Document]
+    assert "line 3 has 2 columns" in items[1].reason and items[1].id == f"a.conllu:{len(good)}"
+    assert "is not UTF-8" in items[3].reason
+    path.write_bytes("text".encode("utf-16"))
+    with pytest.raises(UnreadableInputError, match="UTF-16"):
+        read(path)
+
+
+def test_long_conllu_keeps_its_places(tmp_path):
+    path = tmp_path / "a.conllu"
+    good = b"1\tA\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    path.write_bytes(good * 3000)
+    assert [item.id for item in read(path)] == [f"a.conllu:{k * len(good)}" for k in range(3000)]
+
+
+def test_json_lines(tmp_path):
+    rows = [
+        {"id": 7, "text": "One.", "url": "x", "n": [1.5, None]},
+        {"text": "Two."},
+        {"id": "c", "text": None},
+        {"id": "d", "text": 3},
+        {"id": "e", "body": "x"},
+        [1],
+        {"id": "f", "text": "\ud800"},
+        {"id": "g g", "text": ""},
+    ]
+    lines = [json.dumps(row).encode() for row in rows] + [b"{", b"", b'{"text": "\xff"}', b"[" * 100_000]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    items = read(path)
+    assert items[0] == Document("7", "One.", meta={"url": "x", "n": [1.5, None]})
+    assert items[1].id == f"a.jsonl:{len(lines[0]) + 1}"
+    assert items[7] == Document("g g", "")
+    rejected = {item.id: item.reason for item in items if isinstance(item, Rejected)}
+    assert list(rejected)[:3] == ["c", "d", "e"] and len(rejected) == 8
+    reasons = list(rejected.values())
+    for reason, part in zip(
+        reasons,
+        [
+            "has no 'text'",
+            "a number or a list",
+            "has 'id', 'body'",
+            "not a JSON object",
+            "UTF-8",
+            "not JSON",
+            "not UTF-8",
+        ],
+        strict=False,
+    ):
+        assert part in reason
+    for bounds in ([0, 60, 100, 100_400], [0, 1, 2, 130]):
+        parts = [item for a, b in pairwise([*bounds, path.stat().st_size]) for item in read(path, a, b)]
+        assert parts == items
+
+
+def test_columns_have_names(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"body": "A", "key": "k", "text": "T"}\n{"body": "B"}\n')
+    first, second = read(path, columns=Columns("body", "key"))
+    assert first == Document("k", "A", meta={"text": "T"})
+    assert "has no 'key' (--id-column)" in second.reason
+
+
+def test_compressed_files(tmp_path):
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(TEXT))
+    (tmp_path / "a.txt").write_bytes(TEXT)
+    assert [item.text for item in read(tmp_path / "a.txt.gz")] == [item.text for item in read(tmp_path / "a.txt")]
+    (tmp_path / "a.conllu.gz").write_bytes(gzip.compress(CONLLU))
+    assert as_bytes(read(tmp_path / "a.conllu.gz")) == CONLLU
+
+
+def test_parquet(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    day = datetime.date(2026, 11, 28)
+    table = pa.table({"id": [1, 2, 3, 4], "text": ["A", None, "C", "D"], "day": [day] * 4})
+    path = tmp_path / "a.parquet"
+    parquet.write_table(table, path, row_group_size=1)
+    items = read(path, 0, 4)
+    assert items[0] == Document("1", "A", meta={"day": "2026-11-28"})
+    assert isinstance(items[1], Rejected)
+    assert read(path, 0, 2) + read(path, 2, 4) == items
+    assert [item.id for item in read(path, 2, 4, Columns("text", "id"))] == ["3", "4"]
+    parquet.write_table(table.drop(["id"]), path, row_group_size=1)
+    assert [item.id for item in read(path, 2, 4)] == ["a.parquet:2", "a.parquet:3"]
+    path.write_bytes(b"PAR1")
+    with pytest.raises(UnreadableInputError, match="can't be read as Parquet"):
+        read(path, 0, 1)
+
+
+def test_docs(tmp_path):
+    nlp = spacy.blank("en")
+    docs = [nlp("A text."), nlp("Another.")]
+    docs[0].user_data["id"] = "own"
+    path = tmp_path / "a.spacy"
+    DocBin(store_user_data=True, docs=docs).to_disk(path)
+    assert [(item.id, item.doc.text) for item in read(path)] == [("own", "A text."), ("a.spacy:1", "Another.")]
+    path.write_bytes(b"nothing")
+    with pytest.raises(UnreadableInputError, match="can't be read as a .spacy file"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "first, kind, least, most",
+    [
+        (b"The cat sat on the mat.\n" * 50, "text", 3, 4),
+        ("我们今天去学校学习".encode() * 50 + b"\n", "text", 10, 13),
+        (json.dumps({"text": "The cat sat.", "url": "x" * 100}).encode() + b"\n", "jsonl", 30, 40),
+        (b"1\tA\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 9, "conllu", 20, 30),
+        (b"", "text", 6, 6),
+        (b"[\n", "jsonl", 6, 6),
+    ],
+)
+def test_bytes_per_word(first, kind, least, most):
+    assert least <= estimate_bytes_per_word(first, kind, Columns()) <= most

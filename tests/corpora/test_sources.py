@@ -1,0 +1,125 @@
+"""Finding, opening and recognizing the files of a corpus."""
+
+import gzip
+
+import pytest
+
+from spacy_mindroot.corpora.sources import (
+    Found,
+    UnreadableInputError,
+    digest_of,
+    find_files,
+    format_of,
+    open_source,
+    plain,
+)
+from spacy_mindroot.errors import CorpusError
+
+
+@pytest.mark.parametrize(
+    "name, kind, compressed",
+    [
+        ("a.txt", "text", False),
+        ("a.txt.gz", "text", True),
+        ("a.ndjson", "jsonl", False),
+        ("a.cupt.gz", "conllu", True),
+        ("a.parquet", "parquet", False),
+        ("a.spacy", "spacy", False),
+    ],
+)
+def test_the_name_says_the_format(name, kind, compressed):
+    assert format_of(name) == Found(name, kind, compressed)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet.gz", "a.spacy.gz", "txt", "a.gz"])
+def test_other_names_have_no_format(name):
+    assert format_of(name) is None
+
+
+def test_plain_names():
+    assert [plain(name) for name in ("a.b.txt.gz", "a.conllu", "README", ".txt")] == ["a.b", "a", "README", ".txt"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("b.txt", "a.jsonl", "sub/c.conllu", "notes.md", "sub/d.txt.gz"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(name.encode())
+    return tmp_path
+
+
+def names(found, folder):
+    return [file.path.removeprefix(f"{folder}/") for file in found]
+
+
+def test_folders_patterns_and_files_each_file_once(folder):
+    assert names(find_files([str(folder)]), folder) == ["a.jsonl", "b.txt", "sub/c.conllu", "sub/d.txt.gz"]
+    assert names(find_files([str(folder / "*.txt"), str(folder / "a.jsonl"), str(folder)]), folder) == [
+        "b.txt",
+        "a.jsonl",
+        "sub/c.conllu",
+        "sub/d.txt.gz",
+    ]
+    assert names(find_files([str(folder / "**/*.gz")]), folder) == ["sub/d.txt.gz"]
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("missing.txt", "there is no such file"),
+        ("*.parquet", "no file matches"),
+        ("notes.md", "is a file of another kind"),
+        ("*.md", "names no files of these kinds"),
+    ],
+)
+def test_what_is_no_input_is_an_error(folder, name, message):
+    with pytest.raises(CorpusError, match=message):
+        find_files([str(folder / name)])
+
+
+def test_urls(folder):
+    pytest.importorskip("fsspec", reason="URLs need the extra `remote`")
+    url = f"file://{folder}"
+    assert [file.path for file in find_files([url])] == [
+        f"{url}/{name}" for name in ("a.jsonl", "b.txt", "sub/c.conllu", "sub/d.txt.gz")
+    ]
+    assert [file.name for file in find_files([f"{url}/*.txt", f"{url}/a.jsonl"])] == ["b.txt", "a.jsonl"]
+    with open_source(f"{url}/b.txt") as file:
+        assert file.read() == b"b.txt"
+    assert digest_of(f"{url}/b.txt") == digest_of(str(folder / "b.txt"))
+    with pytest.raises(CorpusError, match="there is nothing there"):
+        find_files([f"{url}/missing.txt"])
+    with pytest.raises(CorpusError, match="can't be listed"):
+        find_files(["no-such-store://bucket/a*.txt"])
+
+
+def test_without_fsspec_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "fsspec.core", None)
+    with pytest.raises(CorpusError, match=r"spacy-mindroot\[remote\]"):
+        find_files(["s3://bucket/a.txt"])
+
+
+def test_what_can_not_be_read_says_why(tmp_path):
+    for opened in (lambda: digest_of(str(tmp_path / "a")), lambda: open_source(str(tmp_path / "a")).__enter__()):
+        with pytest.raises(UnreadableInputError, match="No such file"):
+            opened()
+    whole = gzip.compress(b"text " * 10_000)
+    for damaged in (whole[:-20], b"no gzip at all", whole[:10] + b"\xff" * 50):
+        (tmp_path / "a.txt.gz").write_bytes(damaged)
+        with (
+            pytest.raises(UnreadableInputError, match="damaged"),
+            open_source(str(tmp_path / "a.txt.gz"), compressed=True) as f,
+        ):
+            f.read()
+
+
+def test_the_digest_is_of_size_and_both_ends(tmp_path):
+    path = tmp_path / "a"
+    digests = set()
+    for content in (b"", b"a", b"a" * 200_000, b"b" + b"a" * 199_999, b"a" * 199_999 + b"b", b"a" * 200_001):
+        path.write_bytes(content)
+        size, digest, first = digest_of(str(path))
+        assert (size, first) == (len(content), content[: 1 << 16])
+        digests.add(digest)
+    assert len(digests) == 6
