@@ -130,8 +130,7 @@ def _run(contestant: Contestant, task: list[str], folder: str) -> dict[str, floa
     done = subprocess.run(
         [contestant.python, "-P", __file__, products, *task],
         env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         cwd=folder,
     )
