@@ -1,5 +1,6 @@
 """Shared by the tests of the scorer: small pipelines, random inputs of layers, and checks of gradients."""
 
+import types
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,25 @@ def trees(docs):
 TEXTS = (["The", "cat", "sat"], [], ["a", "cat", "cat", "x" * 300])  # for the embedding
 
 OPS = NumpyOps()
+
+
+class DeviceOps(NumpyOps):
+    """Operations whose arrays are numpy's, and which are not recognised as the host's.
+
+    Layers take the way that they take on a GPU.
+    """
+
+    xp = types.ModuleType("device")
+    xp.__getattr__ = lambda name: getattr(np, name)
+
+
+def to_ops(model, ops):
+    """Set the operations of all layers, and return the model."""
+    for node in model.walk():
+        node.ops = ops
+    return model
+
+
 LENGTHS = [3, 1, 6, 4, 4, 30]
 N, WIDTH = sum(LENGTHS), 5
 

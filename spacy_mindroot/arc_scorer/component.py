@@ -425,24 +425,31 @@ class ArcScorer(TrainablePipe):
         return loss, ArcGradient(d_arcs, d_labels, d_tags)
 
     def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, Any]]:
-        """Return scores and best labels of each sentence, in order. The scores come in a single transfer.
+        """Return scores and best labels of each sentence, in order. On a GPU, all of them come in a single transfer.
 
-        With `joint`, scores contain those of the best labels, so all of them are computed. Otherwise labels are left to
-        be computed for the arcs that are asked for.
+        With `joint`, scores contain those of the best labels, so all of them are computed. On a GPU they are, too, since
+        a transfer for each sentence would take longer. Otherwise labels are left to be computed for the arcs that are
+        asked for.
         """
         ops, xp = self.model.ops, self.model.ops.xp
         scorer = cast(LabelScores, output.labels)
+        of_all_arcs = self.joint or xp is not np
         blocks = []
         for group, arcs in zip(output.batch.groups, output.arcs, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
-            if self.joint:
+            if of_all_arcs:
                 labels, log_probabilities = [], []
                 for part in scorer.of_all_arcs(group):  # for some of the dependents
                     labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
-                    log_probabilities.append(log_softmax(xp, part).max(axis=3))
-                best, log_probability = xp.concatenate(labels, axis=1), xp.concatenate(log_probabilities, axis=1)
-                best[:, :, 0] = log_probability[:, :, 0] = 0
-                scores = xp.stack([scores + log_probability, best])
+                    if self.joint:
+                        log_probabilities.append(log_softmax(xp, part).max(axis=3))
+                best = xp.concatenate(labels, axis=1)
+                best[:, :, 0] = 0
+                if self.joint:
+                    log_probability = xp.concatenate(log_probabilities, axis=1)
+                    log_probability[:, :, 0] = 0
+                    scores = scores + log_probability
+                scores = xp.stack([scores, best])
             blocks.append(scores)
         host = blocks[0].ravel() if len(blocks) == 1 else xp.concatenate([block.ravel() for block in blocks])
         host = ops.to_numpy(host)
@@ -455,7 +462,7 @@ class ArcScorer(TrainablePipe):
             at += block.size
             for row, k in enumerate(group.sentences.tolist()):
                 n = output.batch.lengths[k]
-                if self.joint:
+                if of_all_arcs:
                     scores, best = values[:, row, :n, : n + 1]
                     sentences[k] = (scores.copy(), best.astype(dtype))
                 else:

@@ -52,7 +52,8 @@ def MaxoutWindows(
 def _forward(model: Model[Floats2d, Floats2d], X: Floats2d, is_train: bool) -> tuple[Floats2d, Backprop]:
     normalized, dropout = model.layers
     if model.ops.xp is np:
-        Y, backprop = _on_host(*normalized.layers, X, is_train)
+        maxout, norm = normalized.layers
+        Y, backprop = _on_host(maxout, norm, X, is_train)
     else:
         Y, backprop = normalized(X, is_train)
     Y, backprop_dropout = dropout(Y, is_train)
@@ -66,7 +67,8 @@ def _residual(model: Model[Floats2d, Floats2d], X: Floats2d, is_train: bool) -> 
         Y, backprop = maxout(windows, is_train)
         Y = X + Y
     else:  # no dropout between maxout and sum
-        Y, backprop = _on_host(*maxout.layers[0].layers, windows, is_train, np.ascontiguousarray(X))
+        plain, norm = maxout.layers[0].layers
+        Y, backprop = _on_host(plain, norm, windows, is_train, np.ascontiguousarray(X))
     return Y, lambda dY: dY + backprop_window(backprop(dY))
 
 

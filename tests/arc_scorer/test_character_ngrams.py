@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from spacy.strings import get_string_id
 from spacy.vocab import Vocab
 from thinc.api import NumpyOps, Ops, fix_random_seed
 
 from scorer_helpers import make_docs
-from spacy_mindroot.arc_scorer.character_ngrams import CharacterNGrams, ngram_rows
+from spacy_mindroot.arc_scorer.character_ngrams import CharacterNGrams, ngram_rows, ngram_rows_of, spelling_vectors
 
 
 def ngram_layer(ops=None):
@@ -26,6 +27,40 @@ def test_the_ngrams_of_a_word():
     assert set(ngram_rows("walked", 10**6, 3, 5)) & set(ngram_rows("talked", 10**6, 3, 5))
     assert not set(ngram_rows("walked", 10**6, 3, 5)) & set(ngram_rows("been", 10**6, 3, 5))
     assert max(ngram_rows("abcdefgh" * 50, 7, 1, 5)) < 7
+
+
+def hashed_by_spacy(word, rows, shortest, longest):
+    """The rows of a word's n-grams, one by one, with spaCy's hash function."""
+    if len(word) > 100:
+        word = word[:50] + word[-50:]
+    marked = f"<{word}>"
+    sizes = range(shortest, min(longest, len(marked)) + 1)
+    return [get_string_id(marked[k : k + n]) % rows for n in sizes for k in range(len(marked) - n + 1)]
+
+
+def test_ngrams_are_hashed_as_spacy_hashes_strings(rng):
+    """Also those that spaCy numbers, such as names of labels, and characters of one to four bytes."""
+    alphabet = list("abcdetnsubj<>") + ["é", "ß", "ж", "한", "𝄞", "\u0301", "\0"]
+    words = ["det", "nsubj", "NOUN", "xdetx", "", "<", "\U0010ffff" * 3, "ab" * 60, "é" * 101]
+    words += ["".join(rng.choice(alphabet, rng.integers(1, 25))) for _ in range(300)]
+    assert get_string_id("det") < 1000 < get_string_id("dex")
+    for rows, shortest, longest in ((10_000, 2, 5), (7, 1, 3), (10**9, 4, 12)):
+        found, counts = ngram_rows_of(words, rows, shortest, longest)
+        expected = [hashed_by_spacy(word, rows, shortest, longest) for word in words]
+        assert counts.tolist() == [len(of_word) for of_word in expected]
+        assert found.tolist() == [row for of_word in expected for row in of_word]
+
+
+def test_vectors_of_words_without_a_doc():
+    model = ngram_layer()
+    words = ["cat", "x", "", "sat" * 50]
+    expected = model.predict(make_docs([["cat", "x", "sat" * 50]])).dataXd
+    found = spelling_vectors(model, words)
+    np.testing.assert_allclose(found[[0, 1, 3]], expected, atol=1e-6)
+    np.testing.assert_allclose(
+        found[2], model.get_param("E")[ngram_rows("", 40, 2, 4)].sum(axis=0), atol=1e-6
+    )  # "<>" is one n-gram
+    assert spelling_vectors(model, []).shape == (0, 6)
 
 
 @pytest.mark.parametrize("ops", [NumpyOps(), Ops()], ids=["NumpyOps", "Ops"])

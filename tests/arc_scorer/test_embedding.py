@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import spacy
+from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
-from scorer_helpers import make_docs
-from spacy_mindroot.arc_scorer.embedding import WordDropout
+from scorer_helpers import DeviceOps, make_docs, to_ops
+from spacy_mindroot.arc_scorer.embedding import WordDropout, distinct_rows
 from spacy_mindroot.errors import MindRootError
 
 NAME = "spacy-mindroot.NGramHashEmbed.v1"
@@ -55,6 +56,72 @@ def test_a_doc_is_embedded_the_same_alone_and_in_a_batch():
     for doc, vectors in zip(docs, model.predict(docs), strict=True):
         assert vectors.shape == (len(doc), 8)
         np.testing.assert_allclose(vectors, model.predict([doc])[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("attrs", [["NORM", "SHAPE"], ["PREFIX"], ["SHAPE", "NORM", "ORTH"]])
+@pytest.mark.parametrize("ngram_rows", [0, 100])
+def test_predicted_once_for_all_tokens_with_the_same_attributes(attrs, ngram_rows, monkeypatch):
+    """The vectors are those of the layers, token by token, also across vocabs and with empty Docs."""
+    model = make_embed(attrs=attrs, rows=[50] * len(attrs), ngram_rows=ngram_rows)
+    texts = [["The", "cat", "the", "cat"], [], ["a"], ["cat", "CAT", "cat"]]
+    docs = make_docs(texts) + make_docs(texts[::-1], Vocab())
+    docs[0][2].norm_ = "thee"
+    rows = []
+    embed = model.layers[0].layers[0].layers[0] if ngram_rows else model.layers[0].layers[0]
+    embed = embed.layers[-1]
+    forward = embed._func
+    monkeypatch.setattr(embed, "_func", lambda node, X, is_train: rows.append(len(X)) or forward(node, X, is_train))
+    found = model.predict(docs)
+    expected = model.layers[0].predict(docs)
+    assert [len(doc) for doc in docs] == [len(vectors) for vectors in found]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    assert rows[0] < 0.8 * sum(map(len, docs))
+    for one, other in zip(to_ops(model, DeviceOps()).predict(docs), expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_without_ngrams_it_is_spacys_embedding():
+    build = spacy.registry.architectures.get("spacy.MultiHashEmbed.v2")
+    theirs = build(width=8, attrs=["NORM", "SHAPE"], rows=[50, 20], include_static_vectors=False)
+    fix_random_seed(0)
+    theirs.initialize(X=make_docs())
+    for one, other in zip(theirs.predict(make_docs()), make_embed(ngram_rows=0).predict(make_docs()), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_a_prediction_may_be_propagated_back():
+    model, docs = make_embed(word_dropout=0.0), make_docs()
+    gradients = []
+    for is_train in (True, False):
+        vectors, backprop = model(docs, is_train)
+        backprop([np.ones_like(v) for v in vectors])
+        gradients.append([node.get_grad(name).copy() for node in model.walk() for name in node.param_names])
+        for node in model.walk():
+            for name in node.param_names:
+                node.set_grad(name, node.get_grad(name) * 0)
+    for one, other in zip(*gradients, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+    assert any(gradient.any() for gradient in gradients[0])
+
+
+def test_distinct_rows(rng):
+    rows = rng.integers(0, 3, (200, 3)).astype(np.uint64)
+    first, inverse = distinct_rows(rows)
+    assert len(first) == len({tuple(row) for row in rows.tolist()})
+    np.testing.assert_array_equal(rows[first][inverse], rows)
+
+
+def test_rows_with_the_same_hash_stay_distinct():
+    """Constructed from two different first columns: what the second one must be for the hashes to agree."""
+
+    def mixed(value):
+        value = value * 0x9E3779B97F4A7C15 % 2**64
+        return value ^ (value >> 29)
+
+    rows = np.array([[1, 5], [2, mixed(1) ^ 5 ^ mixed(2)], [1, 5]], dtype=np.uint64)
+    first, inverse = distinct_rows(rows)
+    assert first.tolist() == inverse.tolist() == [0, 1, 2]
 
 
 def test_words_are_dropped_in_training_only():

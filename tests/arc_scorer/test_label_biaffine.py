@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scorer_helpers import LENGTHS, OPS, WIDTH, N, gradient_errors, randomise, vectors
+from scorer_helpers import LENGTHS, OPS, WIDTH, DeviceOps, N, gradient_errors, randomise, vectors
 from spacy_mindroot.arc_scorer.batching import BUCKETS, batch_sentences, distance_buckets
 from spacy_mindroot.arc_scorer.label_biaffine import LabelBiaffine
 from spacy_mindroot.errors import MindRootError
@@ -72,6 +72,35 @@ def test_trees_may_be_asked_for_in_any_order(rng, tokens, monkeypatch):
     scores = model.predict(inputs)
     for k in rng.permutation(len(LENGTHS)).tolist():
         np.testing.assert_allclose(scores.of_tree(k, np.arange(LENGTHS[k])), in_order[k], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("width", "labels"), [(WIDTH, 4), (64, 40), (17, 1)])
+def test_the_best_labels_of_a_tree(width, labels, rng):
+    """The compiled loop and array operations, at every distance; 0 for arcs from ROOT."""
+    batch = batch_sentences(OPS, LENGTHS)
+    model = LabelBiaffine(width, nO=labels)
+    model.initialize(X=(vectors(rng, N, width), vectors(rng, N, width), batch, None, None))
+    randomise(model, rng)
+    inputs = (vectors(rng, N, width), vectors(rng, N, width), batch, None, None)
+    on_host = model.predict(inputs)
+    model.ops = DeviceOps()
+    on_device = model.predict(inputs)
+    for k, n in enumerate(LENGTHS):
+        for _ in range(5):
+            heads = rng.integers(0, n + 1, n).astype(np.int32)
+            best = on_host.best_of_tree(k, heads)
+            assert best.tolist() == on_device.best_of_tree(k, heads).tolist()
+            expected = np.where(heads == 0, 0, on_host.of_tree(k, heads).argmax(axis=1) + 1)
+            assert best.tolist() == expected.tolist()
+
+
+def test_the_first_of_equal_labels_is_the_best(rng):
+    batch = batch_sentences(OPS, [3])
+    model = LabelBiaffine(4, nO=6)
+    model.initialize(X=(vectors(rng, 3, 4), vectors(rng, 3, 4), batch, None, None))  # all weights are 0
+    assert model.predict((vectors(rng, 3, 4), vectors(rng, 3, 4), batch, None, None)).best_of_tree(
+        0, np.array([0, 1, 2])
+    ).tolist() == [0, 1, 1]
 
 
 def test_labels_of_a_long_sentence_come_in_small_parts(rng):

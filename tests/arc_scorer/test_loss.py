@@ -44,3 +44,28 @@ def test_unknown_heads_cost_nothing():
     arcs = [np.where(batch.groups[0].allowed, 0, -np.inf).astype("f")]
     loss, (gradient,) = head_loss(OPS, batch, arcs, np.full(4, MISSING))
     assert loss == 0 and not gradient.any()
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 26, 300])
+def test_log_probabilities_on_the_host(size, rng):
+    """The compiled loop, against double precision: moderate and extreme scores, and forbidden arcs."""
+    for scale in (1, 30, 1e4):
+        scores = (scale * rng.normal(size=(5, 4, size))).astype("f")
+        scores[rng.random(scores.shape) < 0.2] = -np.inf
+        scores[..., 0] = 3
+        found = log_softmax(np, scores)
+        expected = log_softmax(np, scores.astype("d"))
+        assert found.dtype == np.float32 and found.shape == scores.shape
+        np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected))
+        there = np.isfinite(expected)
+        np.testing.assert_allclose(found[there], expected[there], rtol=2e-6, atol=2e-6)
+    scores[0, 0, size // 2] = np.nan
+    found = log_softmax(np, scores)
+    assert np.isnan(found[0, 0]).all() and not np.isnan(found[1:]).any()
+
+
+def test_log_probabilities_of_a_view(rng):
+    """Of an array that is not contiguous, and of none."""
+    scores = rng.normal(size=(4, 6, 5)).astype("f")[:, ::2]
+    np.testing.assert_allclose(log_softmax(np, scores), log_softmax(np, scores.astype("d")), atol=1e-6)
+    assert log_softmax(np, np.empty((0, 3), dtype="f")).shape == (0, 3)

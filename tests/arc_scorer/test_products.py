@@ -14,6 +14,8 @@ from thinc.api import Linear, NumpyOps, Ops, chain
 
 from spacy_mindroot.arc_scorer import products
 from spacy_mindroot.arc_scorer.bilstm import BiLSTM
+from spacy_mindroot.arc_scorer.embedding import build_ngram_hash_embed
+from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.arc_scorer.products import (
     NumpyProducts,
     make_product_setter,
@@ -196,6 +198,8 @@ import time, numpy, spacy
 from spacy.tokens import Doc
 from spacy_mindroot.arc_scorer.products import numpy_is_faster
 from spacy_mindroot.arc_scorer.bilstm import BiLSTM
+from spacy_mindroot.arc_scorer.embedding import build_ngram_hash_embed
+from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 numpy_is_faster()
 layer = BiLSTM(160, 160)
 layer.initialize()
@@ -219,3 +223,34 @@ def test_one_thread_is_as_fast_as_the_default_number_of_threads():
         return float(done.stdout)
 
     assert min(seconds() for _ in range(2)) < 2 * seconds(OPENBLAS_NUM_THREADS="1")
+
+
+def products_of(model):
+    return {type(node.ops) for node in model.walk()}
+
+
+@pytest.mark.parametrize("build", ["embedding", "encoder"])
+def test_a_copy_has_the_products_of_the_original(build):
+    """As `nlp.replace_listeners` makes one: thinc's copies begin with the default."""
+    if build == "encoder":
+        model, X = build_cnn_bilstm(8), [np.ones((3, 8), dtype="f")]
+    else:
+        model, X = build_ngram_hash_embed(8, ["NORM"], [20]), [spacy.blank("en")("a cat")]
+    model.initialize(X=X)
+    for chosen, expected in (("numpy", NumpyProducts), ("blis", NumpyOps)):
+        copied = set_products(model, chosen).copy()
+        assert products_of(copied) == {NumpyOps}
+        copied.predict(X)
+        assert products_of(copied) == {expected}
+        again = copied.copy()
+        again.predict(X)
+        assert products_of(again) == {expected}
+
+
+def test_the_choice_is_not_saved():
+    """The config of a pipeline makes it anew."""
+    saved = set_products(build_cnn_bilstm(8), "numpy")
+    saved.initialize()
+    loaded = set_products(build_cnn_bilstm(8), "blis").from_bytes(saved.to_bytes())
+    loaded.predict([np.ones((3, 8), dtype="f")])
+    assert products_of(loaded) == {NumpyOps}
