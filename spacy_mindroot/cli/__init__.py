@@ -215,6 +215,23 @@ def init_config_cli(
         help="Pretrained model to use as encoder, such as xlm-roberta-base. Needs the extra `transformers` and a GPU "
         "(default: none, a CNN and BiLSTM encoder)",
     ),
+    sentences: int | None = typer.Option(
+        None,
+        "--sentences",
+        "-s",
+        metavar="N",
+        min=1,
+        help="Number of sentences in the training data. Sizes and number of training steps then suit it (default: "
+        "unknown; suits a thousand)",
+    ),
+    vectors: str | None = typer.Option(
+        None,
+        "--vectors",
+        "-V",
+        metavar="NAME",
+        help="Pipeline, or folder, with word vectors to use as features, as made by `spacy init vectors` (default: "
+        "none)",
+    ),
     force: bool = typer.Option(False, "--force", "-F", help="Overwrite OUT if it exists (default: off)"),
 ) -> None:
     """Print a complete, commented config for training a parser.
@@ -225,7 +242,7 @@ def init_config_cli(
     """
     from .init_config import run
 
-    run(out, lang, optimize, pipeline, transformer, force, whole_doc=whole_doc)
+    run(out, lang, optimize, pipeline, transformer, force, whole_doc=whole_doc, sentences=sentences, vectors=vectors)
 
 
 @mindroot.command("repair")
