@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from configparser import Error as ConfigParserError
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,9 +12,11 @@ import jinja2
 import typer
 from spacy import util
 
+from ..errors import MindRootError
 from .files import PathsError, errors_as_messages, opened_to_write
+from .from_experimental import convert_config
 
-__all__ = ["EXTRAS", "Size", "make_config", "run", "size_for"]
+__all__ = ["EXTRAS", "Size", "make_config", "run", "run_from", "size_for", "write"]
 
 # Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
 # of None keeps a score out of the table that spaCy prints.
@@ -124,6 +127,24 @@ def run(
         )
     text = make_config(lang, optimize, extras, transformer, whole_doc=whole_doc, sentences=sentences, vectors=vectors)
     write(text, out, force)
+
+
+def run_from(source: Path, out: Path | None, force: bool) -> None:
+    """Convert a config of spacy-experimental's parser, and say what has changed."""
+    with errors_as_messages():
+        try:
+            config = util.load_config(source, interpolate=False)
+            converted = convert_config(config)
+            text = converted.config.to_str(interpolate=False)
+        except MindRootError as error:
+            raise MindRootError(f"{source}: {error}") from error
+        except (ValueError, ConfigParserError) as error:  # of thinc; its messages are long
+            raise MindRootError(f"{source} is not a config that spaCy can read: {error}") from error
+    header = f"# Made by: spacy mindroot init-config --from {shlex.quote(source.name)}\n\n"
+    write(header + text, out, force)
+    for title, lines in (("Changed:", converted.changes), ("To check:", converted.problems)):
+        for line in [title, *(f"- {line}" for line in lines)] if lines else []:
+            typer.echo(line, err=True)
 
 
 def write(text: str, out: Path | None, force: bool) -> None:
