@@ -186,8 +186,7 @@ def test_the_converted_config_trains_a_parser(converted, checkout):
         without(text, ("components.ner", "initialize")), overrides={"paths.train": str(path), "nlp.disabled": []}
     )
     config = util.load_model_from_config(config, auto_fill=True).config
-    config["corpora"] = {"train": config["corpora"]["train"]}
-    config["training"]["dev_corpus"] = "corpora.train"
+    config["corpora"]["dev"] = config["corpora"]["train"]
     nlp = init_nlp(config)
     corpus = spacy.registry.resolve(config.interpolate()["corpora"])["train"]
     losses = [nlp.update(list(corpus(nlp)), sgd=nlp.create_optimizer())["arc_scorer"] for _ in range(4)]
