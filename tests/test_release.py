@@ -7,6 +7,7 @@ import sys
 import pytest
 from test_architecture import PACKAGE, modules
 
+OPTIONAL = {"udtools"}  # imported only by what an extra is needed for
 ACTIONS = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.M)
 
 
@@ -31,7 +32,11 @@ def test_all_imported_packages_are_declared(checkout, settings):
     imported = set()
     for _, names in modules(checkout):
         imported |= {name.partition(".")[0].lower() for name in names}
-    assert imported - set(sys.stdlib_module_names) - {PACKAGE} == declared
+    assert imported - set(sys.stdlib_module_names) - {PACKAGE} - OPTIONAL == declared
+    extras = settings["options.extras_require"].keys()
+    assert {"evaluate", "build"} <= extras and {
+        re.split(r"[<>=]", line)[0] for line in settings["options.extras_require"]["evaluate"].strip().splitlines()
+    } == OPTIONAL
 
 
 def test_actions_are_pinned_by_commit_with_the_version_beside_it(workflows):

@@ -12,6 +12,7 @@ from typing import Any
 
 import srsly
 from spacy.cli.package import has_build, has_wheel
+from thinc.api import Config
 
 from ..errors import MindRootError
 from .training import one_thread
@@ -59,6 +60,7 @@ def build_wheel(
         shutil.copytree(model, source)
         srsly.write_json(source / "meta.json", dict(meta))
         (source / "README.md").write_text(card, encoding="utf8")
+        _forget_paths(source / "config.cfg")
         if licence_file is not None:
             shutil.copyfile(licence_file, source / "LICENSES_SOURCES")
         command = [sys.executable, "-m", "spacy", "package", str(source), work, "--build", "wheel", "--force"]
@@ -70,3 +72,12 @@ def build_wheel(
         wheel = folder / wheels[0].name
         shutil.copyfile(wheels[0], wheel)
     return wheel
+
+
+def _forget_paths(path: Path) -> None:
+    """Remove the paths of the training data from a config. They are of the machine that trained the pipeline."""
+    config = Config().from_disk(path, interpolate=False)
+    for name in ("train", "dev"):
+        if name in config.get("paths", {}):
+            config["paths"][name] = None
+    config.to_disk(path)

@@ -10,6 +10,7 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from spacy_mindroot.cli import build as module
+from spacy_mindroot.errors import SentenceTooLongError
 
 pytest.importorskip("udtools", reason="the command needs the extra `build`")
 
@@ -48,7 +49,9 @@ def test_the_wheel_is_complete(built):
     assert path.name == "en_demo-0.1.0-py3-none-any.whl" and path.stat().st_size < 10_000_000
     with zipfile.ZipFile(path) as archive:
         metadata = archive.read("en_demo-0.1.0.dist-info/METADATA").decode()
+        config = archive.read("en_demo/en_demo-0.1.0/config.cfg").decode()
         meta = srsly.json_loads(archive.read("en_demo/en_demo-0.1.0/meta.json").decode())
+    assert str(out) not in config + metadata and "train = null" in config
     assert metadata.count("Requires-Dist: spacy-mindroot") == 1 and "License: CC0 1.0" in metadata
     assert "Known limits" in metadata and "97 training sentences" in metadata
     assert meta["performance"]["gold_tokens"]["UAS"] > 0
@@ -84,6 +87,22 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
         result = run(*args)
         assert result.exit_code == 1 and says in result.stderr, result.output
     assert run(treebank, tmp_path / "out", "--optimize", "nothing").exit_code == 2
+
+
+def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatch, capsys):
+    """As when no sentence boundary is found in a long text. From gold tokens, it is an error."""
+
+    def fails(nlp, gold):
+        yield "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+        raise SentenceTooLongError("a sentence of 2,000 tokens")
+
+    monkeypatch.setattr(module, "predict_from_raw_text", fails)
+    monkeypatch.setattr(module, "predict_from_tokens", fails)
+    best, output = built[0] / "training" / "model-best", tmp_path / "out.conllu"
+    assert module._evaluation(best, [], True, output, False)() == {"error": "could not be parsed"}
+    assert "2,000 tokens" in capsys.readouterr().err and output.read_text() == ""
+    with pytest.raises(SentenceTooLongError):
+        module._evaluation(best, [], False, output, False)()
 
 
 @pytest.mark.parametrize(

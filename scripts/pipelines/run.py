@@ -1,0 +1,77 @@
+"""Builds pipelines and runs comparisons, one after the other. A failure does not stop the others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tqdm import tqdm
+from wasabi import msg
+
+from spacy_mindroot.building.card import Description
+from spacy_mindroot.building.training import one_thread
+from spacy_mindroot.cli.build import build
+from spacy_mindroot.errors import MindRootError
+
+from .scoreboard import read_runs
+
+__all__ = ["Comparison", "build_all", "compare_all"]
+
+_ROOT = Path(__file__).parents[2]
+
+
+class Comparison(NamedTuple):
+    """A run of the scoreboard.
+
+    source (Path): The folder of the treebank.
+    contestant (str): One of CONTESTANTS.
+    seed (int): Seed of the random numbers.
+    seconds (float): CPU time for training.
+    """
+
+    source: Path
+    contestant: str
+    seed: int
+    seconds: float
+
+    @property
+    def key(self) -> tuple[str, str, int, float]:
+        """Tells runs apart: treebank, contestant, seed and budget."""
+        return self.source.name.removeprefix("UD_"), self.contestant, self.seed, self.seconds
+
+
+def build_all(sources: Mapping[str, Path], out: Path, *, optimize: str, steps: int | None, seed: int) -> dict[str, str]:
+    """Build a wheel for each treebank. Return the name of each that failed, with the reason."""
+    failed = {}
+    for number, (name, source) in enumerate(sources.items(), 1):
+        msg.divider(f"{name} ({number} of {len(sources)})")
+        try:
+            found = build(source, out / name, Description(""), optimize=optimize, steps=steps, seed=seed)
+            msg.good(f"{found['package']['wheel']}, {found['package']['megabytes']} MB")
+        except (MindRootError, OSError) as error:
+            failed[name] = str(error)
+            msg.fail(f"{name}: {error}")
+    return failed
+
+
+def compare_all(wanted: Sequence[Comparison], runs: Path) -> dict[str, str]:
+    """Run what is not in the file yet, each in a process of its own. Return each that failed, with the reason."""
+    done = (
+        {(r["treebank"], r["contestant"], r["seed"], r["budget"]) for r in read_runs(runs)} if runs.exists() else set()
+    )
+    waiting = [each for each in wanted if each.key not in done]
+    failed = {}
+    with tqdm(total=len(wanted), initial=len(wanted) - len(waiting), unit=" runs", disable=None) as progress:
+        for each in waiting:
+            name = f"{each.key[0]}, {each.contestant}, seed {each.seed}"
+            command = [sys.executable, "-m", "scripts.pipelines.compare", str(each.source), each.contestant]
+            command += [str(each.seed), str(each.seconds), str(runs.resolve())]
+            ended = subprocess.run(command, cwd=_ROOT, env=one_thread(), capture_output=True, text=True, check=False)
+            if ended.returncode:
+                failed[name] = (ended.stderr.strip().splitlines() or ["no message"])[-1]
+            progress.write(f"{name}: {failed.get(name, 'done')}")
+            progress.update()
+    return failed

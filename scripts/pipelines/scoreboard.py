@@ -1,0 +1,234 @@
+"""The scoreboard: the runs in a file and published figures, as a page of the documentation and as JSON."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+import srsly
+
+from spacy_mindroot.audit.report import markdown_table
+
+__all__ = ["TREEBANKS", "Row", "read_runs", "rows_of", "to_json", "to_page"]
+
+_HERE = Path(__file__).parent
+_MODES = ("gold", "raw")
+
+TREEBANKS = (
+    *("Afrikaans-AfriBooms", "Irish-IDT", "Vietnamese-VTB", "Hungarian-Szeged", "Turkish-IMST", "English-GUM"),
+    *("Marathi-UFAL", "Lithuanian-HSE", "Kazakh-KTB", "Upper_Sorbian-UFAL", "Kurmanji-MG"),
+)
+
+
+class Row(NamedTuple):
+    """The runs on a treebank with one budget.
+
+    treebank (str): Its name, without `UD_`.
+    sentences (int): Training sentences.
+    budget (float): CPU seconds of training.
+    runs (dict[str, list[dict]]): The runs of each contestant.
+    """
+
+    treebank: str
+    sentences: int
+    budget: float
+    runs: dict[str, list[dict[str, Any]]]
+
+    def score(self, contestant: str, mode: str, *keys: str) -> float | None:
+        """Return the mean of a figure over seeds, in percent; None if a run is missing or failed."""
+        values = []
+        for run in self.runs.get(contestant, []):
+            value: Any = run[mode]
+            for key in keys:
+                value = value.get(key) if isinstance(value, dict) else None
+            if value is None:
+                return None
+            values.append(value)
+        return 100 * mean(values) if values else None
+
+    def fact(self, contestant: str, name: str) -> float | None:
+        """Return the mean of a fact about the runs over seeds."""
+        values = [run[name] for run in self.runs.get(contestant, [])]
+        return mean(values) if values else None
+
+
+def read_runs(path: Path) -> list[dict[str, Any]]:
+    """Return the runs in a file. Of several with the same treebank, contestant, seed and budget, the last counts."""
+    runs = {}
+    for run in srsly.read_jsonl(path):
+        runs[run["treebank"], run["contestant"], run["seed"], run["budget"]] = run
+    return list(runs.values())
+
+
+def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:
+    """Return the runs by treebank and budget, in the order of TREEBANKS; other treebanks follow."""
+    groups: dict[tuple[str, float], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    sentences = {}
+    for run in runs:
+        groups[run["treebank"], run["budget"]][run["contestant"]].append(run)
+        sentences[run["treebank"]] = run["sentences"]
+    order = {name: i for i, name in enumerate(TREEBANKS)}
+    keys = sorted(groups, key=lambda key: (order.get(key[0], len(order)), key))
+    return [Row(name, sentences[name], budget, dict(groups[name, budget])) for name, budget in keys]
+
+
+def to_json(runs: Sequence[dict[str, Any]]) -> str:
+    """Return the scoreboard as JSON: a list of rows, each with all official scores of both contestants."""
+    published = srsly.read_json(_HERE / "published.json")
+    rows = [
+        {
+            "treebank": row.treebank,
+            "training_sentences": row.sentences,
+            "cpu_seconds": row.budget,
+            "seeds": {name: len(found) for name, found in row.runs.items()},
+            "published": {name: published[name].get(row.treebank) for name in ("udpipe", "stanza")},
+            **{
+                contestant: {
+                    mode: {
+                        "official": {
+                            metric: _rounded(row.score(contestant, mode, "official", metric, "f1"))
+                            for metric in found[0][mode].get("official", {})
+                        },
+                        **{
+                            measure: _rounded(row.score(contestant, mode, "measures", measure))
+                            for measure in ("exact_match", "root_accuracy", "single_root")
+                        },
+                    }
+                    for mode in _MODES
+                }
+                for contestant, found in row.runs.items()
+            },
+        }
+        for row in rows_of(runs)
+    ]
+    content = {"sources": published["sources"], "rows": rows}
+    return str(srsly.json_dumps(content, indent=2)) + "\n"
+
+
+def to_page(runs: Sequence[dict[str, Any]]) -> str:
+    """Return the scoreboard as a page of the documentation."""
+    published = srsly.read_json(_HERE / "published.json")
+    rows = rows_of(runs)
+    missing = [name for name in TREEBANKS if name not in {row.treebank for row in rows if len(row.runs) > 1}]
+    return (
+        (_HERE / "scoreboard.md")
+        .read_text("utf8")
+        .format(
+            gold=_table(_GOLD_HEADER, [_gold(row, published["udpipe"]) for row in rows]),
+            raw=_table(_RAW_HEADER, [_raw(row, published["stanza"]) for row in rows]),
+            pipelines=_table(_PIPELINE_HEADER, [_pipeline(row) for row in rows]),
+            summary="\n".join(f"- {line}" for line in _summary(rows)),
+            missing=_listed(missing) if missing else "None",
+            udpipe=published["sources"]["udpipe"],
+            stanza=published["sources"]["stanza"],
+        )
+    )
+
+
+_GOLD_HEADER = (
+    "treebank",
+    "training sentences",
+    "CPU minutes",
+    "seeds",
+    "ours",
+    "exact",
+    "spaCy",
+    "exact",
+    "UDPipe 1.2",
+)
+_RAW_HEADER = ("treebank", "words", "sentences: ours", "spaCy", "ours", "spaCy", "MLAS: ours", "spaCy", "Stanza 1.0")
+_PIPELINE_HEADER = (
+    "treebank",
+    "UPOS: ours",
+    "spaCy",
+    "UFeats: ours",
+    "spaCy",
+    "Lemmas: ours",
+    "spaCy",
+    "one root: ours",
+    "spaCy",
+)
+
+
+def _gold(row: Row, published: dict[str, list[float]]) -> tuple[str, ...]:
+    return (
+        row.treebank,
+        f"{row.sentences:,}",
+        f"{row.budget / 60:g}",
+        "/".join(str(len(row.runs.get(name, []))) for name in ("mindroot", "spacy")),
+        _trees(row, "mindroot", "gold"),
+        _shown(row.score("mindroot", "gold", "measures", "exact_match")),
+        _trees(row, "spacy", "gold"),
+        _shown(row.score("spacy", "gold", "measures", "exact_match")),
+        _pair(published.get(row.treebank)),
+    )
+
+
+def _raw(row: Row, published: dict[str, list[float]]) -> tuple[str, ...]:
+    return (
+        row.treebank,
+        _shown(row.score("mindroot", "raw", "official", "Words", "f1")),
+        *(_shown(row.score(name, "raw", "official", "Sentences", "f1")) for name in ("mindroot", "spacy")),
+        *(_trees(row, name, "raw") for name in ("mindroot", "spacy")),
+        *(_shown(row.score(name, "raw", "official", "MLAS", "f1")) for name in ("mindroot", "spacy")),
+        _pair(published.get(row.treebank)),
+    )
+
+
+def _pipeline(row: Row) -> tuple[str, ...]:
+    both = ("mindroot", "spacy")
+    metrics = ("UPOS", "UFeats", "Lemmas")
+    return (
+        row.treebank,
+        *(_shown(row.score(name, "gold", "official", metric, "f1")) for metric in metrics for name in both),
+        *(_shown(row.score(name, "raw", "measures", "single_root")) for name in both),
+    )
+
+
+def _summary(rows: Sequence[Row]) -> list[str]:
+    """Return what the tables say, counted."""
+    lines = []
+    for mode, metric, text in (
+        ("gold", ("official", "UAS", "f1"), "UAS on gold tokens"),
+        ("gold", ("official", "LAS", "f1"), "LAS on gold tokens"),
+        ("gold", ("measures", "exact_match"), "exact match on gold tokens"),
+        ("raw", ("official", "LAS", "f1"), "LAS from raw text"),
+        ("raw", ("official", "Sentences", "f1"), "sentences from raw text"),
+    ):
+        pairs = [(row.score("mindroot", mode, *metric), row.score("spacy", mode, *metric)) for row in rows]
+        differences = [ours - theirs for ours, theirs in pairs if ours is not None and theirs is not None]
+        if differences:
+            better = sum(difference > 0 for difference in differences)
+            lines.append(
+                f"{text}: ours is higher than spaCy's on {better} of {len(differences)} treebanks, by "
+                f"{min(differences):+.1f} to {max(differences):+.1f} points."
+            )
+    return lines or ["No treebank has runs of both contestants yet."]
+
+
+def _trees(row: Row, contestant: str, mode: str) -> str:
+    scores = [row.score(contestant, mode, "official", metric, "f1") for metric in ("UAS", "LAS")]
+    return _pair([score for score in scores if score is not None])
+
+
+def _pair(scores: Sequence[float] | None) -> str:
+    return "{:.1f} / {:.1f}".format(*scores) if scores and len(scores) == 2 else "-"
+
+
+def _shown(score: float | None) -> str:
+    return "-" if score is None else f"{score:.1f}"
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 2)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    return "\n".join(markdown_table(header, rows))

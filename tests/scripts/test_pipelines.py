@@ -1,0 +1,198 @@
+"""Pipelines for several treebanks, and the scoreboard."""
+
+import json
+import shutil
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("udtools", reason="pipelines are evaluated with the extra `evaluate`")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def scripts(checkout):
+    """The package scripts.pipelines, which is not installed."""
+    sys.path.insert(0, str(checkout))
+    yield
+    sys.path.remove(str(checkout))
+
+
+def command(*args):
+    from scripts.pipelines.__main__ import app
+
+    return CliRunner().invoke(app, list(map(str, args)))
+
+
+@pytest.fixture
+def treebanks(checkout, tmp_path):
+    """A folder with the small treebank under two names, and a folder that is no treebank."""
+    folder = tmp_path / "treebanks of ours"
+    for name in ("UD_Marathi-UFAL", "Other"):
+        shutil.copytree(checkout / "assets" / "treebank", folder / name)
+    (folder / "nothing").mkdir()
+    return folder
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Wheels
+
+
+def test_build_goes_through_all_treebanks_and_names_failures(treebanks, tmp_path, monkeypatch):
+    from scripts.pipelines import run
+    from spacy_mindroot.errors import TrainingError
+
+    built = []
+
+    def build(source, out, about, **options):
+        built.append((source.name, out.name, options["steps"], options["optimize"]))
+        if source.name == "Other":
+            raise TrainingError("no luck")
+        return {"package": {"wheel": "x.whl", "megabytes": 1}}
+
+    monkeypatch.setattr(run, "build", build)
+    result = command("build", "--folder", treebanks, "--out", tmp_path / "out", "--steps", 2)
+    assert result.exit_code == 1 and "Other" in result.output and "no luck" in result.output
+    assert built == [("Other", "Other", 2, "accuracy"), ("UD_Marathi-UFAL", "UD_Marathi-UFAL", 2, "accuracy")]
+    built.clear()
+    result = command("build", "--folder", treebanks, "--only", "Marathi-UFAL,Odd", "--out", tmp_path / "out")
+    assert result.exit_code == 1 and "Odd" in result.output and [name for name, *_ in built] == ["UD_Marathi-UFAL"]
+    assert built[0][2] is None  # steps as in the config
+
+
+@pytest.mark.parametrize("args", [(), ("--folder", "nowhere")])
+def test_treebanks_must_be_named_or_there(args, tmp_path):
+    assert command("build", "--out", tmp_path, *args).exit_code == 2
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Contestants
+
+
+@pytest.fixture
+def treebank(checkout, tmp_path):
+    from spacy_mindroot.building.treebank import prepare_treebank
+
+    return prepare_treebank(checkout / "assets" / "treebank", tmp_path / "corpus")
+
+
+def test_contestants_differ_in_the_parser_and_the_encoder(treebank):
+    from scripts.pipelines.contestants import config_for
+
+    ours, spacys = (config_for(name, treebank, seconds=9.0, seed=3) for name in ("mindroot", "spacy"))
+    tags = ["morphologizer", "trainable_lemmatizer"]
+    assert ours["nlp"]["pipeline"] == ["tok2vec", "senter", *tags, "arc_scorer", "mind_root"]
+    assert spacys["nlp"]["pipeline"] == ["tok2vec", *tags, "parser"]
+    assert ours["corpora"] == spacys["corpora"] and ours["paths"]["dev"] == spacys["paths"]["dev"]
+    assert ours["system"]["seed"] == spacys["system"]["seed"] == 3
+    assert ours["training"]["optimizer"]["learn_rate"]["seconds"] == 9.0
+    assert "learn_rate" in spacys["training"]["optimizer"]
+    del treebank.parts["dev"]
+    assert config_for("spacy", treebank, seconds=9.0, seed=3)["components"]["parser"]["min_action_freq"] == 1
+
+
+def test_the_learning_rate_follows_the_clock(monkeypatch):
+    from scripts.pipelines import contestants
+
+    now = [50.0]
+    monkeypatch.setattr(contestants.time, "process_time", lambda: now[0])
+    rates = contestants.budget_linear(100.0, 0.2, 1.0)
+    assert next(rates) == pytest.approx(0.1)
+    found = []
+    for seconds in (0, 10, 20, 60, 100, 200):
+        now[0] = 50.0 + seconds
+        found.append(next(rates))
+    assert found == pytest.approx([0.1, 0.55, 1.0, 0.5, 0.01, 0.01])
+
+
+def test_a_run_is_complete(treebanks):
+    from scripts.pipelines.compare import run
+    from scripts.pipelines.scoreboard import rows_of
+
+    found = run(treebanks / "UD_Marathi-UFAL", "spacy", 0, 0.5)
+    assert (found["treebank"], found["sentences"], found["budget"]) == ("Marathi-UFAL", 97, 0.5)
+    assert found["steps"] > 0 and 0.5 <= found["cpu_seconds"] < 20
+    assert found["gold"]["official"]["Words"]["f1"] == 1 and "LAS" in found["raw"]["official"]
+    (row,) = rows_of([json.loads(json.dumps(found))])
+    assert row.score("spacy", "gold", "official", "Words", "f1") == 100
+    assert row.score("mindroot", "gold", "official", "Words", "f1") is None
+
+
+def test_runs_in_the_file_are_not_repeated(treebanks, tmp_path, monkeypatch):
+    from scripts.pipelines import run as module
+
+    commands = []
+
+    class Ended:
+        def __init__(self, code, stderr=""):
+            self.returncode, self.stderr = code, stderr
+
+    def call(arguments, **options):
+        commands.append(arguments[3:])
+        return Ended(1, "Traceback\nValueError: no luck\n") if "Other" in arguments[3] else Ended(0)
+
+    monkeypatch.setattr(module.subprocess, "run", call)
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text(json.dumps(fake("Marathi-UFAL", "spacy", budget=60.0)) + "\n")
+    result = command("compare", "--folder", treebanks, "--minutes", 1, "--runs", runs)
+    assert result.exit_code == 1 and "ValueError: no luck" in result.output
+    found = [(name.rpartition("/")[2], contestant, float(seconds)) for name, contestant, _, seconds, _ in commands]
+    assert found == [("Other", "mindroot", 60), ("Other", "spacy", 60), ("UD_Marathi-UFAL", "mindroot", 60)]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Scoreboard
+
+
+def fake(treebank, contestant, *, las=0.5, seed=0, budget=240.0, raw_error=False):
+    metrics = {name: {"f1": las} for name in ("Words", "Sentences", "UAS", "LAS", "MLAS", "UPOS", "UFeats", "Lemmas")}
+    measures = {"exact_match": las / 2, "root_accuracy": las, "single_root": 1.0}
+    found = {"official": metrics, "measures": measures}
+    facts = {"treebank": treebank, "contestant": contestant, "seed": seed, "budget": budget, "sentences": 1234}
+    return facts | {"gold": found, "raw": {"error": "too long"} if raw_error else found}
+
+
+def cells(page, name):
+    """The cells of all rows of a page that begin with a name."""
+    return [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith(f"| {name} |")]
+
+
+def test_the_page(tmp_path):
+    runs = [
+        fake("Kazakh-KTB", "mindroot", las=0.4),
+        fake("Kazakh-KTB", "mindroot", las=0.5, seed=1),
+        fake("Kazakh-KTB", "spacy", las=0.35),
+        fake("Afrikaans-AfriBooms", "mindroot", las=0.8, raw_error=True),
+        fake("Odd", "spacy"),
+    ]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("".join(json.dumps(run) + "\n" for run in [fake("Kazakh-KTB", "mindroot", las=0.9), *runs]))
+    result = command("table", "--runs", path, "--page", tmp_path / "page.md", "--data", tmp_path / "data.json")
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "page.md").read_text("utf8")
+    gold, raw, rest = cells(page, "Kazakh-KTB")
+    assert gold[1:] == ["1,234", "4", "2/1", "45.0 / 45.0", "22.5", "35.0 / 35.0", "17.5", "-"]
+    assert raw[1:] == ["45.0", "45.0", "35.0", "45.0 / 45.0", "35.0 / 35.0", "45.0", "35.0", "44.3 / 25.2"]
+    assert rest[-2:] == ["100.0", "100.0"]
+    assert cells(page, "Afrikaans-AfriBooms")[1][4] == "-"  # raw text failed
+    assert page.index("| Afrikaans") < page.index("| Kazakh") < page.index("| Odd")
+    assert "on 1 of 1 treebanks, by +10.0 to +10.0" in page
+    missing = page.split("## Not run yet")[1].split("##")[0]
+    assert "Kurmanji-MG" in missing and "Afrikaans" in missing and "Kazakh" not in missing
+    rows = json.loads((tmp_path / "data.json").read_text("utf8"))["rows"]
+    assert rows[1]["mindroot"]["gold"]["official"]["LAS"] == 45.0 and rows[1]["published"]["udpipe"] is None
+    assert rows[0]["published"]["udpipe"] == [82.5, 78.4]
+
+
+def test_a_damaged_file_of_runs_is_named(tmp_path):
+    (tmp_path / "runs.jsonl").write_text('{"treebank": ')
+    result = command("table", "--runs", tmp_path / "runs.jsonl", "--page", tmp_path / "p", "--data", tmp_path / "d")
+    assert result.exit_code == 2 and "can't be read" in result.output and not (tmp_path / "p").exists()
+
+
+def test_the_page_of_the_documentation_is_that_of_the_runs(checkout):
+    from scripts.pipelines import scoreboard
+
+    runs = scoreboard.read_runs(checkout / "benchmarks" / "results" / "pipelines.jsonl")
+    assert (checkout / "docs" / "scoreboard.md").read_text("utf8") == scoreboard.to_page(runs)
+    assert (checkout / "docs" / "scoreboard.json").read_text("utf8") == scoreboard.to_json(runs)
