@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -244,7 +245,7 @@ def _check_settings(settings: Settings) -> None:
 
 
 def _check_paths(found: Sequence[Found], out: Path) -> None:
-    if "://" in str(out):
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(out)):  # of a Path, one slash is left
         raise CorpusError(f"--out {out} is a URL. Output goes to a folder, which all workers see under the same path.")
     folder = os.path.abspath(out)
     inside = next((file.path for file in found if file.path.startswith(folder + os.sep)), None)
