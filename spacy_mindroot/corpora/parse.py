@@ -225,15 +225,22 @@ def run_parse(
         identity = facts.identity
         if folder.begun and not force:
             identity = _check_identity(folder, identity)
-            sources = [_moved(source, file) for source, file in zip(folder.sources, found, strict=True)]
+            sources = [
+                _moved(source, file) if source.digest else _planned([file], settings)[0]
+                for source, file in zip(folder.sources, found, strict=True)
+            ]
         else:
             if force:
                 folder.start_over()
-            sources = plan_sources(
-                found, settings.shard_words, lambda first, kind: estimate_bytes_per_word(first, kind, settings.columns)
-            )
+            sources = _planned(found, settings)
         folder.begin(identity, settings, sources)
         return _run(engine, model, folder, progress)
+
+
+def _planned(found: Sequence[Found], settings: Settings) -> list[Source]:
+    return plan_sources(
+        found, settings.shard_words, lambda first, kind: estimate_bytes_per_word(first, kind, settings.columns)
+    )
 
 
 def _check_settings(settings: Settings) -> None:
