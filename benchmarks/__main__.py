@@ -8,6 +8,7 @@ import platform
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -215,6 +216,54 @@ Results = Annotated[
     Path, typer.Option(help="Where the runs are noted, one a line; those that are there are not run again")
 ]
 Run = Annotated[bool, typer.Option(help="With --no-run, only the table is printed")]
+
+
+@app.command()
+def parse(
+    model: str = typer.Argument(..., help="Pipeline"),
+    text: Path = typer.Argument(..., help="Text file with one document per line, which is repeated"),
+    words: int = typer.Option(2_000_000, help="Words to parse with no, one and two workers"),
+    pairs: int = typer.Option(5, help="Pairs of runs of nlp.pipe and parse_corpus"),
+    shards: int = typer.Option(500, help="Shards of one word each, to measure what a shard costs"),
+    scheduler_shards: int = typer.Option(200_000, help="Shards that take no time, to measure the scheduler"),
+    scheduler_seconds: float = typer.Option(300, help="When to stop measuring the scheduler"),
+) -> None:
+    """Cost, memory and limits of `spacy mindroot parse`."""
+    from .parse import report
+
+    for line in report(
+        model,
+        text,
+        words=words,
+        pairs=pairs,
+        shards=shards,
+        scheduler_shards=scheduler_shards,
+        scheduler_seconds=scheduler_seconds,
+    ):
+        print(line, flush=True)
+
+
+@app.command()
+def chaos(
+    model: str = typer.Argument(..., help="Pipeline"),
+    text: Path = typer.Argument(..., help="Text file with one document per line"),
+    words: int = typer.Option(2000, help="Words per shard"),
+    kills: int = typer.Option(20, help="Runs in which a worker is killed"),
+    command_kills: int = typer.Option(5, help="Runs in which the command is killed, and repeated"),
+    seed: int = typer.Option(0, help="Of the times"),
+) -> None:
+    """Kill workers and the command at random times; the outputs must be the same, byte for byte."""
+    from .chaos import chaos as run
+
+    lines = list(run_and_print(run(model, text, words=words, kills=kills, command_kills=command_kills, seed=seed)))
+    raise typer.Exit(any("DIFFERS" in line for line in lines))
+
+
+def run_and_print(lines: Iterable[str]) -> Iterator[str]:
+    """Print lines as they come."""
+    for line in lines:
+        print(line, flush=True)
+        yield line
 
 
 @app.command()

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import spacy
-from scorer_helpers import gold_docs, make_examples, small
 from thinc.api import fix_random_seed
+
+from scorer_helpers import gold_docs, make_examples, small
 
 # A package that other processes find on their path: a component that fails as the text of a document says.
 TROUBLE = """
@@ -23,7 +24,7 @@ class Trouble:
         if "RAISE" in doc.text:
             raise RuntimeError("no idea what to do with this document")
         if "SLOW" in doc.text:
-            time.sleep(0.2)
+            time.sleep(0.06)
         return doc
 
 @Language.factory("trouble")
@@ -70,8 +71,8 @@ def make_trouble(folder):
 
 def texts(count, words=12):
     """Return documents of one to three sentences, each different."""
-    nouns = "cat dog house garden river letter morning teacher bridge apple".split()
-    verbs = "sees likes finds paints leaves follows".split()
+    nouns = ["cat", "dog", "house", "garden", "river", "letter", "morning", "teacher", "bridge", "apple"]
+    verbs = ["sees", "likes", "finds", "paints", "leaves", "follows"]
     found = []
     for k in range(count):
         sentences = [

@@ -75,8 +75,8 @@ def run(
             warn(f"{_counted(summary.rejected, 'document')} rejected: see {printable(out / 'rejected.jsonl')}.")
         if summary.failed:
             typer.secho(
-                f"Error: {_counted(summary.failed, 'shard')} failed: see {printable(out / 'failed.jsonl')}. Run the same command "
-                "again to try them once more.",
+                f"Error: {_counted(summary.failed, 'shard')} failed: see {printable(out / 'failed.jsonl')}. Run the "
+                "same command again to try them once more.",
                 fg="red",
                 err=True,
             )

@@ -73,6 +73,8 @@ class DaskEngine(Engine):
     retries (int): How often a shard is tried again after an error in reading it.
     """
 
+    task = staticmethod(parse_shard)  # what a worker does with a job
+
     def __init__(self, client: Any, retries: int = 2) -> None:
         self.client = client
         self.retries = retries
@@ -129,7 +131,7 @@ class DaskEngine(Engine):
                     if job is None:
                         exhausted = True
                         break
-                    future = self.client.submit(parse_shard, job, pure=False, retries=self.retries)
+                    future = self.client.submit(self.task, job, pure=False, retries=self.retries)
                     running[future] = job
                     future.add_done_callback(finished.put)
                 if not running:

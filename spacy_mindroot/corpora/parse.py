@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -224,15 +225,22 @@ def run_parse(
         identity = facts.identity
         if folder.begun and not force:
             identity = _check_identity(folder, identity)
-            sources = [_moved(source, file) for source, file in zip(folder.sources, found, strict=True)]
+            sources = [
+                _moved(source, file) if source.digest else _planned([file], settings)[0]
+                for source, file in zip(folder.sources, found, strict=True)
+            ]
         else:
             if force:
                 folder.start_over()
-            sources = plan_sources(
-                found, settings.shard_words, lambda first, kind: estimate_bytes_per_word(first, kind, settings.columns)
-            )
+            sources = _planned(found, settings)
         folder.begin(identity, settings, sources)
         return _run(engine, model, folder, progress)
+
+
+def _planned(found: Sequence[Found], settings: Settings) -> list[Source]:
+    return plan_sources(
+        found, settings.shard_words, lambda first, kind: estimate_bytes_per_word(first, kind, settings.columns)
+    )
 
 
 def _check_settings(settings: Settings) -> None:
@@ -244,7 +252,7 @@ def _check_settings(settings: Settings) -> None:
 
 
 def _check_paths(found: Sequence[Found], out: Path) -> None:
-    if "://" in str(out):
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(out)):  # of a Path, one slash is left
         raise CorpusError(f"--out {out} is a URL. Output goes to a folder, which all workers see under the same path.")
     folder = os.path.abspath(out)
     inside = next((file.path for file in found if file.path.startswith(folder + os.sep)), None)

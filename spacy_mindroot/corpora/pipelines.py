@@ -107,7 +107,7 @@ def _load(model: str, confidence: bool, kbest: int) -> Loaded:
     identity = Identity(
         f"{meta['lang']}_{meta['name']}", str(meta["version"]), _digest(model), packages, _products(nlp)
     )
-    return Loaded(nlp, identity, threading.Lock())
+    return Loaded(nlp, identity, threading.RLock())
 
 
 def _version(package: str) -> str:

@@ -165,7 +165,7 @@ def same_sources(planned: Sequence[Source], found: Sequence[Found]) -> str:
         return f"{len(before):,} files then, {len(now):,} now; " + ", ".join(what)
     with ThreadPoolExecutor(_THREADS) as pool:
         for source, digest in zip(planned, pool.map(lambda file: _digest(file.path), found), strict=True):
-            if digest != source.digest:
+            if source.digest not in ("", digest):  # "": it could not be read then
                 return f"{source.path} has changed"
     return ""
 

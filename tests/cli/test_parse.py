@@ -1,0 +1,175 @@
+"""`spacy mindroot parse`: messages, exit status, and the state of the folder after whatever goes wrong."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from corpora_helpers import command, environment, lines, make_model, shard_files, texts, union
+from spacy.cli import app
+from typer.testing import CliRunner
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("model") / "tiny")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(texts(60)) + "\n")
+    return path
+
+
+def invoke(*args):
+    return CliRunner().invoke(app, ["mindroot", "parse", *map(str, args)])
+
+
+def test_a_table_and_the_metrics(model, corpus, tmp_path):
+    found = invoke(model, corpus, "-o", tmp_path / "out", "--shard-words", 200, "--metrics", tmp_path / "m.json")
+    assert found.exit_code == 0, found.output
+    rows = dict(
+        line.rsplit(None, 1) for line in found.stdout.splitlines() if line.strip() and not line.startswith("Time")
+    )
+    assert rows["Documents"] == "60" and rows["Rejected documents"] == rows["Failed shards"] == "0"
+    metrics = json.loads((tmp_path / "m.json").read_text())
+    assert metrics["words"] == int(rows["Words"]) and metrics["shards"] == int(rows["Shards"]) > 2
+    again = invoke(model, corpus, "-o", tmp_path / "out", "--shard-words", 200)
+    assert again.exit_code == 0 and "Words per second" not in again.stdout
+
+
+def test_all_options_reach_the_run(model, tmp_path):
+    rows = [{"key": "k1", "body": "A cat sleeps.\nIt dreams."}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    options = ["--text-column", "body", "--id-column", "key", "--format", "jsonl", "--confidence", "--kbest", 2]
+    assert invoke(model, tmp_path / "a.jsonl", "-o", tmp_path / "out", *options).exit_code == 0
+    (line,) = map(json.loads, union(tmp_path / "out").splitlines())
+    assert line["id"] == "k1" and len(line["sentences"][0]["trees"]) == 2 and "head_prob" in line["sentences"][0]
+    (tmp_path / "b.txt").write_text("A cat\nsleeps.\n\nIt dreams.\n")
+    assert invoke(model, tmp_path / "b.txt", "-o", tmp_path / "two", "--paragraphs").exit_code == 0
+    assert lines(tmp_path / "two/manifest.jsonl")[0]["documents"] == 2
+
+
+def test_rejected_documents_are_no_failure(model, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"Good.\n\xff\xfe\n")
+    found = invoke(model, tmp_path / "a.txt", "-o", tmp_path / "out")
+    assert found.exit_code == 0 and "1 document rejected" in found.output and "rejected.jsonl" in found.output
+
+
+def test_a_failed_shard_is_a_failure(model, corpus, tmp_path):
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"text\n" * 1000)[:-10])
+    found = invoke(model, corpus, tmp_path / "b.txt.gz", "-o", tmp_path / "out")
+    assert found.exit_code == 1 and "Error: 1 shard failed" in found.output
+    assert len(shard_files(tmp_path / "out")) == 1  # nothing of the damaged file
+    assert "damaged or incomplete" in lines(tmp_path / "out/failed.jsonl")[0]["reason"]
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["-w", 1, "--scheduler", "tcp://x:1"], "Choose one of them"),
+        (["--format", "csv"], "must be one of conllu"),
+        (["--force", "--kbest", 2, "missing.txt"], "there is no such file"),
+    ],
+)
+def test_errors_are_messages(model, corpus, tmp_path, args, message):
+    found = invoke(model, corpus, "-o", tmp_path / "out", *args)
+    assert found.exit_code == 1 and message in found.output and "Traceback" not in found.output
+
+
+def test_a_document_of_a_million_tokens(model, tmp_path):
+    (tmp_path / "a.txt").write_text("A cat sleeps.\n" + "a " * 1_000_000 + "\nIt dreams.\n")
+    found = invoke(model, tmp_path / "a.txt", "-o", tmp_path / "out")
+    assert found.exit_code == 0
+    (line,) = lines(tmp_path / "out/rejected.jsonl")
+    assert line["id"] == "a.txt:14" and "[E088] Text of length 2000000 exceeds maximum" in line["reason"]
+    assert sum(line["documents"] for line in lines(tmp_path / "out/manifest.jsonl")) == 2
+
+
+def unprivileged(arguments, **kwargs):
+    """Run a command as a user who may not do everything."""
+    if os.geteuid() != 0:
+        return subprocess.run(arguments, capture_output=True, text=True, check=False, **kwargs)
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may read and write everything, and there is no setpriv")
+    drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--reuid=0", "--"]
+    return subprocess.run([*drop, *arguments], capture_output=True, text=True, check=False, **kwargs)
+
+
+def test_a_folder_that_can_not_be_written(model, corpus, tmp_path):
+    """Before the run, and after its first half: what is complete stays, and a rerun completes it."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    done = unprivileged(command(model, corpus, "-o", closed / "out"))
+    assert done.returncode == 1 and "Permission denied" in done.stderr and "Traceback" not in done.stderr
+    assert list(closed.iterdir()) == []
+    out = tmp_path / "out"
+    assert invoke(model, corpus, "-o", out, "--shard-words", 200).exit_code == 0
+    whole, removed = union(out), shard_files(out)[2]
+    removed.unlink()
+    parts = out / ".mindroot/parts"
+    shutil.rmtree(parts, ignore_errors=True)
+    (out / ".mindroot").chmod(0o555)
+    done = unprivileged(command(model, corpus, "-o", out, "--shard-words", 200))
+    assert done.returncode == 1 and "Permission denied" in done.stderr
+    (out / ".mindroot").chmod(0o755)
+    assert invoke(model, corpus, "-o", out, "--shard-words", 200).exit_code == 0
+    assert union(out) == whole
+
+
+def test_a_file_that_can_not_be_read(model, corpus, tmp_path):
+    other = tmp_path / "b.txt"
+    other.write_text("Text.\n")
+    other.chmod(0)
+    done = unprivileged(command(model, corpus, other, "-o", tmp_path / "out"))
+    assert done.returncode == 1, done.stderr
+    (line,) = lines(tmp_path / "out/failed.jsonl")
+    assert line["reason"] == f"{other} can't be read: Permission denied."
+    assert len(shard_files(tmp_path / "out")) == 1
+    other.chmod(0o644)
+    found = invoke(model, corpus, other, "-o", tmp_path / "out")
+    assert found.exit_code == 0 and not (tmp_path / "out/failed.jsonl").exists()
+    assert b"# text = Text.\n" in union(tmp_path / "out")
+
+
+def test_a_full_disk(model, tmp_path):
+    """On a small file system of its own, where that may be mounted."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a file system can't be mounted")
+    try:
+        corpus = tmp_path / "a.txt"
+        corpus.write_text("\n".join(texts(300)) + "\n")
+        done = invoke(model, corpus, "-o", disk / "out", "--shard-words", 200)
+        assert done.exit_code == 1 and "No space left on device. Free some space" in done.output
+        complete = lines(disk / "out/manifest.jsonl")
+        assert complete and len(shard_files(disk / "out")) == len(complete)
+        assert list((disk / "out/.mindroot/parts").iterdir()) == []
+        subprocess.run(["mount", "-o", "remount,size=4m", disk], check=True)
+        for out in (disk / "out", tmp_path / "whole"):
+            assert invoke(model, corpus, "-o", out, "--shard-words", 200).exit_code == 0
+        assert union(disk / "out") == union(tmp_path / "whole")
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_from_a_module_that_is_run(model, corpus, tmp_path):
+    """Workers import the main module again; nothing may happen then."""
+    pytest.importorskip("distributed", reason="clusters need the extra `dask`")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from spacy_mindroot.corpora import parse_corpus\n"
+        "if __name__ == '__main__':\n"
+        f"    print(parse_corpus({str(model)!r}, {str(corpus)!r}, 'out', workers=1).documents)\n"
+    )
+    done = subprocess.run(
+        [command()[0], script], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "60\n"), done.stderr

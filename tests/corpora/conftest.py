@@ -1,0 +1,14 @@
+import pytest
+from corpora_helpers import make_model
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """The folder of a small pipeline: sentencizer, arc_scorer and mind_root."""
+    return make_model(tmp_path_factory.mktemp("model") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def words_model(tmp_path_factory):
+    """The folder of a small pipeline for Docs that are single sentences."""
+    return make_model(tmp_path_factory.mktemp("model") / "words", senter=False)

@@ -1,0 +1,229 @@
+"""Whole corpora from Python: the union of the outputs is the same, however often a run begins anew."""
+
+import gzip
+import json
+import os
+import shutil
+
+import pytest
+from corpora_helpers import lines, make_model, shard_files, texts, union
+
+from spacy_mindroot.corpora import ParseSummary, parse, parse_corpus
+from spacy_mindroot.corpora.engine import LocalEngine
+from spacy_mindroot.corpora.folder import OutputFolder
+from spacy_mindroot.corpora.sources import UnreadableInputError
+from spacy_mindroot.errors import CorpusError, CountError
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("\n".join(texts(120)) + "\n")
+    rows = [json.dumps({"id": f"d{k}", "text": text}) for k, text in enumerate(texts(40))]
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
+    return folder
+
+
+@pytest.fixture
+def whole(tmp_path, corpus, model):
+    out = tmp_path / "whole"
+    return out, parse_corpus(model, corpus, out, shard_words=300)
+
+
+def test_a_corpus(whole, corpus):
+    out, summary = whole
+    assert (summary.documents, summary.rejected, summary.failed, summary.complete_before) == (160, 0, 0, 0)
+    assert summary.parsed == summary.shards == len(shard_files(out)) == len(lines(out / "manifest.jsonl")) > 5
+    text = union(out).decode()
+    ids = [line.split(" = ")[1] for line in text.splitlines() if line.startswith("# newdoc")]
+    assert len(ids) == len(set(ids)) == 160 and ids[-1] == "d39"
+    assert text.count("# sent_id = ") == summary.sentences
+    assert sum(line["words"] for line in lines(out / "manifest.jsonl")) == summary.words
+    assert summary.to_json()["words_per_second"] > 0
+    assert sum(w.shards for w in summary.workers.values()) == summary.parsed
+    header = json.loads((out / "manifest.json").read_text())
+    assert header["pipeline"]["model"] == "en_tiny" and [s["size"] for s in header["sources"]][0] == os.path.getsize(
+        corpus / "a.txt"
+    )
+
+
+def test_it_does_not_matter_where_it_is_cut(whole, corpus, model, tmp_path):
+    out, summary = whole
+    again = parse_corpus(model, [corpus / "a.txt", corpus / "b.jsonl.gz"], tmp_path / "again", shard_words=10**6)
+    assert again.shards == 2 and union(tmp_path / "again") == union(out)
+
+
+def test_a_run_goes_on(whole, corpus, model, tmp_path, monkeypatch):
+    """Stopped after each shard in turn, and once with files that are gone."""
+    out, _ = whole
+    other = tmp_path / "other"
+    run, calls = LocalEngine.run, 0
+
+    def stops_after_one(self, jobs, tick):
+        yield next(iter(run(self, jobs, tick)))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LocalEngine, "run", stops_after_one)
+    while True:
+        calls += 1
+        try:
+            summary = parse_corpus(model, corpus, other, shard_words=300)
+        except (KeyboardInterrupt, RuntimeError):  # a generator that has nothing to yield
+            if len(lines(other / "manifest.jsonl")) == len(shard_files(out)):
+                break
+    assert calls >= len(shard_files(out))
+    monkeypatch.setattr(LocalEngine, "run", run)
+    shard_files(other)[2].unlink()
+    shard_files(other)[3].write_text("damaged")
+    summary = parse_corpus(model, corpus, other, shard_words=300)
+    assert summary.parsed == 2 and summary.complete_before == summary.shards - 2
+    assert union(other) == union(out)
+    assert parse_corpus(model, corpus, other, shard_words=300).parsed == 0
+
+
+def test_rejected_documents_and_failed_shards(tmp_path, model, corpus, monkeypatch):
+    (corpus / "a.txt").write_bytes(b"A good one.\n\xff\n" + b"word " * 300 + b"\nAnother one.\n")
+    (corpus / "c.jsonl.gz").write_bytes(b"no gzip")
+    out = tmp_path / "out"
+    summary = parse_corpus(model, corpus, out)
+    assert (summary.documents, summary.rejected, summary.failed, summary.parsed) == (42, 2, 1, 2)
+    assert [line["id"] for line in lines(out / "rejected.jsonl")] == ["a.txt:12", "a.txt:14"]
+    (line,) = lines(out / "failed.jsonl")
+    assert "the gzip data is damaged" in line["reason"] and line["input"].endswith("c.jsonl.gz")
+    again = parse_corpus(model, corpus, out)
+    assert again.failed == 1 and again.parsed == 0 and len(lines(out / "rejected.jsonl")) == 2
+
+
+def test_an_input_that_can_be_read_later(tmp_path, model, corpus, monkeypatch):
+    from spacy_mindroot.corpora import worker
+
+    out, read = tmp_path / "out", worker.read_shard
+
+    def fails(shard, columns, vocab):
+        if shard.format == "jsonl":
+            raise UnreadableInputError("not now")
+        return read(shard, columns, vocab)
+
+    monkeypatch.setattr(worker, "read_shard", fails)
+    assert parse_corpus(model, corpus, out).failed == 1
+    monkeypatch.setattr(worker, "read_shard", read)
+    summary = parse_corpus(model, corpus, out)
+    assert (summary.failed, summary.parsed, summary.complete_before) == (0, 1, 1)
+    assert not (out / "failed.jsonl").exists()
+
+
+def test_another_model_other_input_or_other_settings(whole, corpus, model, tmp_path):
+    out, _ = whole
+    before = union(out)
+    other = make_model(tmp_path / "other", seed=1)
+    arguments = {"model": model, "inputs": corpus, "out": out, "shard_words": 300}
+    for change, message in [
+        ({"model": other}, "parses of another pipeline: files of the model"),
+        ({"inputs": corpus / "a.txt"}, "other input: 2 files then, 1 now; b.jsonl.gz is missing"),
+        ({"format": "jsonl"}, "begun with format = 'conllu', and this run has 'jsonl'"),
+        ({"shard_words": 301}, "shard_words = 300"),
+        ({"id_column": "x"}, "columns = text 'text', id None"),
+        ({"confidence": True}, "confidence = False"),
+    ]:
+        with pytest.raises(CorpusError, match=message):
+            parse_corpus(**(arguments | change))
+    assert union(out) == before
+    parse_corpus(**(arguments | {"model": other, "force": True}))
+    assert union(out) != before
+    (corpus / "a.txt").write_text("Changed.\n")
+    with pytest.raises(CorpusError, match="a.txt has changed"):
+        parse_corpus(**(arguments | {"model": other}))
+
+
+def test_a_corpus_and_a_model_that_have_moved(whole, corpus, model, tmp_path):
+    out, _ = whole
+    shard_files(out)[0].unlink()
+    shutil.copytree(model, tmp_path / "moved")
+    corpus.rename(tmp_path / "elsewhere")
+    assert parse_corpus(tmp_path / "moved", tmp_path / "elsewhere", out, shard_words=300).parsed == 1
+
+
+@pytest.mark.parametrize(
+    "change, error, message",
+    [
+        ({"format": "csv"}, CorpusError, "must be one of conllu, conllu.gz, spacy, jsonl, parquet"),
+        ({"shard_words": 0}, CountError, "shard_words is 0"),
+        ({"kbest": 0}, CountError, "kbest is 0"),
+        ({"retries": -1}, CountError, "retries is -1"),
+        ({"workers": 0}, CountError, "workers is 0"),
+        ({"workers": 1, "client": object()}, CorpusError, "not both"),
+        ({"out": "s3://bucket/out"}, CorpusError, "is a URL"),
+        ({"out": "IN"}, CorpusError, "is in --out"),
+        ({"model": "no-such-model"}, CorpusError, "is not a pipeline"),
+    ],
+)
+def test_what_can_not_be(tmp_path, corpus, model, change, error, message):
+    arguments = {"model": model, "inputs": corpus, "out": tmp_path / "out"} | change
+    if arguments["out"] == "IN":
+        arguments["out"] = corpus
+    with pytest.raises(error, match=message):
+        parse_corpus(**arguments)
+
+
+def test_all_outputs_of_all_inputs(tmp_path, model, corpus):
+    """As many documents, whatever they come from and go to."""
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    parquet.write_table(pa.table({"text": texts(10), "id": list(map(str, range(10)))}), corpus / "c.parquet")
+    parse_corpus(model, corpus / "c.parquet", tmp_path / "docs", format="spacy")
+    shutil.copy(shard_files(tmp_path / "docs")[0], corpus / "d.spacy")
+    for format in ("conllu", "conllu.gz", "spacy", "jsonl", "parquet"):
+        summary = parse_corpus(model, corpus, tmp_path / format, format=format, confidence=True, kbest=2)
+        assert summary.documents == 180 and summary.rejected == 0
+
+
+def test_progress_and_summary(tmp_path, model, corpus, capsys, monkeypatch):
+    monkeypatch.setattr("spacy_mindroot.corpora.progress._SECONDS", 0)
+    summary = parse_corpus(model, str(corpus), str(tmp_path / "out"), shard_words=300, progress=True)
+    shown = capsys.readouterr().err.splitlines()
+    assert shown[-1].startswith("100%") and f"{summary.words:,} words" in shown[-1]
+    assert isinstance(summary, ParseSummary) and parse.parse_corpus is parse_corpus
+
+
+def test_a_worker_with_another_pipeline_stops_the_run(tmp_path, model, corpus, monkeypatch):
+    from spacy_mindroot.corpora import engine
+
+    parse_shard = engine.parse_shard
+
+    def other(job):
+        record = parse_shard(job)
+        record.mismatch = "model: a and b"
+        return record
+
+    monkeypatch.setattr(engine, "parse_shard", other)
+    with pytest.raises(CorpusError, match="has another pipeline than this run: model: a and b"):
+        parse_corpus(model, corpus, tmp_path / "out")
+
+
+def test_facts_of_the_first_worker(tmp_path, model, corpus, monkeypatch):
+    from dataclasses import replace
+
+    from spacy_mindroot.corpora.worker import Settings, identify
+
+    warned = []
+
+    class Recorded(parse.Messages):
+        def warn(self, message):
+            warned.append(message)
+
+    class Elsewhere(LocalEngine):
+        def identify(self, *arguments):
+            return replace(identify(*arguments), **self.change)
+
+    engine = Elsewhere()
+    engine.change = {"sees_output": False}
+    with pytest.raises(CorpusError, match="does not see"):
+        parse.run_parse(engine, str(model), [str(corpus)], tmp_path / "out", Settings())
+    engine.change = {"malloc_trim": True}
+    parse.run_parse(engine, str(model), [str(corpus)], tmp_path / "out", Settings(), messages=Recorded())
+    assert "MALLOC_TRIM_THRESHOLD_" in warned[0]
+    with OutputFolder(tmp_path / "out") as folder:
+        assert folder.begun

@@ -1,0 +1,69 @@
+"""What people see of a run."""
+
+import io
+
+import pytest
+
+from spacy_mindroot.corpora.progress import Progress, State, duration
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    "seconds, text",
+    [(0, "0 s"), (89, "89 s"), (120, "2 min"), (5340, "89 min"), (5460, "1 h 31 min"), (86400 * 2 + 7200, "2 d 2 h")],
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_a_line_a_minute_where_there_is_no_terminal():
+    state, clock, stream = State(shards=10, size=1000, done=5, done_size=500), Clock(), io.StringIO()
+    progress = Progress(state, stream=stream, clock=clock)
+    for second in range(0, 150, 10):
+        clock.now = second
+        state.words, state.done_size = second * 100, 500 + second
+        progress.update()
+    progress.close()
+    first, second = stream.getvalue().splitlines()
+    assert first == " 56%  6,000 words, 100 words/s, 1 worker, 5 of 10 shards, 7 min left"
+    assert second.startswith(" 62%  12,000 words")
+
+
+def test_failures_are_shown():
+    state = State(shards=2, size=10, workers=2, rejected=3, failed=1)
+    line = Progress(state, stream=io.StringIO(), clock=Clock()).line()
+    assert line.endswith("2 workers, 0 of 2 shards, 3 rejected, 1 failed")
+
+
+def test_a_bar_on_a_terminal():
+    state, stream = State(shards=2, size=100), Terminal()
+    progress = Progress(state, stream=stream)
+    state.done_size, state.words = 50, 1234
+    progress.update()
+    progress.close()
+    assert " 50%|" in stream.getvalue() and "1,234 words" in stream.getvalue()
+
+
+def test_nothing_if_nothing_is_wanted():
+    stream, clock = io.StringIO(), Clock()
+    progress = Progress(State(), shown=False, stream=stream, clock=clock)
+    clock.now = 1000
+    progress.update()
+    progress.close()
+    assert stream.getvalue() == ""
+    progress = Progress(State(), stream=stream, clock=clock)
+    clock.now = 2000
+    progress.update()
+    assert stream.getvalue().startswith("100%")

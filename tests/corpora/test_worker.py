@@ -1,0 +1,211 @@
+"""Parsing one shard: complete or not there at all, with flat memory, whatever the documents are."""
+
+import errno
+import json
+import os
+from dataclasses import replace
+
+import pytest
+import spacy
+from corpora_helpers import texts
+from spacy.language import Language
+from spacy.tokens import DocBin
+
+from spacy_mindroot.corpora import worker
+from spacy_mindroot.corpora.pipelines import loaded
+from spacy_mindroot.corpora.reading import Columns
+from spacy_mindroot.corpora.shards import Shard
+from spacy_mindroot.corpora.sources import UnreadableInputError, format_of
+from spacy_mindroot.corpora.worker import PARTS, RECORDS, Job, OutputError, Record, Settings, identify, parse_shard
+
+
+@pytest.fixture
+def out(tmp_path):
+    for name in (PARTS, RECORDS):
+        (tmp_path / "out" / name).mkdir(parents=True)
+    return tmp_path / "out"
+
+
+def job(path, model, out, **settings):
+    file = format_of(str(path))
+    size = path.stat().st_size if path.exists() else 0
+    shard = Shard("000000.000000", file.path, file.format, file.compressed, 0, size, size)
+    return Job(shard, str(model), Settings(**settings), str(out), "a.conllu", None)
+
+
+def write(path, documents):
+    path.write_text("\n".join(documents) + "\n", "utf8")
+    return path
+
+
+def left_over(out):
+    return [path for path in (out / PARTS).iterdir()]
+
+
+def test_a_shard_and_its_record(tmp_path, model, out):
+    record = parse_shard(job(write(tmp_path / "a.txt", texts(20)), model, out))
+    data = (out / "a.conllu").read_bytes()
+    assert record.bytes == len(data) and record.sha256 == __import__("hashlib").sha256(data).hexdigest()
+    assert (record.documents, record.sentences, record.words) == (20, 39, 39 * 8)
+    assert record.rejected == [] and record.model == "en_tiny 1.0.0" and record.rss > 0 and record.seconds > 0
+    assert Record(**json.loads((out / RECORDS / "000000.000000.json").read_text())) == record
+    assert "mismatch" not in record.manifest_line() and record.manifest_line()["rejected"] == 0
+    assert left_over(out) == []
+
+
+def test_documents_that_fail_are_rejected_alone(tmp_path, model, out, monkeypatch):
+    documents = texts(60)
+    documents[10] = "word " * 300  # longer than max_length of the scorer
+    documents[11] = "x" * 2000  # longer than max_length of the pipeline
+    documents[40] = "word " * 250
+    with loaded(str(model)) as pipeline:
+        monkeypatch.setattr(pipeline.nlp, "max_length", 1900)
+        record = parse_shard(job(write(tmp_path / "a.txt", documents), model, out))
+    assert record.documents == 57
+    reasons = dict(record.rejected)
+    assert [reason.partition(":")[0] for reason in reasons.values()] == [
+        "SentenceTooLongError",
+        "ValueError",
+        "SentenceTooLongError",
+    ]
+    text = "\n".join(documents)
+    assert [text[int(name.partition(":")[2]) :][:4] for name in reasons] == ["word", "xxxx", "word"]
+    whole = parse_shard(job(write(tmp_path / "a.txt", texts(10)), model, out))
+    assert whole.documents == 10
+
+
+def test_a_document_that_can_not_be_written_is_rejected(tmp_path, model, out, monkeypatch):
+    add = worker.make_writer("jsonl", None).__class__.add
+
+    def failing(self, document, doc, cells):
+        if document.id.endswith(":0"):
+            raise RuntimeError("x" * 5000)
+        add(self, document, doc, cells)
+
+    monkeypatch.setattr("spacy_mindroot.corpora.writing.JsonWriter.add", failing)
+    record = parse_shard(job(write(tmp_path / "a.txt", texts(3)), model, out, format="jsonl"))
+    ((name, reason),) = record.rejected
+    assert name == "a.txt:0" and reason.startswith("RuntimeError: xxx") and len(reason) < 1100
+
+
+@Language.component("mindroot_drop_one")
+def drop_one(doc):
+    return doc
+
+
+def test_documents_that_a_pipeline_drops_are_rejected(tmp_path, model, out, monkeypatch):
+    """spaCy's pipelines may be told to log errors and to go on."""
+    with loaded(str(model)) as pipeline:
+        pipe = pipeline.nlp.pipe
+        monkeypatch.setattr(pipeline.nlp, "pipe", lambda docs: (d for d in pipe(docs) if "dog number 1." not in d.text))
+        record = parse_shard(job(write(tmp_path / "a.txt", ["The dog number 1.", "The cat."]), model, out))
+    assert record.documents == 1 and "has dropped" in record.rejected[0][1]
+
+
+def test_a_model_of_its_own_for_each_process_must_be_the_same(tmp_path, model, out):
+    path = write(tmp_path / "a.txt", texts(3))
+    identity = identify(str(model), Settings(), str(out)).identity
+    assert parse_shard(replace(job(path, model, out), identity=identity)).mismatch == ""
+    (out / "a.conllu").unlink()
+    other = replace(identity, version="2.0.0")
+    record = parse_shard(replace(job(path, model, out), identity=other))
+    assert record.mismatch == "model: en_tiny 2.0.0 and en_tiny 1.0.0" and not (out / "a.conllu").exists()
+
+
+def test_facts_of_a_worker(model, out, monkeypatch):
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    facts = identify(str(model), Settings(), str(out))
+    assert facts.sees_output and not facts.malloc_trim
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    facts = identify(str(model), Settings(), str(out / "elsewhere"))
+    assert facts.malloc_trim and not facts.sees_output
+    assert "MALLOC_TRIM_THRESHOLD_" not in worker.clean_environment()
+
+
+def test_unreadable_input_leaves_nothing(tmp_path, model, out):
+    (tmp_path / "a.txt.gz").write_bytes(b"\x1f\x8b\x08\x00")
+    for path in (tmp_path / "missing.txt", tmp_path / "a.txt.gz"):
+        with pytest.raises(UnreadableInputError):
+            parse_shard(job(path, model, out))
+    assert left_over(out) == [] and not (out / "a.conllu").exists()
+
+
+@pytest.mark.parametrize("format", ["conllu", "parquet", "spacy"])
+def test_a_full_disk(tmp_path, model, out, monkeypatch, format):
+    """/dev/full stands for the temporary file."""
+    pytest.importorskip("pyarrow")
+    path = write(tmp_path / "a.txt", texts(10))
+    part = worker._Output
+
+    class Full(part):
+        def __init__(self, job):
+            super().__init__(job)
+            self._file.close()
+            self._file = open("/dev/full", "wb", buffering=0)  # noqa: SIM115
+
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    monkeypatch.setattr(worker, "_Output", Full)
+    with pytest.raises(OutputError, match="No space left on device. Free some space"):
+        parse_shard(job(path, model, out, format=format))
+    assert left_over(out) == [] and not (out / "a.conllu").exists()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_a_disk_that_fails_at_the_end(tmp_path, model, out, monkeypatch, number):
+    path = write(tmp_path / "a.txt", texts(3))
+
+    def fail(file):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(worker, "_sync", fail)
+    with pytest.raises(OutputError, match=os.strerror(number)):
+        parse_shard(job(path, model, out))
+    assert left_over(out) == [] and not (out / "a.conllu").exists()
+
+
+def test_a_folder_that_is_not_there(tmp_path, model):
+    with pytest.raises(OutputError, match="All workers need this folder"):
+        parse_shard(job(write(tmp_path / "a.txt", texts(3)), model, tmp_path / "nowhere"))
+
+
+def test_the_vocabulary_does_not_grow(tmp_path, model, out, monkeypatch):
+    monkeypatch.setattr(worker, "_ZONE_WORDS", 100)
+    path = write(tmp_path / "a.txt", [f"Word{k} and other{k} things{k}." for k in range(500)])
+    with loaded(str(model)) as pipeline:
+        vocab = pipeline.nlp.vocab
+        parse_shard(job(path, model, out))
+        before = sum(1 for _ in vocab), len(vocab.strings)  # len(vocab) counts what was freed, too
+        parse_shard(job(write(path, [f"New{k} and newer{k}." for k in range(500)]), model, out))
+        assert (sum(1 for _ in vocab), len(vocab.strings)) == before
+
+
+def test_an_interruption_leaves_no_zone_open(tmp_path, model, out, monkeypatch):
+    path = write(tmp_path / "a.txt", texts(3))
+    with loaded(str(model)) as pipeline:
+        monkeypatch.setattr(pipeline.nlp, "pipe", lambda docs: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            parse_shard(job(path, model, out))
+        assert not pipeline.nlp.vocab.in_memory_zone
+    assert left_over(out) == []
+
+
+def test_all_inputs(tmp_path, model, words_model, out):
+    """Zones do not come between the Docs of a file and their strings."""
+    nlp = spacy.blank("en")
+    DocBin(docs=[nlp(text) for text in texts(400)]).to_disk(tmp_path / "a.spacy")
+    record = parse_shard(job(tmp_path / "a.spacy", model, out))
+    assert record.documents == 400 and not record.rejected
+    first = (out / "a.conllu").read_text("utf8")
+    write(tmp_path / "a.txt", texts(400))
+    parse_shard(job(tmp_path / "a.txt", model, out))
+    second = (out / "a.conllu").read_text("utf8")
+    assert [x for x in first.splitlines() if x[:1] != "#"] == [x for x in second.splitlines() if x[:1] != "#"]
+    (tmp_path / "a.conllu").write_text(second, "utf8")
+    again = parse_shard(job(tmp_path / "a.conllu", words_model, out))
+    assert again.sentences == again.documents == record.sentences
+
+
+def test_settings_are_kept_as_json():
+    settings = Settings("jsonl", Columns("body", "key", True), True, 3, 10)
+    assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings

@@ -1,0 +1,198 @@
+"""Every output format has the same content, and others' readers read it back."""
+
+import gzip
+import io
+import json
+import shutil
+import subprocess
+
+import pytest
+import spacy
+from conllu_samples import FULL
+from spacy.tokens import DocBin
+
+from spacy_mindroot.conllu import read_pieces
+from spacy_mindroot.conllu.docs import sentence_without_tree
+from spacy_mindroot.corpora.pipelines import loaded
+from spacy_mindroot.corpora.reading import Document
+from spacy_mindroot.corpora.rows import Cells
+from spacy_mindroot.corpora.writing import OUTPUT_FORMATS, make_writer
+
+DOCUMENTS = [
+    Document("d/1 x", "The cat sees the dog. It runs away  quickly.", meta={"url": "http://x", "ä": [1, None]}),
+    Document("d2", "Go!"),
+    Document("d3", ""),
+]
+
+
+def write(kind, documents, model, **settings):
+    file = io.BytesIO()
+    with loaded(str(model), **settings) as pipeline:
+        nlp = pipeline.nlp
+        writer = make_writer(kind, file)
+        for document in documents:
+            if document.sentence is None:
+                doc = nlp(document.text)
+            else:
+                doc = nlp(sentence_without_tree(nlp.vocab, document.sentence))
+            writer.add(document, doc, Cells(nlp.vocab.strings))
+        writer.close()
+    return file.getvalue(), writer
+
+
+@pytest.fixture(scope="module")
+def written(model):
+    """What each format has of the documents, with everything that can be written."""
+    return {kind: write(kind, DOCUMENTS, model, confidence=True, kbest=2)[0] for kind in OUTPUT_FORMATS}
+
+
+def test_conllu_for_its_python_package(written):
+    conllu = pytest.importorskip("conllu")
+    sentences = conllu.parse(written["conllu"].decode())
+    assert [s.metadata["sent_id"] for s in sentences] == ["d_1_x-1", "d_1_x-2", "d2-1"]
+    assert sentences[0].metadata["newdoc id"] == "d/1 x" and "newdoc id" not in sentences[1].metadata
+    assert json.loads(sentences[0].metadata["meta"]) == DOCUMENTS[0].meta
+    assert sentences[1].metadata["text"] == "It runs away quickly."
+    for sentence in sentences:
+        assert [t["head"] for t in sentence].count(0) == 1
+        first = sentence.metadata["tree_1"].split()
+        assert first[1] == "heads=" + ",".join(str(t["head"]) for t in sentence)
+        assert {"tree_2", "tree_logprob", "tree_margin"} <= set(sentence.metadata)
+        for token in sentence:
+            assert 0 <= float(token["misc"]["HeadProb"]) <= 1
+            assert list(token["misc"]) == sorted(token["misc"])
+    assert sentences[1][2]["misc"]["SpacesAfter"] == "\\s\\s"
+
+
+def test_gzip_has_the_same_text(written):
+    assert gzip.decompress(written["conllu.gz"]) == written["conllu"]
+
+
+def heads_of_conllu(text):
+    return [piece.heads for piece in read_pieces(io.BytesIO(text), "x") if not isinstance(piece, bytes)]
+
+
+def test_json_lines(written):
+    rows = [json.loads(line) for line in written["jsonl"].splitlines()]
+    assert [(row["id"], row["meta"], row["text"]) for row in rows] == [(d.id, d.meta, d.text) for d in DOCUMENTS]
+    sentences = [sentence for row in rows for sentence in row["sentences"]]
+    assert [s["heads"] for s in sentences] == heads_of_conllu(written["conllu"])
+    assert sentences[2]["words"] == ["Go", "!"] and sentences[2]["space_after"] == [False, True]
+    assert sentences[2]["trees"][0]["heads"] == sentences[2]["heads"]
+    for sentence in sentences:
+        n = len(sentence["words"])
+        lists = {name for name, value in sentence.items() if isinstance(value, list)} - {"trees"}
+        assert lists == {
+            "words",
+            "lemmas",
+            "upos",
+            "xpos",
+            "feats",
+            "deprels",
+            "heads",
+            "space_after",
+            "head_prob",
+            "head_entropy",
+        }
+        assert all(len(sentence[name]) == n for name in lists)
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="there is no jq")
+def test_json_lines_for_jq(written):
+    program = "[.sentences[].heads | map(select(. == 0)) | length] | all(. == 1)"
+    done = subprocess.run(["jq", program], input=written["jsonl"], capture_output=True, check=True)
+    assert done.stdout.split() == [b"true"] * 3
+
+
+def test_parquet(written):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = parquet.read_table(io.BytesIO(written["parquet"])).to_pylist()
+    sentences = [
+        {"doc_id": row["id"], "doc_meta": row["meta"], "number": number, **sentence}
+        for row in map(json.loads, written["jsonl"].splitlines())
+        for number, sentence in enumerate(row["sentences"], 1)
+    ]
+    for row in rows:
+        row["doc_meta"] = json.loads(row["doc_meta"])
+    assert rows == sentences
+
+
+def test_parquet_in_parts(model, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr("spacy_mindroot.corpora.writing._ROWS", 2)
+    data, writer = write("parquet", DOCUMENTS * 2, model)
+    file = parquet.ParquetFile(io.BytesIO(data))
+    assert file.metadata.num_row_groups == 3 and file.metadata.num_rows == writer.sentences == 6
+    assert file.read().column("head_prob").null_count == 6
+
+
+def test_docs_for_spacy(written):
+    docs = list(DocBin(store_user_data=True).from_bytes(written["spacy"]).get_docs(spacy.blank("en").vocab))
+    assert [doc.user_data["id"] for doc in docs] == ["d/1 x", "d2", "d3"]
+    assert docs[0].user_data["meta"] == {"url": "http://x", "ä": (1, None)}
+    assert docs[0].text == DOCUMENTS[0].text
+    assert [sum(t.head == t for t in sent) for doc in docs for sent in doc.sents] == [1, 1, 1]
+    assert len(list(docs[0].sents)[0]._.trees) == 2
+
+
+def test_counts_and_equal_bytes(model):
+    for kind in OUTPUT_FORMATS:
+        (data, writer), (again, _) = write(kind, DOCUMENTS, model), write(kind, DOCUMENTS, model)
+        assert data == again
+        assert writer.sentences == 3 and writer.words == (14 if kind == "spacy" else 13)
+
+
+def test_conllu_keeps_every_other_byte(words_model):
+    """Multiword tokens, empty nodes, comments, MISC, line ends; malformed gold heads do not matter."""
+    plus = "# global.columns = ID FORM HEAD DEPREL EXTRA MISC\n1\tA\t5\tx\tkept\t_\n\n"
+    text = FULL.replace("5\tmar\tmar\tNOUN\tN\t_\t1\tobl", "5\tmar\tmar\tNOUN\tN\t_\t0\tobl") + FULL.replace(
+        "\n", "\r\n"
+    )
+    for source in (text, plus):
+        pieces = list(read_pieces(io.BytesIO(source.encode()), "x"))
+        before = [[row[:6] + row[8:] for row in piece.rows] for piece in pieces]
+        documents = [Document("x", sentence=piece) for piece in pieces]
+        (data, writer) = write("conllu", documents, words_model)
+        again = list(read_pieces(io.BytesIO(data), "x"))
+        assert [[row[:6] + row[8:] for row in piece.rows] for piece in again] == before
+        assert all(piece.heads.count(0) == 1 for piece in again)
+        assert writer.words == sum(map(len, pieces))
+
+        def others(text):
+            return [
+                line for line in text.split(b"\n") if not line[:1].isdigit() or b"-" in line[:3] or b"." in line[:3]
+            ]
+
+        assert others(data) == others(source.encode())
+    assert b"\tkept\t_" in data
+
+
+def test_conllu_with_probabilities(words_model):
+    for ending in ("\n", "\r\n"):
+        (piece,) = read_pieces(io.BytesIO(FULL.replace("\n", ending).encode()), "x")
+        data, _ = write("conllu", [Document("x", sentence=piece)], words_model, confidence=True, kbest=2)
+        (again,) = read_pieces(io.BytesIO(data), "x")
+        assert [comment.split(" ")[1] for comment in again.comments] == [
+            "newdoc",
+            "sent_id",
+            "text",
+            "tree_1",
+            "tree_2",
+            "tree_logprob",
+            "tree_margin",
+        ]
+        assert again.column(9)[4].startswith("HeadEntropy=") and again.column(9)[4].endswith("|SpaceAfter=No")
+        assert data.count(b"\r\n") == (data.count(b"\n") if ending == "\r\n" else 0)
+
+
+def test_docs_with_conllu_of_their_own(words_model):
+    """A .spacy file from CoNLL-U goes back to it."""
+    (piece,) = read_pieces(io.BytesIO(FULL.encode()), "x")
+    data, _ = write("spacy", [Document("x", sentence=piece)], words_model)
+    (doc,) = DocBin(store_user_data=True).from_bytes(data).get_docs(spacy.blank("en").vocab)
+    file = io.BytesIO()
+    writer = make_writer("conllu", file)
+    writer.add(Document("x", doc=doc), doc, Cells(doc.vocab.strings))
+    (again,) = read_pieces(io.BytesIO(file.getvalue()), "x")
+    (wanted,) = read_pieces(io.BytesIO(FULL.encode()), "x")
+    assert again.words == wanted.words and len(again.multiword_tokens()) == 2 and writer.words == 6
