@@ -93,7 +93,8 @@ def detect(
     tokens = len(suspects)
     precision = {}
     orders = {what: order_suspects(suspects, what) for what in ("heads", "both")}
-    orders["heads, probability alone"] = sorted(suspects, key=lambda each: each.head_prob)
+    orders["marginal probability"] = sorted(suspects, key=lambda each: each.head_prob)
+    orders["difference of probabilities"] = sorted(suspects, key=lambda each: each.given_prob - each.other_given_prob)
     for name, ordered in orders.items():
         first = ordered[: round(0.01 * tokens)]
         precision[name] = 100 * sum((each.sentence, each.word) in corrupted for each in first) / len(first)
