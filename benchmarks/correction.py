@@ -28,7 +28,7 @@ from spacy_mindroot.conllu import Sentence, sentence_to_doc
 from spacy_mindroot.conllu.sentence import HEAD, UPOS
 from spacy_mindroot.inference import marginals_batch
 
-from .confidence import gold_docs, make_parser, matrices, measure, read_runs, treebank_part
+from .training_size import gold_docs, make_parser, matrices, measure, read_runs, treebank_part
 
 
 @dataclass(frozen=True)

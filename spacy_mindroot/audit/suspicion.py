@@ -13,12 +13,12 @@ from spacy.tokens import Doc
 from thinc.api import Config
 
 from ..arc_scorer.component import ArcScorer
-from ..arc_scorer.labels_on_demand import LabelsOnDemand
 from ..conllu import sentence_to_doc
 from ..errors import CorpusError
 from ..inference.matrix_tree import marginals_batch
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.annotate import drop_extension
+from ..pipeline.arc_labels import ArcLabels
 from ..trees import MISSING
 from .corpus import GoldSentence
 from .cross_validation import new_parser, train
@@ -218,8 +218,11 @@ def _label_probabilities(
     labels: Any, heads: npt.NDArray[np.integer[Any]], names: Sequence[str]
 ) -> npt.NDArray[np.float64]:
     """Return the probabilities of all labels of the arcs. With `joint`, there is only the best label: it has 1."""
-    if isinstance(labels, LabelsOnDemand):
-        return labels.probabilities(heads)
+    scores = labels.scores_of_tree(heads) if isinstance(labels, ArcLabels) else None
+    if scores is not None:
+        weights = np.exp(scores.astype(np.float64) - scores.max(axis=1, keepdims=True))
+        probabilities: npt.NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return probabilities
     found = np.zeros((len(heads), len(names)))
     found[np.arange(len(heads)), labels[np.arange(len(heads)), heads]] = 1.0
     return found
