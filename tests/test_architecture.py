@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "drawing": {"", "core", "inference", "pipeline"},
     "arc_scorer": {"", "core", "inference", "pipeline"},
     "conllu": {"", "core", "pipeline"},
-    "audit": {"", "core", "pipeline", "arc_scorer", "conllu", "drawing"},
+    "audit": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "drawing"},
     "cli": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit", "drawing"},
 }
 WITHOUT_SPACY = ("core", "", "inference")
