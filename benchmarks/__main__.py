@@ -398,12 +398,12 @@ def calibration(
 
 
 @app.command()
-def confidence(
+def training_size(
     treebanks: Treebanks = "Irish-IDT,Afrikaans-AfriBooms,Vietnamese-VTB",
     sizes: str = typer.Option("20,50,100,200,400,0", help="Training sentences, by commas; 0 for all"),
     seeds: Seeds = 3,
     optimize: str = typer.Option("efficiency", help="Config of init-config: efficiency or accuracy"),
-    results: Results = ROOT / "benchmarks/results/confidence.jsonl",
+    results: Results = ROOT / "benchmarks/results/training-size.jsonl",
     figure: Path = typer.Option(ROOT / "docs" / "training-size.png", help="Where the plot goes (needs matplotlib)"),
     run: Run = True,
 ) -> None:
@@ -411,7 +411,7 @@ def confidence(
 
     Parsers see words alone: tags, heads and labels of the test sets are predicted.
     """
-    from .confidence import means, plot, read_runs, run_all
+    from .training_size import means, plot, read_runs, run_all
 
     numbers = [int(size) for size in sizes.split(",")]
     for one in run_all(DATA, treebanks.split(","), numbers, seeds, optimize, results) if run else ():
@@ -442,8 +442,8 @@ def correction(
     run: Run = True,
 ) -> None:
     """Simulate annotators who give heads in the order of `spacy mindroot rank`, or at random; and train again."""
-    from .confidence import read_runs
     from .correction import simulate_all, simulated_means
+    from .training_size import read_runs
 
     numbers = [float(share) for share in shares.split(",")]
     settings = {"first": first, "new": new, "seeds": seeds, "orders": orders.split(","), "shares": numbers}
@@ -478,8 +478,8 @@ def suspect(
     run: Run = True,
 ) -> None:
     """Corrupt 1 % of the gold heads of treebanks, and count how many are among the first 1 % of the suspects."""
-    from .confidence import read_runs
     from .correction import detect
+    from .training_size import read_runs
 
     for treebank in treebanks.split(",") if run else ():
         (path,) = (DATA / "ud" / f"UD_{treebank}").glob("*-ud-train.conllu")

@@ -28,7 +28,7 @@ from spacy_mindroot.conllu import Sentence, sentence_to_doc
 from spacy_mindroot.conllu.sentence import HEAD, UPOS
 from spacy_mindroot.inference import marginals_batch
 
-from .confidence import gold_docs, make_parser, matrices, measure, read_runs, treebank_part
+from .training_size import gold_docs, make_parser, matrices, measure, read_runs, treebank_part
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,8 @@ def detect(
     tokens = len(suspects)
     precision = {}
     orders = {what: order_suspects(suspects, what) for what in ("heads", "both")}
-    orders["heads, probability alone"] = sorted(suspects, key=lambda each: each.head_prob)
+    orders["marginal probability"] = sorted(suspects, key=lambda each: each.head_prob)
+    orders["difference of probabilities"] = sorted(suspects, key=lambda each: each.given_prob - each.other_given_prob)
     for name, ordered in orders.items():
         first = ordered[: round(0.01 * tokens)]
         precision[name] = 100 * sum((each.sentence, each.word) in corrupted for each in first) / len(first)

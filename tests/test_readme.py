@@ -50,7 +50,7 @@ def test_the_pictures_stand_alone(checkout, text):
 def test_its_commands_exist(text):
     lines = [line for block in blocks(text, "sh") for line in block.splitlines() if "spacy mindroot" in line]
     commands = {line.split("spacy mindroot ")[1].split()[0] for line in lines}
-    assert commands == {"init-config", "repair", "show", "audit"}
+    assert commands == {"init-config", "repair", "show", "rank", "suspect", "audit"}
     for line in lines:
         command, *words = line.split("spacy mindroot ")[1].split()
         shown = [sys.executable, "-m", "spacy", "mindroot", command, "--help"]

@@ -34,26 +34,20 @@ class LabelsOnDemand(ArcLabels):
         self._ops, self._scores, self._sentence = ops, scores, sentence
         self._group, self._row, self.dtype = group, row, np.dtype(dtype)
 
-    def probabilities(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
-        """Return the probability of each label of the arc to each token, given that arc.
-
-        heads (np.ndarray): The head of each token, (n,), 0 = ROOT, j = token j of the sentence. They need not be a
-            tree.
-        RETURNS (np.ndarray): (n, labels), in the order of `doc._.arc_label_names`. Arcs from ROOT have the label ROOT,
-            and no others.
-        """
-        with one_thread():
-            scores = self._ops.to_numpy(self._scores.of_tree(self._sentence, heads)).astype(np.float64)
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        found = np.zeros((len(heads), scores.shape[1] + 1))
-        found[:, 1:] = weights / weights.sum(axis=1, keepdims=True)
-        found[heads == 0] = 0.0
-        found[heads == 0, 0] = 1.0
-        return found
-
     def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
         with one_thread():
             return self._scores.best_of_tree(self._sentence, heads).astype(self.dtype)
+
+    def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]]:
+        with one_thread():
+            scores = self._ops.to_numpy(self._scores.of_tree(self._sentence, heads))
+        with_root = np.empty((len(scores), scores.shape[1] + 1), dtype=scores.dtype)
+        with_root[:, 0] = -np.inf
+        with_root[:, 1:] = scores
+        roots = heads == 0
+        with_root[roots] = -np.inf
+        with_root[roots, 0] = 0
+        return with_root
 
     def of_all_arcs(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         n = self.shape[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -12,12 +13,12 @@ from spacy.tokens import Doc
 from thinc.api import Config
 
 from ..arc_scorer.component import ArcScorer
-from ..arc_scorer.labels_on_demand import LabelsOnDemand
 from ..conllu import sentence_to_doc
 from ..errors import CorpusError
 from ..inference.matrix_tree import marginals_batch
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.annotate import drop_extension
+from ..pipeline.arc_labels import ArcLabels
 from ..trees import MISSING
 from .corpus import GoldSentence
 from .cross_validation import new_parser, train
@@ -27,20 +28,27 @@ __all__ = ["WHAT", "Suspect", "What", "assess", "cross_validated", "order_suspec
 What = Literal["heads", "labels", "both"]
 WHAT = ("heads", "labels", "both")
 
-_DIGITS = 6  # smaller differences are ties, so that the order is the same on all machines
+_LEAST = 1e-12  # smaller probabilities count as this one
+_DIGITS = 4  # smaller differences are ties, so that the order is the same on all machines
 
 
 class Suspect(NamedTuple):
     """An annotated arc, with its probability, and the arc that the parser prefers.
 
+    Heads have two probabilities. The first is the marginal, over all trees. The second takes the other annotated arcs
+    of the sentence as given: the head may be any word that does not depend on the word itself, so that a single arc of
+    the tree changes. What the parser gets wrong elsewhere in the sentence then has no influence. The root has no such
+    alternative, so for it the second is the first.
+
     sentence (int): The number of the sentence in the corpus, from 0.
     word (int): The number of the word in its sentence, from 1.
     head, label (int, str): The annotated arc; 0 = ROOT.
-    head_prob (float): The probability of the head.
+    head_prob (float): The marginal probability of the head.
+    given_prob (float): The probability of the head, given the other annotated arcs.
     label_prob (float): The probability of the label, given the head; 0 if no sentence of the other folds has it.
-    other_head, other_label (int, str): The arc that the parser prefers: the most probable head, and its most probable
-        label. If that is the annotated arc, the next most probable head.
-    other_prob (float): The probability of that head.
+    other_head, other_label (int, str): The arc that the parser prefers, given the other annotated arcs: the most
+        probable head, and its most probable label. If that is the annotated arc, the next most probable head.
+    other_prob, other_given_prob (float): The two probabilities of that head.
     other_label_prob (float): The probability of its label, given that head.
     fold (int): The fold of the sentence, from 1.
     """
@@ -50,10 +58,12 @@ class Suspect(NamedTuple):
     head: int
     label: str
     head_prob: float
+    given_prob: float
     label_prob: float
     other_head: int
     other_label: str
     other_prob: float
+    other_given_prob: float
     other_label_prob: float
     fold: int = 0
 
@@ -62,22 +72,29 @@ class Suspect(NamedTuple):
         """Whether the parser would change the "head", or else only the "label"."""
         return "head" if self.other_head != self.head else "label"
 
-    def margin(self, what: What) -> float:
-        """Return by how much the probability of the other arc exceeds that of the annotated one, from -1 to 1.
+    def log_odds(self, what: What = "both") -> float:
+        """Return the logarithm of how many times more probable the other arc is than the annotated one.
 
-        what (str): "heads": of heads, whatever their labels. "labels": of the two labels, if the heads are the same;
-            else -1. "both": of heads with their labels.
+        Differences of probabilities would not do: parsers hold many correct arcs for improbable, but few for as
+        improbable as most errors.
+
+        what (str): "heads": of the two heads, given the other arcs. "labels": of the two labels, if the heads are the
+            same. "both": of the heads if they differ, and of the labels otherwise. -inf if there is no such difference.
         """
-        if what == "heads":
-            return self.other_prob - self.head_prob if self.kind == "head" else -1.0
-        if what == "labels":
-            return self.other_label_prob - self.label_prob if self.kind == "label" else -1.0
-        return self.other_prob * self.other_label_prob - self.head_prob * self.label_prob
+        if what not in ("both", {"head": "heads", "label": "labels"}[self.kind]):
+            return -math.inf
+        if self.kind == "head":
+            return _log(self.other_given_prob) - _log(self.given_prob)
+        return _log(self.other_label_prob) - _log(self.label_prob)
+
+
+def _log(probability: float) -> float:
+    return math.log(max(probability, _LEAST))
 
 
 def order_suspects(suspects: Iterable[Suspect], what: What = "both") -> list[Suspect]:
-    """Return suspects by `Suspect.margin`, the most suspicious first. Ties keep the order of the corpus."""
-    return sorted(suspects, key=lambda each: (-round(each.margin(what), _DIGITS), each.sentence, each.word))
+    """Return suspects by `Suspect.log_odds`, the most suspicious first. Ties keep the order of the corpus."""
+    return sorted(suspects, key=lambda each: (-round(each.log_odds(what), _DIGITS), each.sentence, each.word))
 
 
 def cross_validated(
@@ -138,19 +155,20 @@ def _suspects(doc: Doc, sentence: GoldSentence) -> list[Suspect]:
     (scores,), (labels,), names = doc._.arc_scores, doc._.arc_labels, list(doc._.arc_label_names)
     (marginals,) = marginals_batch([scores])
     known = np.flatnonzero(sentence.heads != MISSING)
+    given = _given_the_rest(scores, sentence.heads, marginals)
     heads = np.where(sentence.heads == MISSING, 0, sentence.heads)
-    best = marginals.argmax(axis=1)
-    without = marginals.copy()
-    without[np.arange(len(heads)), heads] = 0.0
+    best = given.argmax(axis=1)
+    without = given.copy()
+    without[np.arange(len(heads)), heads] = -1.0
     second = without.argmax(axis=1)  # the best head that is not the annotated one
-    given, of_best, of_second = (_label_probabilities(labels, each, names) for each in (heads, best, second))
+    of_gold, of_best, of_second = (_label_probabilities(labels, each, names) for each in (heads, best, second))
     found = []
     for i in known.tolist():
         head, label = int(heads[i]), sentence.labels[i]
         name = SPACY_ROOT if head == 0 else label
-        label_prob = float(given[i, names.index(name)]) if name in names else 0.0
+        label_prob = float(of_gold[i, names.index(name)]) if name in names else 0.0
         other, of_other = int(best[i]), of_best
-        if other == head and (head == 0 or names[int(given[i].argmax())] == label):
+        if other == head and (head == 0 or names[int(of_gold[i].argmax())] == label):
             other, of_other = int(second[i]), of_second
         chosen = int(of_other[i].argmax())
         found.append(
@@ -160,13 +178,39 @@ def _suspects(doc: Doc, sentence: GoldSentence) -> list[Suspect]:
                 head=head,
                 label=label,
                 head_prob=float(marginals[i, head]),
+                given_prob=float(given[i, head]),
                 label_prob=label_prob,
                 other_head=other,
                 other_label=UD_ROOT if names[chosen] == SPACY_ROOT else names[chosen],
                 other_prob=float(marginals[i, other]),
+                other_given_prob=float(given[i, other]),
                 other_label_prob=float(of_other[i, chosen]),
             )
         )
+    return found
+
+
+def _given_the_rest(
+    scores: npt.NDArray[Any], gold: npt.NDArray[np.int64], marginals: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the probability of each head of each word, (n, n+1), given the annotated heads of all other words.
+
+    Those of words below the word itself are 0, and so is that of ROOT. The rows of the root and of words without a head
+    are those of `marginals`.
+    """
+    n = len(gold)
+    below = np.eye(n + 1, dtype=bool)  # [i, j]: word j is word i, or depends on it, directly or not
+    for word in range(1, n + 1):
+        above = int(gold[word - 1])
+        while above > 0 and not below[above, word]:  # a malformed tree may have a cycle
+            below[above, word] = True
+            above = int(gold[above - 1])
+    found = marginals.copy()
+    for i in np.flatnonzero(gold > 0).tolist():
+        row = np.where(below[i + 1], -np.inf, scores[i].astype(np.float64))
+        row[0] = -np.inf
+        weights = np.exp(row - row.max())
+        found[i] = weights / weights.sum()
     return found
 
 
@@ -174,8 +218,11 @@ def _label_probabilities(
     labels: Any, heads: npt.NDArray[np.integer[Any]], names: Sequence[str]
 ) -> npt.NDArray[np.float64]:
     """Return the probabilities of all labels of the arcs. With `joint`, there is only the best label: it has 1."""
-    if isinstance(labels, LabelsOnDemand):
-        return labels.probabilities(heads)
+    scores = labels.scores_of_tree(heads) if isinstance(labels, ArcLabels) else None
+    if scores is not None:
+        weights = np.exp(scores.astype(np.float64) - scores.max(axis=1, keepdims=True))
+        probabilities: npt.NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return probabilities
     found = np.zeros((len(heads), len(names)))
     found[np.arange(len(heads)), labels[np.arange(len(heads)), heads]] = 1.0
     return found

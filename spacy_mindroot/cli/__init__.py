@@ -771,13 +771,15 @@ def suspect_cli(
     """List annotated arcs of a treebank that parsers trained on its other parts hold for unlikely.
 
     The treebank is divided into folds, by documents (comments `# newdoc`) or blocks of neighbouring sentences. Each
-    fold is scored by a parser that was trained on the others. Arcs are ordered by how much the probability of the best
-    other arc exceeds that of the annotated arc. Ties keep the order of the corpus. All arcs for which another arc is
-    more probable are listed; most errors are among the first.
+    fold is scored by a parser that was trained on the others. For each word, the probability of its head is compared
+    with that of the best other head, given the annotation of the other words of the sentence; or, if the head is the
+    best, the probability of its label with that of the best other label. Suspects come in the order of the ratio, and
+    ties in that of the corpus. All arcs for which another is more probable are listed.
 
     Writes the sentences with suspects as CoNLL-U, in this order, with comments (`# rank = 1`, `# suspects = 2`) and, in
-    MISC of the suspects, Rank, HeadProb, DeprelProb, OtherHead, OtherDeprel, OtherHeadProb and OtherDeprelProb. The
-    annotation itself does not change.
+    MISC of the suspects, Rank; HeadProb, GivenProb and DeprelProb, the probability of the head over all trees, that of
+    the head given the other arcs, and that of the label given the head; OtherHead and OtherDeprel; and OtherHeadProb,
+    OtherGivenProb and OtherDeprelProb. The annotation itself does not change.
     """
     from .suspect import run
 

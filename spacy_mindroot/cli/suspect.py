@@ -67,7 +67,7 @@ def run(
             lines = None if report is None else stack.enter_context(opened(report))
             with tqdm(total=folds * steps, unit=" steps", desc=f"Training {folds} parsers", disable=None) as bar:
                 every = list(cross_validated(sentences, parts, parser, steps=steps, seed=seed, advance=bar.update))
-            suspects = [each for each in order_suspects(every, cast(What, what)) if each.margin(cast(What, what)) > 0]
+            suspects = [each for each in order_suspects(every, cast(What, what)) if each.log_odds(cast(What, what)) > 0]
             chosen = suspects[:most]
             if conllu is not None:
                 writer = MarkedWriter(conllu)
@@ -106,10 +106,12 @@ def _marked(
             each.word: {
                 "Rank": rank,
                 "HeadProb": f"{each.head_prob:.4f}",
+                "GivenProb": f"{each.given_prob:.4f}",
                 "DeprelProb": f"{each.label_prob:.4f}",
                 "OtherHead": each.other_head,
                 "OtherDeprel": each.other_label,
                 "OtherHeadProb": f"{each.other_prob:.4f}",
+                "OtherGivenProb": f"{each.other_given_prob:.4f}",
                 "OtherDeprelProb": f"{each.other_label_prob:.4f}",
             }
             for rank, each in own
@@ -132,12 +134,14 @@ def _records(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence], wha
             "head": each.head,
             "deprel": each.label,
             "head_prob": round(each.head_prob, 4),
+            "given_prob": round(each.given_prob, 4),
             "deprel_prob": round(each.label_prob, 4),
             "other_head": each.other_head,
             "other_deprel": each.other_label,
             "other_head_prob": round(each.other_prob, 4),
+            "other_given_prob": round(each.other_given_prob, 4),
             "other_deprel_prob": round(each.other_label_prob, 4),
-            "margin": round(each.margin(what), 4),
+            "log_odds": round(each.log_odds(what), 4),
             "fold": each.fold,
         }
 
@@ -154,10 +158,10 @@ def _table(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence]) -> st
                 f"{visible(words[each.word - 1])} ({each.word})",
                 head_of(words, each.head),
                 visible(each.label),
-                f"{each.head_prob:.1%}, {each.label_prob:.1%}",
+                f"{each.given_prob:.1%}, {each.label_prob:.1%}",
                 head_of(words, each.other_head),
                 visible(each.other_label),
-                f"{each.other_prob:.1%}, {each.other_label_prob:.1%}",
+                f"{each.other_given_prob:.1%}, {each.other_label_prob:.1%}",
             )
         )
     header = ("rank", "sentence", "word", "head", "label", "probabilities", "other head", "label", "probabilities")
@@ -165,8 +169,8 @@ def _table(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence]) -> st
 
 
 def _summary(every: Sequence[Suspect], suspects: Sequence[Suspect]) -> str:
-    heads = sum(each.kind == "label" or each.other_prob <= each.head_prob for each in every)
+    heads = sum(each.kind == "label" or each.other_given_prob <= each.given_prob for each in every)
     return (
-        f"{len(suspects):,} of {len(every):,} annotated arcs are less probable than another. The parsers agree with "
-        f"{heads / len(every):.1%} of the heads of sentences that they have not seen."
+        f"{len(suspects):,} of {len(every):,} annotated arcs are less probable than another. Given the other arcs of a "
+        f"sentence that they have not seen, the parsers prefer the annotated head of {heads / len(every):.1%} of words."
     )

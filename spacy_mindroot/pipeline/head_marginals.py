@@ -19,6 +19,9 @@ __all__ = ["head_marginals"]
 def head_marginals(doc: Doc) -> list[npt.NDArray[np.float64]] | None:
     """Return the probability of every arc, over all single-rooted trees that meet `doc._.arc_constraints`.
 
+    Where a token has `token._.head_prob`, that is the probability of its head, also if it was computed in another way
+    than from the scores alone. Those of its other heads are then scaled, so that all sum to 1.
+
     doc (Doc): A Doc with `doc._.arc_scores` in the layout `root_column`, as `arc_scorer` sets them. `mind_root` keeps
         them if its setting `keep_scores` is true.
     RETURNS (Optional[list[np.ndarray]]): One array per sentence of `doc.sents`, (n, n+1), `[dependent, head]`, column
@@ -34,6 +37,28 @@ def head_marginals(doc: Doc) -> list[npt.NDArray[np.float64]] | None:
         if constraints:
             known = read_arc_constraints(doc, constraints, lengths)
             matrices = [own.mask(matrix) if own else matrix for own, matrix in zip(known, matrices, strict=True)]
-        return list(marginals_batch(matrices))
+        found = list(marginals_batch(matrices))
     except MindRootError:  # the tree on the Doc is from other scores
         return None
+    for (start, end), own, matrix in zip(sentence_bounds(doc), found, matrices, strict=True):
+        for i, token in enumerate(doc[start:end]):
+            prob = token._.head_prob
+            if prob is not None:
+                head = 0 if token.head.i == token.i else token.head.i - start + 1
+                _set_probability(own[i], head, float(prob), np.isfinite(matrix[i]), own_arc=i + 1)
+    return found
+
+
+def _set_probability(
+    row: npt.NDArray[np.float64], head: int, prob: float, allowed: npt.NDArray[np.bool_], *, own_arc: int
+) -> None:
+    """Set the probability of a head, and scale those of the others; in place."""
+    rest = row.sum() - row[head]
+    if rest > 0:
+        row *= max(0.0, 1.0 - prob) / rest
+    else:
+        others = allowed.copy()
+        others[[head, own_arc]] = False
+        if others.any():
+            row[others] = max(0.0, 1.0 - prob) / others.sum()
+    row[head] = prob

@@ -6,6 +6,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.util import load_config_from_str
 
+from spacy_mindroot import is_tree
 from spacy_mindroot.audit import suspicion
 from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
 from spacy_mindroot.audit.cross_validation import new_parser, train, with_steps
@@ -42,19 +43,36 @@ def test_probabilities_of_annotated_arcs(nlp, sentences):
         doc = nlp.get_pipe("tok2vec")(Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces))
         doc = scorer(doc)
         expected = marginals(doc._.arc_scores[0])
-        labels = doc._.arc_labels[0].probabilities(np.asarray(sentence.heads))
-        np.testing.assert_allclose(labels.sum(axis=1), 1)
+        labels = np.exp(doc._.arc_labels[0].scores_of_tree(np.asarray(sentence.heads)).astype(float))
+        labels /= labels.sum(axis=1, keepdims=True)
         assert [each.word for each in suspects] == list(range(1, len(sentence.words) + 1))
         for i, each in enumerate(suspects):
             assert (each.head, each.label) == (sentence.heads[i], sentence.labels[i])
             assert each.head_prob == pytest.approx(expected[i, each.head], rel=1e-4, abs=1e-6)
             name = "ROOT" if each.head == 0 else each.label
             assert each.label_prob == pytest.approx(labels[i, doc._.arc_label_names.index(name)], rel=1e-3, abs=1e-5)
-            others = np.delete(expected[i], [each.head])
-            best = max(expected[i]) if each.kind == "label" else max(others)
-            assert each.other_prob == pytest.approx(best, rel=1e-4, abs=1e-6)
+            assert each.other_prob == pytest.approx(expected[i, each.other_head], rel=1e-4, abs=1e-6)
+            allowed = heads_that_keep_the_tree(sentence.heads, i)
+            if each.head == 0:
+                assert (each.given_prob, each.other_given_prob) == (each.head_prob, each.other_prob)
+            else:
+                weights = np.exp(doc._.arc_scores[0][i, allowed].astype(float))
+                given = dict(zip(allowed, weights / weights.sum(), strict=True))
+                assert each.given_prob == pytest.approx(given[each.head], rel=1e-3, abs=1e-6)
+                best = max(prob for head, prob in given.items() if each.kind == "label" or head != each.head)
+                assert each.other_given_prob == pytest.approx(best, rel=1e-3, abs=1e-6)
             assert (each.other_head, each.other_label) != (each.head, each.label)
             assert (each.other_label == "root") == (each.other_head == 0)
+
+
+def heads_that_keep_the_tree(heads, i):
+    found = []
+    for head in range(1, len(heads) + 1):
+        changed = np.array(heads)
+        changed[i] = head
+        if is_tree(changed, single_root=True):
+            found.append(head)
+    return found
 
 
 def test_words_without_a_head_are_no_suspects(nlp, sentences):
@@ -81,7 +99,10 @@ def test_joint_scores_have_the_best_label_alone(nlp, sentences):
 
 
 def suspect(sentence=0, word=1, head=1, head_prob=0.1, label_prob=0.9, other_head=2, other_prob=0.8, other_label=0.9):
-    return Suspect(sentence, word, head, "a", head_prob, label_prob, other_head, "b", other_prob, other_label)
+    marginal = 0.01  # it does not count
+    return Suspect(
+        sentence, word, head, "a", marginal, head_prob, label_prob, other_head, "b", 1.0, other_prob, other_label
+    )
 
 
 def test_order():
@@ -91,11 +112,12 @@ def test_order():
         suspect(word=3, head_prob=0.6, other_prob=0.3),
     )
     assert (head.kind, label.kind) == ("head", "label")
-    assert head.margin("heads") == pytest.approx(0.7) and label.margin("heads") == -1 == head.margin("labels")
-    assert label.margin("labels") == pytest.approx(0.8)
-    assert label.margin("both") == pytest.approx(0.8 * 0.9 - 0.8 * 0.1)
-    assert order_suspects([neither, label, head]) == [label, head, neither]
+    assert head.log_odds("heads") == head.log_odds() == pytest.approx(np.log(8))
+    assert label.log_odds("labels") == label.log_odds() == pytest.approx(np.log(9))
+    assert label.log_odds("heads") == head.log_odds("labels") == -np.inf
+    assert order_suspects([neither, head, label]) == [label, head, neither]
     assert order_suspects([neither, label, head], "heads") == [head, neither, label]
+    assert suspect(head_prob=0.0).log_odds() == pytest.approx(np.log(0.8) + 12 * np.log(10))
     ties = [suspect(sentence=s, word=w, head_prob=0.1 + s * 1e-9) for s in range(2) for w in (1, 2)]
     assert order_suspects(ties[::-1]) == ties
 

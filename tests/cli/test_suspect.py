@@ -64,8 +64,8 @@ def test_the_annotation_stays(found):
     assert by_id["s7"].column(9)[3].startswith(f"Rank={[r['id'] for r in records].index('s7') + 1}|HeadProb=0.")
     assert "OtherHead=5|OtherDeprel=det" in by_id["s7"].column(9)[3] and by_id["s7"].column(9)[1] == "X=1"
     assert [record["rank"] for record in records] == list(range(1, len(records) + 1))
-    margins = [record["margin"] for record in records]
-    assert margins == sorted(margins, reverse=True) and min(margins) >= 0
+    odds = [record["log_odds"] for record in records]
+    assert odds == sorted(odds, reverse=True) and min(odds) >= 0
     line = (by_id["s7"].lines)[0].decode()
     assert line == "# sent_id = s7\n"
 

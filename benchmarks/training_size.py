@@ -34,7 +34,7 @@ STEPS = ((50, 300), (100, 400), (200, 600), (400, 900), (10**9, 1500))
 
 
 @dataclass(frozen=True)
-class Confidence:
+class Trained:
     """One run: a parser trained on some sentences, on the test set. Shares, probabilities and errors are in percent.
 
     uas: Heads that are right.
@@ -95,7 +95,7 @@ def matrices(nlp: Language, sentences: Sequence[GoldSentence]) -> list[np.ndarra
 
 
 def measure(scores: Sequence[np.ndarray], gold: Sequence[GoldSentence]) -> dict[str, float]:
-    """Return the measures of `Confidence`."""
+    """Return the measures of `Trained`."""
     heads, marginals = decode_batch(list(scores)), marginals_batch(list(scores))
     right = np.concatenate([own == each.heads for own, each in zip(heads, gold, strict=True)])
     prob, of_gold = (
@@ -114,7 +114,7 @@ def measure(scores: Sequence[np.ndarray], gold: Sequence[GoldSentence]) -> dict[
     }
 
 
-def run(folder: Path, size: int, loss: str, seed: int, optimize: str) -> Confidence:
+def run(folder: Path, size: int, loss: str, seed: int, optimize: str) -> Trained:
     """Train a parser on a random part of a treebank. Of one seed, smaller parts are contained in larger ones."""
     probe = new_parser(load_config_from_str('[nlp]\nlang = "xx"\npipeline = []\n'), seed)
     every = treebank_part(folder, "train", probe.vocab)
@@ -128,7 +128,7 @@ def run(folder: Path, size: int, loss: str, seed: int, optimize: str) -> Confide
     test = treebank_part(folder, "test", nlp.vocab)
     with nlp.use_params(averages):
         measures = measure(matrices(nlp, test), test)
-    return Confidence(
+    return Trained(
         treebank=folder.name.removeprefix("UD_"),
         size=size,
         loss=loss,
@@ -148,7 +148,7 @@ def read_runs(path: Path) -> list[dict]:
 
 def run_all(
     data: Path, treebanks: Sequence[str], sizes: Sequence[int], seeds: int, optimize: str, results: Path
-) -> Iterator[Confidence]:
+) -> Iterator[Trained]:
     """Do the runs that are not in a file yet, small sizes first, and add each to the file."""
     done = {(each["treebank"], each["size"], each["loss"], each["seed"]) for each in read_runs(results)}
     for size, seed, treebank, loss in product(sizes, range(1, seeds + 1), treebanks, LOSSES):

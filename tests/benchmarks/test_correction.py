@@ -1,0 +1,75 @@
+"""Simulated annotators and corrupted heads."""
+
+import sys
+
+import numpy as np
+import pytest
+import spacy
+
+from spacy_mindroot import is_tree
+from spacy_mindroot.audit.corpus import read_corpus
+from spacy_mindroot.conllu import read_conllu
+
+
+@pytest.fixture(scope="module")
+def correction(checkout):
+    sys.path.append(str(checkout))
+    yield __import__("benchmarks.correction", fromlist=["correction"])
+    sys.path.remove(str(checkout))
+
+
+@pytest.fixture
+def sentences(checkout):
+    return list(read_corpus(checkout / "assets/treebank/dev.conllu", spacy.blank("xx").vocab))
+
+
+def test_corrupted_heads_leave_trees_with_the_same_root(correction, sentences, checkout):
+    before = [
+        each.heads.tolist() for each in read_corpus(checkout / "assets/treebank/dev.conllu", spacy.blank("xx").vocab)
+    ]
+    changed = correction.corrupt(sentences, 0.1, seed=1)
+    tokens = sum(map(len, before))
+    assert len(changed) == round(0.1 * tokens)
+    for k, (sentence, heads) in enumerate(zip(sentences, before, strict=True)):
+        assert is_tree(sentence.heads, single_root=True) and sentence.conllu.heads == sentence.heads.tolist()
+        differ = np.flatnonzero(sentence.heads != heads) + 1
+        assert {(k, word) for word in differ.tolist()} == {each for each in changed if each[0] == k}
+        assert sentence.heads.tolist().index(0) == heads.index(0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_what_is_annotated(correction, rng, share):
+    prob = [rng.random(n) for n in (5, 1, 8, 6)]
+    for order in correction.ORDERS:
+        known = correction.choose(order, prob, share, seed=3)
+        assert [len(each) for each in known] == [5, 1, 8, 6]
+        assert sum(each.sum() for each in known) == round(share * 20)
+    flat = np.concatenate(prob)
+    known = np.concatenate(correction.choose("rank --by token", prob, share, seed=3))
+    if 0 < share < 1:
+        assert flat[known].max() <= flat[~known].min()
+        by_sentence = correction.choose("rank --by sentence", prob, share, seed=3)
+        rates = [(1 - each).mean() for each in prob]
+        first = int(np.argmax(rates))
+        assert by_sentence[first][: round(share * 20)].all()
+
+
+def test_only_the_chosen_heads_are_left(correction, sentences):
+    nlp = spacy.blank("xx")
+    masks = [np.arange(len(each.words)) % 3 == 1 for each in sentences[:4]] + [
+        np.zeros(len(sentences[4].words), dtype=bool)
+    ]
+    docs = correction.partly_annotated(nlp, sentences[:5], masks)
+    assert len(docs) == 4
+    for doc, sentence, mask in zip(docs, sentences, masks, strict=False):
+        assert [bool(token.dep) for token in doc] == mask.tolist() and not any(token.pos for token in doc)
+        for i in np.flatnonzero(mask).tolist():
+            assert (doc[i].head.i + 1 if doc[i].head.i != i else 0) == sentence.heads[i]
+
+
+def test_the_sentences_themselves_stay(correction, sentences, checkout):
+    correction.partly_annotated(
+        spacy.blank("xx"), sentences[:2], [np.array([True] * len(s.words)) for s in sentences[:2]]
+    )
+    for mine, file in zip(sentences[:2], read_conllu(checkout / "assets/treebank/dev.conllu"), strict=False):
+        assert mine.conllu.to_bytes() == file.to_bytes()
