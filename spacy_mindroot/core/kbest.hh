@@ -248,4 +248,27 @@ inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root,
     return {FaultKind::no_memory, 0, 0};
 }
 
+// For each sentence, writes the best tree other than the one in `heads` to `others`, end to end. The first head is NONE
+// if there is no other tree. Returns a fault if a sentence has no tree.
+inline Fault best_others(const Sentence* sentences, std::size_t count, bool single_root,
+                         std::int32_t* others) noexcept try {
+    std::vector<std::int32_t> trees;
+    for (std::size_t k = 0; k < count; ++k) {
+        const Sentence& sentence = sentences[k];
+        const int n = sentence.n;
+        if (n == 0) continue;
+        if (const Fault fault = k_best(sentence, 2, single_root, trees)) return fault;
+        auto other = trees.begin();
+        while (other != trees.end() && std::equal(other, other + n, sentence.heads)) other += n;
+        if (other == trees.end())
+            std::fill(others, others + n, NONE);
+        else
+            std::copy(other, other + n, others);
+        others += n;
+    }
+    return {};
+} catch (const std::bad_alloc&) {
+    return {FaultKind::no_memory, 0, 0};
+}
+
 }  // namespace mindroot
