@@ -16,7 +16,12 @@ def decode_batch(
     matrices: list[_Floats], heads: npt.NDArray[np.int32], single_root: bool = True, n_threads: int = 1
 ) -> list[Fault]: ...
 def best_others(
-    matrices: list[_Floats], heads: npt.NDArray[np.int32], others: npt.NDArray[np.int32], single_root: bool = True
+    matrices: list[_Floats],
+    heads: npt.NDArray[np.int32],
+    own: npt.NDArray[np.float64],
+    other: npt.NDArray[np.float64],
+    found: npt.NDArray[np.int8],
+    single_root: bool = True,
 ) -> Fault | None: ...
 def confidence(
     matrices: list[_Floats],

@@ -46,7 +46,7 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
 
 cdef extern from "kbest.hh" namespace "mindroot" nogil:
     CFault _k_best "mindroot::k_best"(const Sentence&, size_t, cbool, vector[int32_t]&)
-    CFault _best_others "mindroot::best_others"(const Sentence*, size_t, cbool, int32_t*)
+    CFault _best_others "mindroot::best_others"(const Sentence*, size_t, cbool, double*, double*, char*)
 
 cdef extern from "confidence.hh" namespace "mindroot" nogil:
     cdef cppclass Mixture:
@@ -240,17 +240,21 @@ def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1):
     return _decode_sentences(sentences, single_root, n_threads)
 
 
-def best_others(list matrices, heads, others, bint single_root=True):
-    """Write the best tree of each sentence other than a given one to `others`, end to end.
+def best_others(
+    list matrices, heads, double[::1] own, double[::1] other, char[::1] found, bint single_root=True
+):
+    """Find the best tree of each sentence other than a given one.
 
     Parameters
     ----------
     matrices : list of ndarrays
         Each as for `decode`. Each must have a tree.
-    heads : ndarray of int32
+    heads : ndarray of int32, (tokens,)
         The given trees, end to end.
-    others : ndarray of int32
-        As long as `heads`. The heads of a sentence that has no other tree are -1.
+    own, other : ndarray of float64, (tokens,)
+        The score of each arc of the given tree and of the other tree is written to them; 0 where they are the same.
+    found : ndarray of int8, (sentences,)
+        Whether there is another tree.
     single_root : bool
         Whether to consider single-rooted trees only.
 
@@ -265,9 +269,12 @@ def best_others(list matrices, heads, others, bint single_root=True):
     for matrix in matrices:
         sentences.push_back(_sentence(matrix))
     cdef Py_ssize_t tokens = _place(sentences, heads)
-    cdef int32_t* room = _room(others, tokens)
+    if own.shape[0] < tokens or other.shape[0] < tokens or found.shape[0] < <Py_ssize_t>sentences.size():
+        raise ValueError("not enough room for the results")
+    if tokens == 0:
+        return None
     with nogil:
-        fault = _best_others(sentences.data(), sentences.size(), single_root, room)
+        fault = _best_others(sentences.data(), sentences.size(), single_root, &own[0], &other[0], &found[0])
     return _fault(fault, 0) if <int>fault.kind else None
 
 

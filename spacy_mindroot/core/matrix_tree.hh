@@ -182,6 +182,14 @@ private:
 template <class T>
 std::vector<int> possible_roots(const Scores<T>& scores) {
     const int n = scores.n;
+    std::vector<int> roots;
+    bool all_allowed = true;  // then all are
+    for (int token = 0; token < n; ++token) {
+        roots.push_back(token);
+        for (int head = 0; head < n; ++head) all_allowed &= scores.at(token, head + 1) != FORBIDDEN || head == token;
+    }
+    if (all_allowed) return roots;
+    roots.clear();
     std::vector<int> stack;
     std::vector<char> seen(n);
     const auto search = [&](int start, auto&& is_arc) {
@@ -205,7 +213,6 @@ std::vector<int> possible_roots(const Scores<T>& scores) {
             last = token;
             search(token, down);
         }
-    std::vector<int> roots;
     std::fill(seen.begin(), seen.end(), false);
     search(last, up);
     for (int token = 0; token < n; ++token)
@@ -244,11 +251,11 @@ bool infer(const Scores<T>& scores, const Division& division, double& log_partit
     std::vector<double> shifts(size, FORBIDDEN);
     double root_shift = single_root ? FORBIDDEN : 0;
     for (int i = 0; i < size; ++i) {
-        for (int j = 0; j < size; ++j)
-            if (i != j) shifts[i] = std::max(shifts[i], score(i, tokens[j] + 1));
-        for (const int head : above) shifts[i] = std::max(shifts[i], score(i, head + 1));
-        if (above.empty() && !single_root) shifts[i] = std::max(shifts[i], score(i, 0));
-        if (shifts[i] == FORBIDDEN) shifts[i] = 0;
+        double best = FORBIDDEN;
+        for (int j = 0; j < size; ++j) best = std::max(best, i == j ? FORBIDDEN : score(i, tokens[j] + 1));
+        for (const int head : above) best = std::max(best, score(i, head + 1));
+        if (above.empty() && !single_root) best = std::max(best, score(i, 0));
+        shifts[i] = best == FORBIDDEN ? 0 : best;
         if (single_root) root_shift = std::max(root_shift, score(i, 0) - shifts[i]);
     }
     const auto weight = [&](int i, int column) { return Numbers::from_log(score(i, column) - shifts[i]); };

@@ -22,7 +22,6 @@ __all__ = [
     "best_tree",
     "entropy",
     "entropy_batch",
-    "head_entropies",
     "infer",
     "is_large",
     "log_partition",
@@ -347,13 +346,6 @@ def to_relative(matrix: FloatArray) -> tuple[npt.NDArray[np.float64], npt.NDArra
     with np.errstate(over="ignore"):
         relative -= best[:, np.newaxis]
     return relative, best
-
-
-def head_entropies(probabilities: Marginals) -> npt.NDArray[np.float64]:
-    """Return the entropy of the head of each token, (n,), in nats, given the marginals."""
-    in_use = np.where(probabilities > 0, probabilities, 1)
-    entropies: npt.NDArray[np.float64] = np.abs(np.sum(in_use * np.log(in_use), axis=1))
-    return entropies
 
 
 def _best_trees(scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout) -> list[tuple[FloatArray, Heads]]:

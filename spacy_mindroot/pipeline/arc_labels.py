@@ -44,6 +44,17 @@ class ArcLabels(ABC):
     def of_all_arcs(self) -> Labels:
         """Return the best label of every arc, (n, n+1)."""
 
+    def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]] | None:
+        """Return the scores of all labels of the arc to each token; None, the default, if they are not known.
+
+        With them, `mind_root` computes the probabilities of labels. `of_tree` must return the labels of the best scores.
+
+        heads (np.ndarray): As for `of_tree`.
+        RETURNS (Optional[np.ndarray]): Log-probabilities, or logits, (n, labels), in the order of
+            `doc._.arc_label_names`; -inf for a label that the arc can't have.
+        """
+        return None
+
     def __len__(self) -> int:
         return self.shape[0]
 
