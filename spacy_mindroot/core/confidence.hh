@@ -74,12 +74,13 @@ double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixt
             logprob = std::min(
                 0.0, Logarithmic::add(std::log1p(-mixture.lapse) + logprob, std::log(mixture.lapse) - log_count));
     }
+    double* const terms = relative;  // no longer needed
+    entropy_terms(marginals, terms, n * columns);
     for (int i = 0; i < n; ++i) {
         const double* const row = marginals + i * columns;
         head_prob[i] = row[heads[i]];
         double entropy = 0;
-        for (int j = 0; j <= n; ++j)
-            if (row[j] > 0) entropy -= row[j] * std::log(row[j]);
+        for (int j = 0; j <= n; ++j) entropy += terms[i * columns + j];
         head_entropy[i] = std::max(0.0, entropy);
     }
     return logprob;

@@ -71,6 +71,29 @@ MINDROOT_CLONES inline void exp_all(double* __restrict values, std::size_t count
     }
 }
 
+// terms[i] = -p[i] log(p[i]) of probabilities, to within some units in the last place; 0 where p[i] is below 1e-300.
+MINDROOT_CLONES inline void entropy_terms(const double* __restrict p, double* __restrict terms, std::size_t count) {
+    // p = m 2^k with m from sqrt(1/2) to sqrt(2), and log(m) = 2 (f + f^3 / 3 + f^5 / 5 + ...), f = (m - 1) / (m + 1).
+    constexpr double log2 = 0x1.62e42fefa39efp-1, two52 = 0x1p52;
+    constexpr std::uint64_t one = 0x3ff0000000000000, sqrt_half = 0x3fe6a09e667f3bcd;
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool counts = p[i] >= 1e-300;
+        const double x = counts ? p[i] : 1;
+        std::uint64_t bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        const std::uint64_t shifted = bits - sqrt_half + one;  // the exponent of this is k + 1023, since x >= 1e-300
+        const std::uint64_t mantissa = (shifted & 0x000fffffffffffff) + sqrt_half;
+        const std::uint64_t as_integer = (shifted >> 52) | 0x4330000000000000;
+        double m, k;
+        std::memcpy(&m, &mantissa, sizeof m);
+        std::memcpy(&k, &as_integer, sizeof k);
+        const double f = (m - 1) / (m + 1), square = f * f;
+        double series = 1.0 / 21;
+        for (int odd = 19; odd >= 1; odd -= 2) series = series * square + 1.0 / odd;
+        terms[i] = -x * ((k - two52 - 1023) * log2 + 2 * f * series);
+    }
+}
+
 struct Linear {
     static constexpr double zero = 0, one = 1;
 

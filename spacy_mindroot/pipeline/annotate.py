@@ -148,12 +148,7 @@ def drop_extension(doc: Doc, name: str) -> None:
 
 def drop_results(doc: Doc) -> None:
     """Remove what `mind_root` has written about an earlier tree from the tokens and sentences."""
-    data = doc.user_data
-    stale = [
-        key for key in data if type(key) is tuple and len(key) == 4 and key[1] in _RESULTS and key[0] == "._."
-    ]
-    for key in stale:
-        del data[key]
+    _annotate.drop_keys(doc.user_data, _RESULTS)
 
 
 def write_kbest(doc: Doc, heads: Sequence[Heads], trees: Sequence[Trees]) -> None:
@@ -197,11 +192,8 @@ def write_confidence(
         data["._.", "tree_margin", *key] = None if margin == math.inf else margin
         if deps is not None and label_probs is not None:
             data["._.", WRITTEN_DEPS, *key] = deps[start:end]
-        for (offset, _), head_prob, entropy in zip(
-            places[start:end], confidence.head_prob.tolist(), confidence.head_entropy.tolist(), strict=True
-        ):
-            data["._.", "head_prob", offset, None] = head_prob
-            data["._.", "head_entropy", offset, None] = entropy
+        _annotate.write_values(data, "head_prob", places, start, confidence.head_prob)
+        _annotate.write_values(data, "head_entropy", places, start, confidence.head_entropy)
         if head_sets is not None:
             for (offset, _), head_set in zip(places[start:end], head_sets[k], strict=True):
                 data["._.", "head_set", offset, None] = head_set.tolist()

@@ -12,7 +12,7 @@ from spacy.training import Example
 
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration
-from .held_out import HeldOut, cross_validate, find_mind_root, score_held_out
+from .held_out import HeldOut, cross_validate, find_mind_root, read_annotation, score_held_out
 from .reading import sentence_bounds
 
 __all__ = ["calibrate", "make_calibrate_callback", "set_calibration"]
@@ -31,7 +31,7 @@ def calibrate(nlp: Language, gold: Iterable[Doc], name: str | None = None) -> tu
     RETURNS (tuple[Calibration, HeldOut]): The calibration, and what it was fitted to.
     RAISES (CalibrationError): If there is nothing to calibrate or to calibrate with.
     """
-    held_out = score_held_out(nlp, gold, name)
+    held_out = score_held_out(nlp, (read_annotation(doc) for doc in gold), name)
     calibration = held_out.fit()
     set_calibration(nlp, calibration, name)
     return calibration, held_out

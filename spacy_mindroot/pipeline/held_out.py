@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from thinc.api import Config
 from ..decoding import Heads, decode_matrices
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration, fit_to_trees
-from ..labels import SPACY_ROOT, is_root_label
+from ..labels import is_root_label
 from ..scores import FloatArray
 from ..trees import MISSING
 from .arc_labels import ArcLabels
@@ -30,11 +30,26 @@ from .extensions import describe
 from .mind_root import MindRoot
 from .reading import check_sentences, read_heads, sentence_bounds
 
-__all__ = ["HeldOut", "cross_validate", "find_mind_root", "score_held_out"]
+__all__ = ["Annotation", "HeldOut", "cross_validate", "find_mind_root", "read_annotation", "score_held_out"]
 
 _EVAL_FREQUENCY = 50  # steps
 _KNOWN = 0.999  # a score on the training data
 _PATIENCE = 4  # evaluations without a better score
+
+
+class Annotation(NamedTuple):
+    """The annotation of a Doc.
+
+    words (list[str]): All tokens.
+    spaces (list[bool]): Whether a space follows each token.
+    heads (list[np.ndarray]): The heads of each sentence, (n,), 0 = ROOT; MISSING (-1) = unknown.
+    labels (list[list[str]]): The labels of each sentence; those of ROOT arcs and of unknown heads are not read.
+    """
+
+    words: list[str]
+    spaces: list[bool]
+    heads: list[npt.NDArray[np.int64]]
+    labels: list[list[str]]
 
 
 @dataclass
@@ -83,67 +98,74 @@ def find_mind_root(nlp: Language, name: str | None = None) -> tuple[str, MindRoo
     raise CalibrationError(f"the pipeline does not have {wanted}. It has: {', '.join(nlp.pipe_names) or 'none'}.")
 
 
-def score_held_out(nlp: Language, gold: Iterable[Doc], name: str | None = None) -> HeldOut:
-    """Score annotated Docs with a pipeline, up to its `mind_root`, and decode their trees.
+def read_annotation(doc: Doc) -> Annotation:
+    """Return the annotation of a Doc. A Doc without sentence boundaries is one sentence."""
+    heads, deps = read_heads(doc)
+    names = {dep: doc.vocab.strings[dep] for dep in set(deps.tolist()) - {0}}
+    of_sentences, labels = [], []
+    for start, end in sentence_bounds(doc):
+        own = heads[start:end] - start + 1
+        own[own == np.arange(1, end - start + 1)] = 0
+        own[deps[start:end] == 0] = MISSING
+        of_sentences.append(own)
+        labels.append([names.get(dep, "") for dep in deps[start:end].tolist()])
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Annotation([token.text for token in doc], spaces, of_sentences, labels)
+
+
+def score_held_out(nlp: Language, gold: Iterable[Annotation], name: str | None = None) -> HeldOut:
+    """Score annotated sentences with a pipeline, up to its `mind_root`, and decode their trees.
 
     The tokens and the sentence boundaries are those of the annotation. All else is predicted.
 
     nlp (Language): The pipeline.
-    gold (Iterable[Doc]): Docs with heads and labels, all or some. Those without any are left out.
+    gold (Iterable[Annotation]): Annotated Docs. Those without any head are left out.
     name (Optional[str]): See `find_mind_root`.
     RAISES (MindRootError): If a Doc can't be scored or decoded.
     """
     name, mind_root = find_mind_root(nlp, name)
     found = HeldOut()
-    pairs = ((_unannotated(nlp, doc), doc) for doc in gold if len(doc) and doc.has_annotation("DEP"))
+    pairs = ((_make_doc(nlp, own), own) for own in gold if any((heads != MISSING).any() for heads in own.heads))
     with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(name)]):
-        for doc, reference in nlp.pipe(pairs, as_tuples=True):
-            _add(found, doc, reference, mind_root)
+        for doc, own in nlp.pipe(pairs, as_tuples=True):
+            _add(found, doc, own, mind_root)
     return found
 
 
-def _unannotated(nlp: Language, doc: Doc) -> Doc:
-    starts = np.zeros(len(doc), dtype=bool)
-    starts[[start for start, _ in sentence_bounds(doc)]] = True
-    spaces = [bool(token.whitespace_) for token in doc]
-    return Doc(nlp.vocab, words=[token.text for token in doc], spaces=spaces, sent_starts=starts.tolist())
+def _make_doc(nlp: Language, gold: Annotation) -> Doc:
+    starts = [i == 0 for heads in gold.heads for i in range(len(heads))]
+    return Doc(nlp.vocab, words=gold.words, spaces=gold.spaces, sent_starts=starts)
 
 
-def _add(found: HeldOut, doc: Doc, reference: Doc, mind_root: MindRoot) -> None:
+def _add(found: HeldOut, doc: Doc, gold: Annotation, mind_root: MindRoot) -> None:
     """Add the sentences of a Doc that has been scored."""
     sourced = mind_root.scores.read(doc)
     if sourced.heads is not None:
         raise CalibrationError(
             f"{mind_root.name} repairs the heads of another parser, so there are no arc scores to calibrate."
         )
-    bounds = sentence_bounds(reference)
-    if [len(matrix) for matrix in sourced.matrices] != [end - start for start, end in bounds]:
+    lengths = [len(matrix) for matrix in sourced.matrices]
+    if lengths != [len(heads) for heads in gold.heads]:
         raise CalibrationError(
             f"{describe(doc)} has arc scores for other sentences than the annotated ones. A component of the pipeline "
             "sets sentence boundaries anew: set overwrite = false."
         )
-    check_sentences(doc, [len(matrix) for matrix in sourced.matrices])
+    check_sentences(doc, lengths)
     trees, faults = decode_matrices(sourced.matrices, projective=mind_root.projective)
     if faults:
         raise CalibrationError(
             f"{describe(doc, faults[0].sentence)}: no tree can be decoded from its arc scores. Parse it with "
             f"{mind_root.name} to see why."
         )
-    heads, deps = read_heads(reference)
     names = [str(label) for label in sourced.label_names or ()]
     numbers = {label: number for number, label in enumerate(names) if not is_root_label(label)}
-    strings = reference.vocab.strings
-    for k, (start, end) in enumerate(bounds):
-        known = deps[start:end] != 0
-        relative = heads[start:end] - start + 1
-        relative[relative == np.arange(1, end - start + 1)] = 0
-        labels = [strings[dep] if dep else SPACY_ROOT for dep in deps[start:end].tolist()]
+    for k, (heads, labels) in enumerate(zip(gold.heads, gold.labels, strict=True)):
         gold_labels = np.array([numbers.get(label, len(names)) for label in labels])
         own = None if sourced.arc_labels is None else sourced.arc_labels[k]
         found.matrices.append(sourced.matrices[k])
         found.heads.append(trees[k])
-        found.gold_heads.append(np.where(known, relative, MISSING))
-        found.gold_labels.append(np.where(known, gold_labels, MISSING))
+        found.gold_heads.append(heads)
+        found.gold_labels.append(np.where(heads != MISSING, gold_labels, MISSING))
         found.label_scores.append(own.scores_of_tree(trees[k]) if isinstance(own, ArcLabels) else None)
 
 
@@ -180,7 +202,7 @@ def cross_validate(
                 )
             rest = [example for k, example in enumerate(examples) if k % total != number]
             _train(nlp, rest)
-            found.extend(score_held_out(nlp, [e.reference for e in examples[number::total]], name))
+            found.extend(score_held_out(nlp, [read_annotation(e.reference) for e in examples[number::total]], name))
             number += 1
     finally:
         random.setstate(state[0])
