@@ -3,6 +3,7 @@
 from .arc_confidence import Confidence, confidence
 from .calibration import Calibration, calibrated_marginals, expected_calibration_error, fit_calibration
 from .conformal import head_set_threshold, head_sets
+from .labelled import labelled_marginals
 from .matrix_tree import entropy, entropy_batch, log_partition, log_partition_batch, marginals, marginals_batch
 from .next_best import kbest, tree_margin
 from .sampling import sample
@@ -19,6 +20,7 @@ __all__ = [
     "head_set_threshold",
     "head_sets",
     "kbest",
+    "labelled_marginals",
     "log_partition",
     "log_partition_batch",
     "marginals",
