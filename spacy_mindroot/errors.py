@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 __all__ = [
+    "CalibrationError",
     "ConflictError",
     "ConlluError",
     "ConstraintsError",
@@ -123,6 +124,10 @@ class ConflictError(DecodingError):
         """Return what makes the error again in another process: by default, keyword arguments would be missing."""
         again = partial(type(self), required=self.required, forbidden=self.forbidden)
         return again, self.args, self.__dict__
+
+
+class CalibrationError(MindRootError):
+    """Probabilities can't be calibrated on the given data, or a calibration has settings out of range."""
 
 
 class CountError(MindRootError):

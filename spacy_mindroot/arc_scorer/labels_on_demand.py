@@ -49,6 +49,17 @@ class LabelsOnDemand(ArcLabels):
         with_root[roots, 0] = 0
         return with_root
 
+    def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]]:
+        with one_thread():
+            scores = self._ops.to_numpy(self._scores.of_tree(self._sentence, heads))
+        with_root = np.empty((len(scores), scores.shape[1] + 1), dtype=scores.dtype)
+        with_root[:, 0] = -np.inf
+        with_root[:, 1:] = scores
+        roots = heads == 0
+        with_root[roots] = -np.inf
+        with_root[roots, 0] = 0
+        return with_root
+
     def of_all_arcs(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         n = self.shape[0]
         own = replace(

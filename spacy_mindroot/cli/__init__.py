@@ -385,6 +385,55 @@ def init_config_cli(
     run(out, lang, optimize, pipeline, transformer, force, whole_doc=whole_doc, sentences=sentences, vectors=vectors)
 
 
+@mindroot.command("calibrate")
+def calibrate_cli(
+    model: str = typer.Argument(..., metavar="MODEL", help="Pipeline with a mind_root: a folder, or a package"),
+    corpus: Path = typer.Argument(
+        ...,
+        metavar="CORPUS",
+        help="Annotated sentences that MODEL was not trained on: a .spacy file, or a CoNLL-U file or folder. With "
+        "--folds, its training set",
+        exists=True,
+    ),
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Folder for the calibrated pipeline (default: the calibration is added to MODEL itself)",
+    ),
+    folds: int = typer.Option(
+        0,
+        "--folds",
+        metavar="K",
+        min=0,
+        help="For lack of a development set: divide CORPUS into K parts, and train on all but one, in turn, as MODEL's "
+        "config says (default: no training)",
+    ),
+    component: str | None = typer.Option(
+        None, "--component", metavar="NAME", help="Name of the component (default: the first mind_root)"
+    ),
+    surface_tokens: bool | None = typer.Option(
+        None,
+        "--surface-tokens/--words",
+        help="Tokens of a CoNLL-U corpus: its multiword tokens, or the words in them (default: as MODEL's corpus "
+        "reader has it, else words)",
+    ),
+) -> None:
+    """Calibrate the probabilities of heads and labels of a trained pipeline.
+
+    Fits a temperature and a lapse for arcs and another pair for labels, and the thresholds of head sets, to annotated
+    sentences, and saves them with the pipeline. Trees and labels stay the same. Prints the expected calibration error
+    (ECE, in points) on CORPUS without and with them: since they were fitted to it, the error on other text is
+    greater. `spacy train` does the same for pipelines from `init-config`.
+    """
+    from .calibrate import run
+
+    if folds == 1:
+        raise typer.BadParameter("at least 2 parts are needed.", param_hint="--folds")
+    run(model, corpus, output, folds, component, surface_tokens)
+
+
 @mindroot.command("repair")
 def repair_cli(
     source: Path = typer.Argument(

@@ -15,6 +15,24 @@ def k_best(scores: _Floats, k: int, single_root: bool = True) -> bytearray | Fau
 def decode_batch(
     matrices: list[_Floats], heads: npt.NDArray[np.int32], single_root: bool = True, n_threads: int = 1
 ) -> list[Fault]: ...
+def best_others(
+    matrices: list[_Floats],
+    heads: npt.NDArray[np.int32],
+    own: npt.NDArray[np.float64],
+    other: npt.NDArray[np.float64],
+    found: npt.NDArray[np.int8],
+    single_root: bool = True,
+) -> Fault | None: ...
+def confidence(
+    matrices: list[_Floats],
+    heads: npt.NDArray[np.int32],
+    temperature: float,
+    lapse: float,
+    head_prob: npt.NDArray[np.float64],
+    head_entropy: npt.NDArray[np.float64],
+    tree_logprob: npt.NDArray[np.float64],
+    marginals: list[npt.NDArray[np.float64]] | None = None,
+) -> None: ...
 def measure(lengths: npt.NDArray[np.int64]) -> tuple[int, int] | None: ...
 def decode_flat(
     flat: _Floats,

@@ -46,6 +46,15 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
 
 cdef extern from "kbest.hh" namespace "mindroot" nogil:
     CFault _k_best "mindroot::k_best"(const Sentence&, size_t, cbool, vector[int32_t]&)
+    CFault _best_others "mindroot::best_others"(const Sentence*, size_t, cbool, double*, double*, char*)
+
+cdef extern from "confidence.hh" namespace "mindroot" nogil:
+    cdef cppclass Mixture:
+        double temperature, lapse
+
+    void _confidence_batch "mindroot::confidence_batch"(
+        const Sentence*, size_t, const Mixture&, double*, double*, double*, double**
+    ) except +
 
 cdef extern from "projective.hh" namespace "mindroot" nogil:
     CFault _decode_projective "mindroot::decode_projective"(const Sentence&, cbool)
@@ -193,8 +202,8 @@ def k_best(scores, size_t k, bint single_root=True):
     return bytearray((<char*>trees.data())[:trees.size() * sizeof(int32_t)])
 
 
-cdef int _place(vector[Sentence]& sentences, object heads) except -1:
-    """Let the heads of all sentences go end to end into one array."""
+cdef Py_ssize_t _place(vector[Sentence]& sentences, object heads) except -1:
+    """Let the heads of all sentences lie end to end in one array. Returns the number of tokens."""
     cdef size_t k
     cdef Py_ssize_t tokens = 0
     for k in range(sentences.size()):
@@ -203,7 +212,7 @@ cdef int _place(vector[Sentence]& sentences, object heads) except -1:
     for k in range(sentences.size()):
         sentences[k].heads = room
         room += sentences[k].n
-    return 0
+    return tokens
 
 
 cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, int n_threads):
@@ -229,6 +238,94 @@ def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1):
         sentences.push_back(_sentence(matrix))
     _place(sentences, heads)
     return _decode_sentences(sentences, single_root, n_threads)
+
+
+def best_others(
+    list matrices, heads, double[::1] own, double[::1] other, char[::1] found, bint single_root=True
+):
+    """Find the best tree of each sentence other than a given one.
+
+    Parameters
+    ----------
+    matrices : list of ndarrays
+        Each as for `decode`. Each must have a tree.
+    heads : ndarray of int32, (tokens,)
+        The given trees, end to end.
+    own, other : ndarray of float64, (tokens,)
+        The score of each arc of the given tree and of the other tree is written to them; 0 where they are the same.
+    found : ndarray of int8, (sentences,)
+        Whether there is another tree.
+    single_root : bool
+        Whether to consider single-rooted trees only.
+
+    Returns
+    -------
+    Fault or None
+        If there is not enough memory.
+    """
+    cdef vector[Sentence] sentences
+    cdef CFault fault
+    sentences.reserve(len(matrices))
+    for matrix in matrices:
+        sentences.push_back(_sentence(matrix))
+    cdef Py_ssize_t tokens = _place(sentences, heads)
+    if own.shape[0] < tokens or other.shape[0] < tokens or found.shape[0] < <Py_ssize_t>sentences.size():
+        raise ValueError("not enough room for the results")
+    if tokens == 0:
+        return None
+    with nogil:
+        fault = _best_others(sentences.data(), sentences.size(), single_root, &own[0], &other[0], &found[0])
+    return _fault(fault, 0) if <int>fault.kind else None
+
+
+def confidence(
+    list matrices, heads, double temperature, double lapse,
+    double[::1] head_prob, double[::1] head_entropy, double[::1] tree_logprob, list marginals=None,
+):
+    """Write the probability of each head of given trees, the entropy of each head, and the log-probability of each tree.
+
+    Parameters
+    ----------
+    matrices : list of ndarrays
+        Each as for `decode`, with a single-rooted tree. No score may be beyond 2 ** 1000.
+    heads : ndarray of int32, (tokens,)
+        A single-rooted tree of each sentence, end to end.
+    temperature, lapse : float
+        See confidence.hh.
+    head_prob, head_entropy : ndarray of float64, (tokens,)
+        The results of all sentences, end to end.
+    tree_logprob : ndarray of float64, (sentences,)
+    marginals : list of ndarrays of float64, (n, n+1) each, or None
+        The probability of each arc is written to them.
+    """
+    cdef vector[Sentence] sentences
+    cdef vector[double*] all_arcs
+    cdef Mixture mixture
+    cdef Py_ssize_t tokens, k
+    cdef double[:, ::1] room
+    cdef double** targets = NULL
+    sentences.reserve(len(matrices))
+    for matrix in matrices:
+        sentences.push_back(_sentence(matrix))
+    tokens = _place(sentences, heads)
+    if head_prob.shape[0] < tokens or head_entropy.shape[0] < tokens or tree_logprob.shape[0] < <Py_ssize_t>len(matrices):
+        raise ValueError("not enough room for the results")
+    if tokens == 0:
+        for k in range(len(matrices)):
+            tree_logprob[k] = 0
+        return
+    if marginals is not None:
+        for k in range(len(matrices)):
+            room = marginals[k]
+            if room.shape[0] != sentences[k].n or room.shape[1] != sentences[k].n + 1:
+                raise ValueError("not enough room for the marginals")
+            all_arcs.push_back(&room[0, 0] if sentences[k].n else NULL)
+        targets = all_arcs.data()
+    mixture.temperature, mixture.lapse = temperature, lapse
+    with nogil:
+        _confidence_batch(
+            sentences.data(), sentences.size(), mixture, &head_prob[0], &head_entropy[0], &tree_logprob[0], targets
+        )
 
 
 def measure(const int64_t[::1] lengths):

@@ -19,6 +19,9 @@ cdef extern from "sampling.hh" namespace "mindroot" nogil:
         const Scores[T]&, const int32_t*, size_t, uint64_t, int32_t*
     ) except +
 
+cdef extern from "inside_outside.hh" namespace "mindroot" nogil:
+    double _inside_outside "mindroot::inside_outside"[T](const Scores[T]&, cbool, double*) except +
+
 ctypedef fused real:
     float
     double
@@ -53,6 +56,22 @@ def matrix_tree(const real[:, :] scores, double[:, ::1] marginals, bint single_r
         target = &marginals[0, 0]
     with nogil:
         log_partition = _matrix_tree(_scores(scores), single_root, target)
+    return log_partition
+
+
+def inside_outside(const real[:, :] scores, double[:, ::1] marginals, bint single_root=True):
+    """Do what `matrix_tree` does, for the distribution over projective trees.
+
+    Returns -inf if there is no projective tree, and leaves `marginals` as it is.
+    """
+    cdef double log_partition
+    cdef double* target = NULL
+    if scores.shape[0] == 0:
+        return 0.0
+    if marginals is not None:
+        target = &marginals[0, 0]
+    with nogil:
+        log_partition = _inside_outside(_scores(scores), single_root, target)
     return log_partition
 
 

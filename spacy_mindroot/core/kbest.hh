@@ -248,4 +248,39 @@ inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root,
     return {FaultKind::no_memory, 0, 0};
 }
 
+// For each sentence, finds the best tree other than the one in `heads`. Writes the scores of the arcs of both trees to
+// `own` and `other`, (tokens,), end to end, and whether there is another tree to `found`. Only the scores of tokens that
+// differ in their heads are written; those of the rest are 0. Returns a fault if a sentence has no tree.
+inline Fault best_others(const Sentence* sentences, std::size_t count, bool single_root, double* own, double* other,
+                         char* found) noexcept try {
+    std::vector<std::int32_t> trees;
+    for (std::size_t k = 0; k < count; ++k) {
+        const Sentence& sentence = sentences[k];
+        const int n = sentence.n;
+        found[k] = false;
+        std::fill(own, own + n, 0);
+        std::fill(other, other + n, 0);
+        if (n > 0) {
+            if (const Fault fault = k_best(sentence, 2, single_root, trees)) return fault;
+            auto tree = trees.begin();
+            while (tree != trees.end() && std::equal(tree, tree + n, sentence.heads)) tree += n;
+            found[k] = tree != trees.end();
+            if (found[k])
+                sentence.with_scores([&](const auto& scores) {
+                    for (int i = 0; i < n; ++i)
+                        if (tree[i] != sentence.heads[i]) {
+                            own[i] = scores.at(i, sentence.heads[i]);
+                            other[i] = scores.at(i, tree[i]);
+                        }
+                    return Fault();
+                });
+        }
+        own += n;
+        other += n;
+    }
+    return {};
+} catch (const std::bad_alloc&) {
+    return {FaultKind::no_memory, 0, 0};
+}
+
 }  // namespace mindroot

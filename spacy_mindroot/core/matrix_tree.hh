@@ -32,15 +32,23 @@ class Part {
 public:
     // light: whether the arcs of column 0 are infinitely lighter than the others.
     Part(int size, bool light)
-        : size_(size), light_(light), arcs_(std::size_t(size + 1) * size, Numbers::zero), factors_(size + 1) {
+        : size_(size),
+          stride_((size + LANES - 1) / LANES * LANES),
+          light_(light),
+          arcs_(std::size_t(size + 1) * stride_, FORBIDDEN),
+          factors_(size + 1),
+          more_factors_(size + 1) {
         std::size_t columns = 0;
         for (int half = size; half > 1; half = (half + 1) / 2) columns += half + 1;
-        scratch_.resize(columns * size);
+        scratch_.resize(columns * stride_);
     }
 
-    double& arc(int dependent, int column) { return arcs_[std::size_t(column) * size_ + dependent]; }
+    // The weight of an arc, or its logarithm until from_logs() is called. An arc that is never set has no weight.
+    double& arc(int dependent, int column) { return arcs_[std::size_t(column) * stride_ + dependent]; }
+    void from_logs() { Numbers::from_logs(arcs_.data(), arcs_.size()); }
 
-    // Calls leaf(d, escape, log_pivots) for each token d, or only for the first. escape[h] is escape(h, d) for each
+    // Calls leaf(d, escape, log_pivots) for each token d, or only for the first. `log_pivots`, the logarithm of the
+    // product of all pivots, is set for the first only. escape[h] is escape(h, d) for each
     // token h != d. escape[d] is the total weight of all paths from d to column 0. Returns false, and stops, as soon as
     // a number is not safe.
     template <class Leaf>
@@ -63,21 +71,20 @@ private:
             return;
         }
         const int middle = first + (last - first) / 2;
-        double* const next = free + std::size_t(last - first + 1) * size_;
-        double log_pivots = 0;
-        eliminate(columns, first, {first, middle}, {middle, last}, free, log_pivots);
+        double* const next = free + std::size_t(last - first + 1) * stride_;
+        eliminate(columns, first, {first, middle}, {middle, last}, free, nullptr);
         assign(first, middle, free, next, choose, heads);
         // Each of these tokens now has a single arc. If its head has been eliminated, it gets the arcs of its head.
         for (int token = first; token < middle; ++token) {
             const int head = heads[token] - 1;
             const bool remains = head < 0 || (first <= head && head < last);
             for (int j = 0; j <= last - first; ++j) {
-                double* const column = columns + std::size_t(j) * size_;
+                double* const column = columns + std::size_t(j) * stride_;
                 const bool is_head = head < 0 ? j == 0 : j == head - first + 1;
                 column[token] = remains ? (is_head ? Numbers::one : Numbers::zero) : column[head];
             }
         }
-        eliminate(columns, first, {middle, last}, {first, middle}, free, log_pivots);
+        eliminate(columns, first, {middle, last}, {first, middle}, free, nullptr);
         assign(middle, last, free, next, choose, heads);
     }
 
@@ -93,14 +100,14 @@ private:
             return true;
         }
         const int middle = first + (last - first) / 2;
-        double* const next = free + std::size_t(last - first + 1) * size_;
+        double* const next = free + std::size_t(last - first + 1) * stride_;
         double log_product = log_pivots;
-        if (!eliminate(columns, first, {first, middle}, {middle, last}, free, log_product)) return false;
+        double* const product_of_first = first == 0 ? &log_product : nullptr;
+        if (!eliminate(columns, first, {first, middle}, {middle, last}, free, product_of_first)) return false;
         if (!halve(first, middle, free, next, log_product, first_only, leaf)) return false;
         if (first_only) return true;
-        log_product = log_pivots;
-        if (!eliminate(columns, first, {middle, last}, {first, middle}, free, log_product)) return false;
-        return halve(middle, last, free, next, log_product, false, leaf);
+        if (!eliminate(columns, first, {middle, last}, {first, middle}, free, nullptr)) return false;
+        return halve(middle, last, free, next, 0, false, leaf);
     }
 
     struct Range {
@@ -109,31 +116,65 @@ private:
     };
 
     // Writes column 0 and the columns of the kept tokens to `result`, with the other tokens eliminated. The columns of
-    // the eliminated tokens follow them as scratch.
-    bool eliminate(const double* columns, int first, Range kept, Range eliminated, double* result, double& log_pivots) {
-        const auto column = [&](int token) { return columns + std::size_t(token - first + 1) * size_; };
-        double* end = std::copy(columns, columns + size_, result);
+    // the eliminated tokens follow them as scratch. Tokens are eliminated two at a time.
+    bool eliminate(const double* columns, int first, Range kept, Range eliminated, double* result, double* log_pivots) {
+        const auto column = [&](int token) { return columns + std::size_t(token - first + 1) * stride_; };
+        double* end = std::copy(columns, columns + stride_, result);
         end = std::copy(column(kept.first), column(kept.last), end);
         std::copy(column(eliminated.first), column(eliminated.last), end);
 
         for (int token = eliminated.last - 1; token >= eliminated.first; --token) {
             const int remaining = 1 + kept.size() + token - eliminated.first;  // columns
-            double* const row = result + token;
-            const auto entry = [&](int j) -> double& { return row[std::size_t(j) * size_]; };
-            double pivot = light_ ? Numbers::zero : entry(0);
-            for (int j = 1; j < remaining; ++j) pivot = Numbers::add(pivot, entry(j));
-            if (!Numbers::is_safe_divisor(pivot)) return false;
-            log_pivots += Numbers::log(pivot);
-            for (int j = 0; j < remaining; ++j) factors_[j] = Numbers::divide(entry(j), pivot);
-            Numbers::add_multiples(result, size_, remaining, result + std::size_t(remaining) * size_, factors_.data());
-            for (int j = 0; j < remaining; ++j) entry(j) = factors_[j];
+            double* const pivots = result + std::size_t(remaining) * stride_;
+            if (!set_factors(result + token, remaining, factors_, log_pivots)) return false;
+            if (token == eliminated.first) {
+                Numbers::add_multiples(result, stride_, remaining, pivots, factors_.data());
+                set_row(result + token, remaining, factors_);
+                return true;
+            }
+            // The next token's column and row are updated first, since they hold the pivots and factors of the next.
+            const int next = --token, fewer = remaining - 1;
+            double* const next_pivots = pivots - stride_;
+            Numbers::add_multiples(next_pivots, stride_, 1, pivots, &factors_[fewer]);
+            next_pivots[token + 1] = factors_[fewer];
+            double* const row = result + next;
+            for (int j = 0; j < fewer; ++j) {
+                double& entry = row[std::size_t(j) * stride_];
+                entry = Numbers::add(entry, Numbers::multiply(pivots[next], factors_[j]));
+            }
+            if (!set_factors(row, fewer, more_factors_, log_pivots)) return false;
+            set_row(result + token + 1, fewer, factors_);
+            pivots[token + 1] = Numbers::zero;  // so that the row keeps its factors
+            Numbers::add_multiples_of_two(result, stride_, fewer, pivots, factors_.data(), next_pivots,
+                                          more_factors_.data());
+            set_row(row, fewer, more_factors_);
         }
         return true;
     }
 
-    const int size_;
+    // Divides the entries of a row, in the columns that remain, by their sum. Returns false if that is not safe.
+    bool set_factors(const double* row, int remaining, std::vector<double>& factors, double* log_pivots) {
+        double pivot = Numbers::zero;
+        for (int j = 0; j < remaining; ++j) {
+            factors[j] = row[std::size_t(j) * stride_];
+            if (j > 0 || !light_) pivot = Numbers::add(pivot, factors[j]);
+        }
+        if (!Numbers::is_safe_divisor(pivot)) return false;
+        if (log_pivots) *log_pivots += Numbers::log(pivot);
+        const double reciprocal = Numbers::divide(Numbers::one, pivot);
+        for (int j = 0; j < remaining; ++j) factors[j] = Numbers::multiply(factors[j], reciprocal);
+        return true;
+    }
+
+    void set_row(double* row, int remaining, const std::vector<double>& values) {
+        for (int j = 0; j < remaining; ++j) row[std::size_t(j) * stride_] = values[j];
+    }
+
+    static constexpr int LANES = 8;  // rows are padded to a multiple, so that vectorised loops have no remainder
+
+    const int size_, stride_;
     const bool light_;
-    std::vector<double> arcs_, factors_, scratch_;
+    std::vector<double> arcs_, factors_, more_factors_, scratch_;
 };
 
 // The tokens from which paths of allowed arcs lead to all others, in order. Only these can be the single root, and a
@@ -141,6 +182,14 @@ private:
 template <class T>
 std::vector<int> possible_roots(const Scores<T>& scores) {
     const int n = scores.n;
+    std::vector<int> roots;
+    bool all_allowed = true;  // then all are
+    for (int token = 0; token < n; ++token) {
+        roots.push_back(token);
+        for (int head = 0; head < n; ++head) all_allowed &= scores.at(token, head + 1) != FORBIDDEN || head == token;
+    }
+    if (all_allowed) return roots;
+    roots.clear();
     std::vector<int> stack;
     std::vector<char> seen(n);
     const auto search = [&](int start, auto&& is_arc) {
@@ -164,7 +213,6 @@ std::vector<int> possible_roots(const Scores<T>& scores) {
             last = token;
             search(token, down);
         }
-    std::vector<int> roots;
     std::fill(seen.begin(), seen.end(), false);
     search(last, up);
     for (int token = 0; token < n; ++token)
@@ -203,23 +251,24 @@ bool infer(const Scores<T>& scores, const Division& division, double& log_partit
     std::vector<double> shifts(size, FORBIDDEN);
     double root_shift = single_root ? FORBIDDEN : 0;
     for (int i = 0; i < size; ++i) {
-        for (int j = 0; j < size; ++j)
-            if (i != j) shifts[i] = std::max(shifts[i], score(i, tokens[j] + 1));
-        for (const int head : above) shifts[i] = std::max(shifts[i], score(i, head + 1));
-        if (above.empty() && !single_root) shifts[i] = std::max(shifts[i], score(i, 0));
-        if (shifts[i] == FORBIDDEN) shifts[i] = 0;
+        double best = FORBIDDEN;
+        for (int j = 0; j < size; ++j) best = std::max(best, i == j ? FORBIDDEN : score(i, tokens[j] + 1));
+        for (const int head : above) best = std::max(best, score(i, head + 1));
+        if (above.empty() && !single_root) best = std::max(best, score(i, 0));
+        shifts[i] = best == FORBIDDEN ? 0 : best;
         if (single_root) root_shift = std::max(root_shift, score(i, 0) - shifts[i]);
     }
     const auto weight = [&](int i, int column) { return Numbers::from_log(score(i, column) - shifts[i]); };
-    const auto root_weight = [&](int i) { return Numbers::from_log(score(i, 0) - shifts[i] - root_shift); };
 
     Part<Numbers> part(size, single_root);
     for (int i = 0; i < size; ++i) {
         for (int j = 0; j < size; ++j)
-            if (i != j) part.arc(i, j + 1) = weight(i, tokens[j] + 1);
-        if (above.empty()) part.arc(i, 0) = root_weight(i);
-        for (const int head : above) part.arc(i, 0) = Numbers::add(part.arc(i, 0), weight(i, head + 1));
+            if (i != j) part.arc(i, j + 1) = score(i, tokens[j] + 1) - shifts[i];
+        if (above.empty()) part.arc(i, 0) = score(i, 0) - shifts[i] - root_shift;
     }
+    part.from_logs();
+    for (int i = 0; i < size; ++i)
+        for (const int head : above) part.arc(i, 0) = Numbers::add(part.arc(i, 0), weight(i, head + 1));
     double log_product = 0;
     const bool safe = part.for_each(marginals == nullptr, [&](int d, const double* escape, double log_pivots) {
         if (d == 0) log_product = log_pivots + Numbers::log(escape[0]);
@@ -227,8 +276,9 @@ bool infer(const Scores<T>& scores, const Division& division, double& log_partit
         double* const row = marginals + std::size_t(tokens[d]) * (n + 1);
         std::fill(row, row + n + 1, 0);
         double sum = 0;
+        const double reciprocal = Numbers::divide(Numbers::one, escape[d]);
         const auto set = [&](int column, double unnormalised) {
-            row[column] = Numbers::to_linear(Numbers::divide(unnormalised, escape[d]));
+            row[column] = Numbers::to_linear(Numbers::multiply(unnormalised, reciprocal));
             sum += row[column];
         };
         if (above.empty()) set(0, part.arc(d, 0));

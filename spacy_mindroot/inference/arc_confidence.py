@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ..core import _core
+from ..core.fault import Fault
 from ..decoding import Heads
-from ..errors import HeadsError
+from ..errors import CalibrationError, HeadsError
+from ..faults import in_batch
 from ..scores import FloatArray, Layout, shown, to_root_column
 from ..trees import exact_sum, is_tree, to_heads
-from .matrix_tree import best_tree, head_entropies, infer, is_large, to_relative, to_weights
+from .matrix_tree import Marginals, best_tree, is_large, to_weights
 
-__all__ = ["Confidence", "confidence", "confidence_of", "margin"]
+__all__ = ["Confidence", "check_mixture", "confidence", "confidence_of", "confidences_of", "margin", "margins_of"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +41,14 @@ class Confidence(NamedTuple):
     tree_logprob: float
 
 
-def confidence(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout = "root_column") -> Confidence:
+def confidence(
+    scores: npt.ArrayLike,
+    heads: npt.ArrayLike,
+    *,
+    temperature: float = 1.0,
+    lapse: float = 0.0,
+    layout: Layout = "root_column",
+) -> Confidence:
     """Return the probability of a tree and of each of its heads.
 
     Parameters
@@ -47,6 +57,8 @@ def confidence(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout = 
         Arc scores, as for `decode`; read as logarithms of weights, as for `marginals`.
     heads : array-like of ints, (n,)
         A single-rooted tree, 0 = ROOT and j = token j-1, such as `decode` returns.
+    temperature, lapse : float
+        A calibration, as for `calibrated_marginals`. By default, there is none.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
         How `scores` is laid out.
 
@@ -83,33 +95,84 @@ def confidence(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout = 
         raise HeadsError(
             f"the heads of a tree with one root over {len(matrix)} tokens are needed; found {shown(tree.tolist())}."
         )
+    check_mixture(temperature, lapse)
     best_tree(matrix, True, "root_column")  # for its checks
-    return confidence_of(matrix, tree.astype(np.int32))
+    return confidence_of(matrix, tree.astype(np.int32), temperature=temperature, lapse=lapse)
 
 
-def confidence_of(matrix: FloatArray, heads: Heads, *, where: str = "") -> Confidence:
-    """Return what `confidence` does, without checks.
+def confidence_of(
+    matrix: FloatArray, heads: Heads, *, temperature: float = 1.0, lapse: float = 0.0, where: str = ""
+) -> Confidence:
+    """Return what `confidence` does for a single sentence, without checks. See `confidences_of`."""
+    (found,), _ = confidences_of([matrix], [heads], temperature=temperature, lapse=lapse, where=lambda _: where)
+    return found
+
+
+def confidences_of(
+    matrices: Sequence[FloatArray],
+    heads: Sequence[Heads],
+    *,
+    temperature: float = 1.0,
+    lapse: float = 0.0,
+    marginals: bool = False,
+    where: Callable[[int], str] = in_batch,
+) -> tuple[list[Confidence], list[Marginals]]:
+    """Return what `confidence` does for each sentence of a batch, in one call of the core and without checks.
 
     Parameters
     ----------
-    matrix : ndarray, (n, n+1)
-        As `to_root_column` returns it. It must have a single-rooted tree.
-    heads : ndarray of int32, (n,)
-        A single-rooted tree.
-    where : str
-        The name of the sentence in the message of a ScoreRangeError.
+    matrices : sequence of ndarrays, (n, n+1) each
+        As `to_root_column` returns them. Each must have a single-rooted tree.
+    heads : sequence of ndarrays of int32, (n,) each
+        A single-rooted tree of each sentence.
+    temperature, lapse : float
+        As for `calibrated_marginals`.
+    marginals : bool
+        Whether to return the probabilities of all arcs, too; if False, the second list is empty.
+    where : callable
+        Returns the name of sentence k, for the message of a ScoreRangeError.
     """
-    tokens = np.arange(len(matrix))
-    relative, best = to_relative(matrix)  # so that nothing large cancels
-    if is_large(matrix):
-        relative = to_weights(matrix, where=where).matrix.astype(np.float64)
-    log_z, marginals = infer(relative)
-    weight = exact_sum([*matrix[tokens, heads].astype(np.float64).tolist(), *(-best).tolist()])
-    return Confidence(
-        head_prob=marginals[tokens, heads],
-        head_entropy=head_entropies(marginals),
-        tree_logprob=min(0.0, weight - log_z),
-    )
+    weights = [to_weights(m, where=where(k)).matrix if is_large(m) else m for k, m in enumerate(matrices)]
+    flat = np.concatenate(heads) if len(heads) != 1 else np.ascontiguousarray(heads[0])
+    head_prob, head_entropy = np.empty(len(flat)), np.empty(len(flat))
+    tree_logprob = np.empty(len(weights))
+    arcs = [np.empty(matrix.shape) for matrix in weights] if marginals else None
+    _core.confidence(weights, flat, temperature, lapse, head_prob, head_entropy, tree_logprob, arcs)
+    found, start = [], 0
+    for own, logprob in zip(heads, tree_logprob.tolist(), strict=True):
+        end = start + len(own)
+        found.append(Confidence(head_prob[start:end], head_entropy[start:end], logprob))
+        start = end
+    return found, arcs or []
+
+
+def check_mixture(temperature: float, lapse: float) -> None:
+    """Raise CalibrationError unless temperature and lapse are in range."""
+    if not (math.isfinite(temperature) and temperature > 0 and 0 <= lapse <= 1):
+        raise CalibrationError(
+            f"temperature is {temperature} and lapse is {lapse}. The temperature must be above 0, and the lapse from 0 "
+            "to 1."
+        )
+
+
+def margins_of(matrices: Sequence[FloatArray], heads: Sequence[Heads]) -> list[float] | Fault:
+    """Return by how much each tree outweighs the best other tree of its sentence, or the fault that the core found.
+
+    As `margin`, without the two best trees, for a batch of sentences.
+    """
+    flat = np.concatenate(heads) if len(heads) != 1 else np.ascontiguousarray(heads[0])
+    own, other = np.empty(len(flat)), np.empty(len(flat))
+    found = np.empty(len(heads), dtype=np.int8)
+    fault = _core.best_others(list(matrices), flat, own, other, found)
+    if fault is not None:
+        return fault
+    margins, start = [], 0
+    gained, lost = own.tolist(), (-other).tolist()
+    for sentence, is_found in zip(heads, found.tolist(), strict=True):
+        end = start + len(sentence)
+        margins.append(exact_sum(gained[start:end] + lost[start:end]) if is_found else math.inf)
+        start = end
+    return margins
 
 
 def margin(matrix: FloatArray, heads: Heads, trees: Sequence[tuple[Heads, float]]) -> float:

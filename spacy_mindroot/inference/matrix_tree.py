@@ -22,7 +22,6 @@ __all__ = [
     "best_tree",
     "entropy",
     "entropy_batch",
-    "head_entropies",
     "infer",
     "is_large",
     "log_partition",
@@ -39,7 +38,9 @@ _LARGE = 2.0**1000  # below it, no sum over the arcs of a sentence overflows
 _LOST = 2.0**40  # beyond it, rounding makes logarithms of probabilities wrong by more than 0.001
 
 
-def log_partition(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout = "root_column") -> float:
+def log_partition(
+    scores: npt.ArrayLike, *, single_root: bool = True, projective: bool = False, layout: Layout = "root_column"
+) -> float:
     """Return the logarithm of the sum of exp(weight) over all trees of a sentence.
 
     A tree of weight w has the log-probability `w - log_partition(scores)`.
@@ -52,6 +53,8 @@ def log_partition(scores: npt.ArrayLike, *, single_root: bool = True, layout: La
         of the heads of each token serve as well as raw scores.
     single_root : bool
         Whether to sum over the trees with exactly one arc from ROOT. If False, over those with any number.
+    projective : bool
+        Whether to sum over trees without crossing arcs only.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
         How `scores` is laid out, as for `decode`.
 
@@ -75,12 +78,16 @@ def log_partition(scores: npt.ArrayLike, *, single_root: bool = True, layout: La
     accuracy. If scores are so far apart that weights underflow, the computation is done in logarithms, which takes
     about ten times as long.
 
+    For projective trees, inside-outside on Eisner's chart [3]_, in logarithms.
+
     References
     ----------
     .. [1] Koo, Globerson, Carreras and Collins (2007), "Structured prediction models via the Matrix-Tree theorem".
        https://aclanthology.org/D07-1015
     .. [2] Grassmann, Taksar and Heyman (1985), "Regenerative analysis and steady state distributions for Markov
        chains". https://doi.org/10.1287/opre.33.5.1107
+    .. [3] Paskin (2001), "Cubic-time parsing and learning algorithms for grammatical bigram models".
+       https://www2.eecs.berkeley.edu/Pubs/TechRpts/2001/5487.html
 
     Examples
     --------
@@ -91,11 +98,15 @@ def log_partition(scores: npt.ArrayLike, *, single_root: bool = True, layout: La
     >>> round(np.exp(log_partition(np.zeros((4, 5)))))
     64
     """
-    return _log_partition(*best_tree(scores, single_root, layout), single_root)
+    return _log_partition(*best_tree(scores, single_root, layout, projective=projective), single_root, projective)
 
 
 def log_partition_batch(
-    scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
+    scores: Iterable[npt.ArrayLike],
+    *,
+    single_root: bool = True,
+    projective: bool = False,
+    layout: Layout = "root_column",
 ) -> npt.NDArray[np.float64]:
     """Return `log_partition` of each sentence of a batch.
 
@@ -103,7 +114,7 @@ def log_partition_batch(
     ----------
     scores : iterable of array-likes
         Matrices of arc scores, each as for `log_partition`.
-    single_root, layout
+    single_root, projective, layout
         As for `log_partition`.
 
     Returns
@@ -121,16 +132,18 @@ def log_partition_batch(
     >>> log_partition_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]]).round(4)
     array([1.    , 0.6931])
     """
-    batch = _best_trees(scores, single_root, layout)
-    return np.array([_log_partition(*pair, single_root, where=in_batch(k)) for k, pair in enumerate(batch)], float)
+    batch = _best_trees(scores, single_root, layout, projective)
+    return np.array([_log_partition(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)], float)
 
 
-def marginals(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout = "root_column") -> Marginals:
+def marginals(
+    scores: npt.ArrayLike, *, single_root: bool = True, projective: bool = False, layout: Layout = "root_column"
+) -> Marginals:
     """Return the probability of each arc: the share of exp(weight) that the trees with this arc have.
 
     Parameters
     ----------
-    scores, single_root, layout
+    scores, single_root, projective, layout
         As for `log_partition`.
 
     Returns
@@ -161,11 +174,15 @@ def marginals(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout
     array([[0.5, 0. , 0.5],
            [0.5, 0.5, 0. ]])
     """
-    return _marginals(*best_tree(scores, single_root, layout), single_root)
+    return _marginals(*best_tree(scores, single_root, layout, projective=projective), single_root, projective)
 
 
 def marginals_batch(
-    scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
+    scores: Iterable[npt.ArrayLike],
+    *,
+    single_root: bool = True,
+    projective: bool = False,
+    layout: Layout = "root_column",
 ) -> list[Marginals]:
     """Return `marginals` of each sentence of a batch.
 
@@ -181,16 +198,18 @@ def marginals_batch(
     >>> marginals_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]])[0]
     array([[1., 0.]])
     """
-    batch = _best_trees(scores, single_root, layout)
-    return [_marginals(*pair, single_root, where=in_batch(k)) for k, pair in enumerate(batch)]
+    batch = _best_trees(scores, single_root, layout, projective)
+    return [_marginals(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)]
 
 
-def entropy(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout = "root_column") -> float:
+def entropy(
+    scores: npt.ArrayLike, *, single_root: bool = True, projective: bool = False, layout: Layout = "root_column"
+) -> float:
     """Return the entropy of the distribution over trees, in nats: 0 if one tree has all the probability.
 
     Parameters
     ----------
-    scores, single_root, layout
+    scores, single_root, projective, layout
         As for `log_partition`.
 
     Returns
@@ -215,11 +234,15 @@ def entropy(scores: npt.ArrayLike, *, single_root: bool = True, layout: Layout =
     >>> round(entropy([[0, 0, 0], [0, 0, 0]]), 4)
     0.6931
     """
-    return _entropy(*best_tree(scores, single_root, layout), single_root)
+    return _entropy(*best_tree(scores, single_root, layout, projective=projective), single_root, projective)
 
 
 def entropy_batch(
-    scores: Iterable[npt.ArrayLike], *, single_root: bool = True, layout: Layout = "root_column"
+    scores: Iterable[npt.ArrayLike],
+    *,
+    single_root: bool = True,
+    projective: bool = False,
+    layout: Layout = "root_column",
 ) -> npt.NDArray[np.float64]:
     """Return `entropy` of each sentence of a batch.
 
@@ -235,11 +258,11 @@ def entropy_batch(
     >>> entropy_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]]).round(4)
     array([0.    , 0.6931])
     """
-    batch = _best_trees(scores, single_root, layout)
-    return np.array([_entropy(*pair, single_root, where=in_batch(k)) for k, pair in enumerate(batch)], float)
+    batch = _best_trees(scores, single_root, layout, projective)
+    return np.array([_entropy(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)], float)
 
 
-def infer(matrix: FloatArray, *, single_root: bool = True) -> tuple[float, Marginals]:
+def infer(matrix: FloatArray, *, single_root: bool = True, projective: bool = False) -> tuple[float, Marginals]:
     """Return log-partition and marginals without checks.
 
     Parameters
@@ -248,11 +271,17 @@ def infer(matrix: FloatArray, *, single_root: bool = True) -> tuple[float, Margi
         As `to_root_column` returns it, or the matrix of `to_weights`. It must have a tree.
     """
     probabilities = np.empty(matrix.shape, dtype=np.float64)
-    return _inference.matrix_tree(matrix, probabilities, single_root), probabilities
+    run = _inference.inside_outside if projective else _inference.matrix_tree
+    return run(matrix, probabilities, single_root), probabilities
 
 
 def best_tree(
-    scores: npt.ArrayLike, single_root: bool, layout: Layout, *, sentence: int | None = None
+    scores: npt.ArrayLike,
+    single_root: bool,
+    layout: Layout,
+    *,
+    projective: bool = False,
+    sentence: int | None = None,
 ) -> tuple[FloatArray, Heads]:
     """Return the arc scores as a matrix from `to_root_column`, and its best tree.
 
@@ -261,9 +290,15 @@ def best_tree(
     where = "" if sentence is None else in_batch(sentence)
     matrix = to_root_column(scores, layout, where=where)
     heads = np.empty(len(matrix), dtype=np.int32)
-    fault = _core.decode(matrix, heads, single_root)
+    fault = (_core.decode_projective if projective else _core.decode)(matrix, heads, single_root)
     if fault is not None:
-        raise decoding_error(fault._replace(sentence=sentence or 0), matrix, where=where)
+        raise decoding_error(fault._replace(sentence=sentence or 0), matrix, where=where, projective=projective)
+    if projective and is_large(matrix):
+        raise ScoreRangeError(
+            f"{where or f'sentence of {len(matrix)} tokens'}: there are arc scores beyond 1e301. Probabilities of "
+            "projective trees can't be computed from such scores. Use smaller numbers, or -inf for arcs that no tree "
+            "may have."
+        )
     return matrix, heads
 
 
@@ -349,32 +384,35 @@ def to_relative(matrix: FloatArray) -> tuple[npt.NDArray[np.float64], npt.NDArra
     return relative, best
 
 
-def head_entropies(probabilities: Marginals) -> npt.NDArray[np.float64]:
-    """Return the entropy of the head of each token, (n,), in nats, given the marginals."""
-    in_use = np.where(probabilities > 0, probabilities, 1)
-    entropies: npt.NDArray[np.float64] = np.abs(np.sum(in_use * np.log(in_use), axis=1))
-    return entropies
+def _best_trees(
+    scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout, projective: bool
+) -> list[tuple[FloatArray, Heads]]:
+    return [
+        best_tree(matrix, single_root, layout, projective=projective, sentence=k)
+        for k, matrix in enumerate(to_batch(scores))
+    ]
 
 
-def _best_trees(scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout) -> list[tuple[FloatArray, Heads]]:
-    return [best_tree(matrix, single_root, layout, sentence=k) for k, matrix in enumerate(to_batch(scores))]
-
-
-def _log_partition(matrix: FloatArray, _: Heads, single_root: bool, *, where: str = "") -> float:
+def _log_partition(matrix: FloatArray, _: Heads, single_root: bool, projective: bool, *, where: str = "") -> float:
+    if projective:
+        return _inference.inside_outside(matrix, None, single_root)
     weights = to_weights(matrix, single_root=single_root, where=where)
     return weights.shift + _inference.matrix_tree(weights.matrix, None, single_root)
 
 
-def _marginals(matrix: FloatArray, _: Heads, single_root: bool, *, where: str = "") -> Marginals:
-    return infer(to_weights(matrix, single_root=single_root, where=where).matrix, single_root=single_root)[1]
+def _marginals(matrix: FloatArray, _: Heads, single_root: bool, projective: bool, *, where: str = "") -> Marginals:
+    if not projective:
+        matrix = to_weights(matrix, single_root=single_root, where=where).matrix
+    return infer(matrix, single_root=single_root, projective=projective)[1]
 
 
-def _entropy(matrix: FloatArray, heads: Heads, single_root: bool, *, where: str = "") -> float:
+def _entropy(matrix: FloatArray, heads: Heads, single_root: bool, projective: bool, *, where: str = "") -> float:
     # Rows are shifted by the scores of the best tree, so that nothing large cancels where that tree has most of the
     # probability.
-    matrix = to_weights(matrix, single_root=single_root, where=where).matrix
+    if not projective:
+        matrix = to_weights(matrix, single_root=single_root, where=where).matrix
     shifted = matrix - np.take_along_axis(matrix, heads[:, np.newaxis], axis=1).astype(np.float64)
-    log_z, probabilities = infer(shifted, single_root=single_root)
+    log_z, probabilities = infer(shifted, single_root=single_root, projective=projective)
     in_use = probabilities > 0
     used = probabilities[in_use]
     found = log_z - float(used @ shifted[in_use])

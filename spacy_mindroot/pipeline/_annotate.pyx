@@ -69,3 +69,26 @@ def boundaries_agree(const uint64_t[::1] starts, list lengths):
                 agree &= (starts[token + i] == 1) == (i == 0)
         token += n
     return agree if any_set else None
+
+
+def drop_keys(dict data, frozenset names):
+    """Remove the values of these extension attributes from `doc.user_data`, whichever token or span they belong to."""
+    cdef list stale = []
+    cdef tuple key
+    for any_key in data:
+        if type(any_key) is tuple:
+            key = <tuple>any_key
+            if len(key) == 4 and key[1] in names and key[0] == "._.":
+                stale.append(key)
+    for any_key in stale:
+        del data[any_key]
+
+
+def write_values(dict data, str name, list places, Py_ssize_t start, const double[::1] values):
+    """Set an extension attribute of consecutive tokens, from token `start` on, in `doc.user_data`.
+
+    `places` holds a list for each token of the Doc, which begins with its offset in the text.
+    """
+    cdef Py_ssize_t i
+    for i in range(values.shape[0]):
+        data[("._.", name, (<list>places[start + i])[0], None)] = values[i]

@@ -5,24 +5,26 @@ Nothing else in this package turns heads into spaCy's own form, except `conllu/d
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from spacy.attrs import DEP, HEAD, SENT_START
+from spacy.attrs import DEP, HEAD, IDX, LENGTH, SENT_START
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
 from ..decoding import Heads
 from ..errors import HeadsError, LabelsError
 from ..inference.arc_confidence import Confidence
+from ..inference.calibration import Calibration, label_probabilities
 from ..labels import SPACY_ROOT, is_root_label
 from ..trees import count_roots, is_tree, to_heads
 from . import _annotate
 from .arc_labels import ArcLabels
-from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, WRITTEN_HEADS, Trees, describe
+from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, WRITTEN_DEPS, WRITTEN_HEADS, Trees, describe
 from .reading import listed, read_heads
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "drop_results",
     "hash_labels",
     "labels_of_trees",
+    "labels_with_probabilities",
     "restore_sentences",
     "write_confidence",
     "write_extension",
@@ -42,6 +45,8 @@ __all__ = [
 Hashes = npt.NDArray[np.uint64]
 
 _TREE, _STARTS = (HEAD, DEP), (SENT_START,)
+_PLACES = (IDX, LENGTH)
+_RESULTS = frozenset((*TOKEN_EXTENSIONS, *SPAN_EXTENSIONS, WRITTEN_HEADS, WRITTEN_DEPS))
 
 
 class TangledTreeWarning(UserWarning):
@@ -143,12 +148,7 @@ def drop_extension(doc: Doc, name: str) -> None:
 
 def drop_results(doc: Doc) -> None:
     """Remove what `mind_root` has written about an earlier tree from the tokens and sentences."""
-    names = (*TOKEN_EXTENSIONS, *SPAN_EXTENSIONS, WRITTEN_HEADS)
-    stale = [
-        key for key in doc.user_data if type(key) is tuple and len(key) == 4 and key[0] == "._." and key[1] in names
-    ]
-    for key in stale:
-        del doc.user_data[key]
+    _annotate.drop_keys(doc.user_data, _RESULTS)
 
 
 def write_kbest(doc: Doc, heads: Sequence[Heads], trees: Sequence[Trees]) -> None:
@@ -157,31 +157,50 @@ def write_kbest(doc: Doc, heads: Sequence[Heads], trees: Sequence[Trees]) -> Non
     heads (Sequence[np.ndarray]): The heads of each sentence, as they were written.
     trees (Sequence[Trees]): Its best trees and their weights, best first.
     """
+    places = doc.to_array(_PLACES).tolist()
     for (start, end), own, best in zip(_spans(heads), heads, trees, strict=True):
-        key = _mark(doc, start, end, own)
+        key = _mark(doc, places, start, end, own)
         # Lists, not arrays, so that Doc.to_json can write them.
         kbest = {"heads": [tree.tolist() for tree, _ in best], "weights": [weight for _, weight in best]}
         doc.user_data[("._.", "trees", *key)] = kbest
 
 
 def write_confidence(
-    doc: Doc, heads: Sequence[Heads], confidences: Sequence[Confidence], margins: Sequence[float]
+    doc: Doc,
+    heads: Sequence[Heads],
+    confidences: Sequence[Confidence],
+    margins: Sequence[float],
+    label_probs: Sequence[float | None] | None = None,
+    head_sets: Sequence[Sequence[npt.NDArray[np.integer[Any]]]] | None = None,
 ) -> None:
-    """Set `token._.head_prob` and `head_entropy`, and `span._.tree_logprob` and `tree_margin` of each sentence.
+    """Set what `confidence = true` promises on the tokens and sentences. The trees must have been written before.
 
     heads (Sequence[np.ndarray]): The heads of each sentence, as they were written.
     confidences (Sequence[Confidence]): See `inference.confidence`.
     margins (Sequence[float]): See `inference.tree_margin`. An infinite one is kept as None, since JSON has no infinity.
+    label_probs (Optional[Sequence[Optional[float]]]): The probability of the label of each token of the Doc.
+    head_sets (Optional[Sequence]): The head sets of each sentence, see `inference.head_sets`.
     """
     data = doc.user_data
-    offsets = [token.idx for token in doc]
-    for (start, end), own, confidence, margin in zip(_spans(heads), heads, confidences, margins, strict=True):
-        key = _mark(doc, start, end, own)
-        data[("._.", "tree_logprob", *key)] = confidence.tree_logprob
-        data[("._.", "tree_margin", *key)] = None if np.isinf(margin) else margin
-        for name, values in (("head_prob", confidence.head_prob), ("head_entropy", confidence.head_entropy)):
-            for offset, value in zip(offsets[start:end], values.tolist(), strict=True):
-                data[("._.", name, offset, None)] = value
+    places = doc.to_array(_PLACES).tolist()
+    deps = None if label_probs is None else doc.to_array((DEP,)).tolist()
+    for k, ((start, end), own, confidence, margin) in enumerate(
+        zip(_spans(heads), heads, confidences, margins, strict=True)
+    ):
+        key = _mark(doc, places, start, end, own)
+        data["._.", "tree_logprob", *key] = confidence.tree_logprob
+        data["._.", "tree_margin", *key] = None if margin == math.inf else margin
+        if deps is not None and label_probs is not None:
+            data["._.", WRITTEN_DEPS, *key] = deps[start:end]
+        _annotate.write_values(data, "head_prob", places, start, confidence.head_prob)
+        _annotate.write_values(data, "head_entropy", places, start, confidence.head_entropy)
+        if head_sets is not None:
+            for (offset, _), head_set in zip(places[start:end], head_sets[k], strict=True):
+                data["._.", "head_set", offset, None] = head_set.tolist()
+    if label_probs is not None:
+        for (offset, _), label_prob in zip(places, label_probs, strict=True):
+            if label_prob is not None:
+                data["._.", "dep_prob", offset, None] = label_prob
 
 
 def _spans(heads: Sequence[Heads]) -> Iterable[tuple[int, int]]:
@@ -192,11 +211,13 @@ def _spans(heads: Sequence[Heads]) -> Iterable[tuple[int, int]]:
         start += len(sentence)
 
 
-def _mark(doc: Doc, start: int, end: int, heads: Heads) -> tuple[int, int]:
-    """Keep the heads that results of a sentence describe. Returns where the sentence lies in the text."""
-    first, last = doc[start], doc[end - 1]
-    place = first.idx, last.idx + len(last)
-    doc.user_data[("._.", WRITTEN_HEADS, *place)] = heads.tolist()
+def _mark(doc: Doc, places: list[list[int]], start: int, end: int, heads: Heads) -> tuple[int, int]:
+    """Keep the heads that results of a sentence describe. Returns where the sentence lies in the text.
+
+    places (list[list[int]]): Where each token of the Doc begins in the text, and its length.
+    """
+    place = places[start][0], sum(places[end - 1])
+    doc.user_data["._.", WRITTEN_HEADS, *place] = heads.tolist()
     return place
 
 
@@ -228,33 +249,82 @@ def labels_of_trees(
         raise LabelsError(
             f"{describe(doc)} has doc._.arc_labels for {len(arc_labels)} sentences, but arc scores for {len(heads)}."
         )
-    hashes: list[Hashes] = []
-    for k, (labels, sentence) in enumerate(zip(arc_labels, heads, strict=True)):
-        shape = (len(sentence), len(sentence) + 1)
-        if isinstance(labels, ArcLabels) and labels.shape == shape:
-            hashes.append(label_hashes.take(labels.of_tree(sentence)))
-            continue
-        labels = np.asarray(labels)
-        if labels.shape != shape or labels.dtype.kind not in "iu":
-            raise LabelsError(
-                f"{describe(doc, k)}: arc labels must be ints, of shape {shape} for these scores; found dtype "
-                f"{labels.dtype}, shape {labels.shape}."
-            )
-        chosen = labels[np.arange(len(sentence)), sentence]
-        try:
-            hashes.append(label_hashes.take(chosen))
-            out_of_range = labels.dtype.kind == "i" and bool((chosen < 0).any())
-        except IndexError:
-            out_of_range = True
-        if out_of_range:
-            i = int(((chosen < 0) | (chosen >= len(label_hashes))).argmax())
-            raise LabelsError(
-                f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is "
-                f"{chosen[i]}, but doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
-            )
+    hashes = [
+        _hashes_of_tree(doc, k, labels, label_hashes, sentence)
+        for k, (labels, sentence) in enumerate(zip(arc_labels, heads, strict=True))
+    ]
     if len(hashes) == 1:
         return hashes[0]
     return np.concatenate([label_hashes[:0], *hashes])
+
+
+def labels_with_probabilities(
+    doc: Doc,
+    arc_labels: Sequence[npt.ArrayLike | ArcLabels],
+    label_hashes: Hashes,
+    heads: Sequence[Heads],
+    calibration: Calibration,
+) -> tuple[Hashes, list[float | None] | None]:
+    """Return what `labels_of_trees` does, and the probability of the label of each token, given its head.
+
+    calibration (Calibration): Its temperature and lapse of labels apply.
+    RETURNS (tuple): The second is None if no sentence has label scores. A token has None if its sentence has none, or
+        if its label can't be written.
+    RAISES (LabelsError): As `labels_of_trees`.
+    """
+    if len(arc_labels) != len(heads):
+        return labels_of_trees(doc, arc_labels, label_hashes, heads), None
+    hashes: list[Hashes] = []
+    found: list[npt.NDArray[np.floating[Any]] | None] = []
+    for k, (labels, sentence) in enumerate(zip(arc_labels, heads, strict=True)):
+        scores = None
+        if isinstance(labels, ArcLabels) and labels.shape == (len(sentence), len(sentence) + 1):
+            scores = labels.scores_of_tree(sentence)
+        found.append(scores)
+        if scores is None:
+            hashes.append(_hashes_of_tree(doc, k, labels, label_hashes, sentence))
+        else:
+            hashes.append(label_hashes.take(scores.argmax(axis=1)))
+    flat = np.concatenate([label_hashes[:0], *hashes])
+    if all(scores is None for scores in found):
+        return flat, None
+    probabilities: list[float | None] = []
+    for scores, sentence in zip(found, heads, strict=True):
+        if scores is None:
+            probabilities += [None] * len(sentence)
+        else:
+            of_labels = label_probabilities(scores, calibration.label_temperature, calibration.label_lapse)
+            probabilities += of_labels.max(axis=1).tolist()
+    roots = np.concatenate([sentence == 0 for sentence in heads])
+    for i in np.flatnonzero((flat == 0) & ~roots).tolist():
+        probabilities[i] = None
+    return flat, probabilities
+
+
+def _hashes_of_tree(
+    doc: Doc, k: int, labels: npt.ArrayLike | ArcLabels, label_hashes: Hashes, sentence: Heads
+) -> Hashes:
+    """Return the hashes of the labels of the arcs of a tree, (n,)."""
+    shape = (len(sentence), len(sentence) + 1)
+    if isinstance(labels, ArcLabels) and labels.shape == shape:
+        return label_hashes.take(labels.of_tree(sentence))
+    labels = np.asarray(labels)
+    if labels.shape != shape or labels.dtype.kind not in "iu":
+        raise LabelsError(
+            f"{describe(doc, k)}: arc labels must be ints, of shape {shape} for these scores; found dtype "
+            f"{labels.dtype}, shape {labels.shape}."
+        )
+    chosen = labels[np.arange(len(sentence)), sentence]
+    if not (labels.dtype.kind == "i" and bool((chosen < 0).any())):
+        try:
+            return label_hashes.take(chosen)
+        except IndexError:
+            pass
+    i = int(((chosen < 0) | (chosen >= len(label_hashes))).argmax())
+    raise LabelsError(
+        f"{describe(doc, k)}: the label of the arc from head {sentence[i]} to dependent {i + 1} is {chosen[i]}, but "
+        f"doc._.arc_label_names has {len(label_hashes)} names, counted from 0."
+    )
 
 
 def _join(heads: Sequence[Sequence[int] | npt.NDArray[np.integer[Any]]]) -> Heads:

@@ -30,11 +30,15 @@ __all__ = [
 DOC_EXTENSIONS = ("arc_scores", "arc_labels", "arc_label_names", "arc_constraints", "conllu", "mind_root_report")
 
 # `mind_root` sets these on request (see mind_root.py). They describe one tree, so they are None once it has changed.
-TOKEN_EXTENSIONS = ("head_prob", "head_entropy")
-SPAN_EXTENSIONS = ("tree_logprob", "tree_margin", "trees")
+# head_dep_prob, expected_uas and expected_las are computed from the others.
+TOKEN_EXTENSIONS = ("head_prob", "head_entropy", "dep_prob", "head_dep_prob", "head_set")
+SPAN_EXTENSIONS = ("tree_logprob", "tree_margin", "trees", "expected_uas", "expected_las")
 
 # Kept with each sentence that has the attributes above: the heads of its tree, so that a change is noticed.
 WRITTEN_HEADS = "mind_root_heads"
+WRITTEN_DEPS = "mind_root_deps"  # the same for the hashes of its labels
+
+_MEANS = {"expected_uas": "head_prob", "expected_las": "head_dep_prob"}
 
 Trees = list[tuple[npt.NDArray[np.int32], float]]
 
@@ -85,8 +89,21 @@ class _TokenGetter:
         self.name = name
 
     def __call__(self, token: Token) -> Any:
-        value = token.doc.user_data.get(key_of(self.name, token))
-        return value if value is not None and _is_current(token.sent, token) else None
+        data = token.doc.user_data
+        value = data.get(key_of(self.name, token))
+        if value is None and self.name == "head_dep_prob":
+            head_prob, dep_prob = data.get(key_of("head_prob", token)), data.get(key_of("dep_prob", token))
+            value = None if head_prob is None or dep_prob is None else head_prob * dep_prob
+        if value is None or not _is_current(token.sent, token):
+            return None
+        if self.name == "dep_prob" or self.name == "head_dep_prob":
+            sentence = token.sent
+            written = data.get(key_of(WRITTEN_DEPS, sentence))
+            return value if written is None or written[token.i - sentence.start] == token.dep else None
+        if self.name == "head_set":
+            sentence = token.sent
+            return tuple(sentence[head - 1] if head else token for head in value)
+        return value
 
 
 class _SpanGetter:
@@ -97,6 +114,9 @@ class _SpanGetter:
 
     def __call__(self, span: Span) -> Any:
         key = key_of(self.name, span)
+        if self.name in _MEANS and key not in span.doc.user_data:
+            values = [token._.get(_MEANS[self.name]) for token in span]
+            return None if None in values or not values or not _is_current(span) else math.fsum(values) / len(values)
         if key not in span.doc.user_data or not _is_current(span):
             return None
         stored = span.doc.user_data[key]

@@ -17,9 +17,11 @@ from spacy.util import minibatch
 from ..constraints import Constraints
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
-from ..errors import CountError, DecodingError, LabelsError, NotEnoughMemoryError
+from ..errors import CalibrationError, CountError, DecodingError, LabelsError, NotEnoughMemoryError
 from ..faults import decoding_error
-from ..inference.arc_confidence import confidence_of, margin
+from ..inference.arc_confidence import confidences_of, margin, margins_of
+from ..inference.calibration import Calibration
+from ..inference.conformal import COVERAGES, head_sets
 from ..inference.next_best import kbest_matrix
 from ..labels import SPACY_ROOT, is_root_label
 from ..scores import FloatArray, to_count
@@ -29,6 +31,7 @@ from .annotate import (
     drop_results,
     hash_labels,
     labels_of_trees,
+    labels_with_probabilities,
     write_confidence,
     write_extension,
     write_kbest,
@@ -41,6 +44,7 @@ from .sources import ScoreSource, SourcedScores, to_source
 
 __all__ = ["MindRoot", "make_mind_root"]
 
+_UNCALIBRATED = Calibration()
 _MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 GiB
 
 
@@ -61,6 +65,7 @@ _MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 
         "projective": False,
         "kbest": 1,
         "confidence": False,
+        "coverage": 0.0,
         "root_label": SPACY_ROOT,
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
@@ -89,6 +94,7 @@ def make_mind_root(
     root_label: str,
     fallback_label: str,
     scorer: Callable[..., dict[str, Any]] | None,
+    coverage: float = 0.0,
 ) -> "MindRoot":
     """Make the component from its config. See `MindRoot` for the settings."""
     install_extensions()
@@ -99,6 +105,7 @@ def make_mind_root(
         projective=projective,
         kbest=kbest,
         confidence=confidence,
+        coverage=coverage,
         root_label=root_label,
         fallback_label=fallback_label,
         scorer=scorer,
@@ -138,11 +145,19 @@ class MindRoot(Pipe):
         (heads, weight) as from `inference.kbest`, best first, where 0 = ROOT and j = token j of the sentence. The first
         one is written.
     confidence (bool): Whether to set `token._.head_prob` and `token._.head_entropy`, and `span._.tree_logprob` and
-        `span._.tree_margin` of each sentence. See `inference.confidence` and `inference.tree_margin`. These attributes,
-        and `span._.trees`, are None once the heads that they describe have changed.
+        `span._.tree_margin` of each sentence. See `inference.confidence` and `inference.tree_margin`. If the scorer has
+        label scores, also `token._.dep_prob`, the probability of the label given the head. These attributes, and
+        `span._.trees`, are None once the heads or labels that they describe have changed.
+    coverage (float): If greater than 0, `token._.head_set` holds the heads that contain the right one with this
+        probability, from 0.5 to 0.99. See `inference.head_sets`. Needs `confidence`, and a calibration: without one,
+        there are no head sets.
     root_label (str): The label of the root. spaCy itself expects "ROOT", for example in `noun_chunks`.
     fallback_label (str): The label of an arc that has no other.
     scorer (Optional[Callable]): Evaluates the trees for `spacy train` and `spacy evaluate`.
+
+    `calibration` is an attribute, not a setting: an `inference.Calibration`, or None. All probabilities and head sets
+    are computed with it; trees, their weights and `span._.tree_margin` never depend on it. It is saved with the
+    component. `spacy mindroot calibrate` and the callback spacy-mindroot.calibrate.v1 set it.
     """
 
     def __init__(
@@ -154,6 +169,7 @@ class MindRoot(Pipe):
         projective: bool = False,
         kbest: int = 1,
         confidence: bool = False,
+        coverage: float = 0.0,
         root_label: str = SPACY_ROOT,
         fallback_label: str = "dep",
         scorer: Callable[..., dict[str, Any]] | None = None,
@@ -164,6 +180,8 @@ class MindRoot(Pipe):
         self.projective = projective
         self.kbest = kbest
         self.confidence = confidence
+        self.coverage = coverage
+        self.calibration: Calibration | None = None
         self.root_label = root_label
         self.fallback_label = fallback_label
         self.scorer = scorer
@@ -200,32 +218,68 @@ class MindRoot(Pipe):
                     handle_error(self.name, self, [doc], error)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the settings, which `Language.from_bytes` would not take from the config."""
-        settings: bytes = srsly.msgpack_dumps({name: getattr(self, name) for name in self._SETTINGS})
-        return settings
+        """Return the settings, which `Language.from_bytes` would not take from the config, and the calibration.
+
+        exclude (Iterable[str]): "cfg" leaves out the calibration.
+        """
+        settings = {name: getattr(self, name) for name in self._SETTINGS}
+        if "cfg" not in exclude:
+            settings["calibration"] = None if self.calibration is None else self.calibration.to_dict()
+        contents: bytes = srsly.msgpack_dumps(settings)
+        return contents
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "MindRoot":
-        """Load the settings. The score source is a function, and stays as it is."""
+        """Load the settings and the calibration. The score source is a function, and stays as it is.
+
+        exclude (Iterable[str]): "cfg" leaves the calibration as it is.
+        """
         settings = srsly.msgpack_loads(bytes_data)
         for name in self._SETTINGS:
             setattr(self, name, settings.get(name, getattr(self, name)))
+        if "calibration" in settings and "cfg" not in exclude:
+            self._set_calibration(settings["calibration"])
         self._check_settings()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write nothing: the settings are in the config.cfg of the pipeline."""
+        """Write the calibration to `cfg` in the folder. The settings are in the config.cfg of the pipeline.
+
+        path (str | Path): The folder. Without a calibration, it is not made.
+        exclude (Iterable[str]): "cfg" leaves out the calibration.
+        """
+        file = Path(path) / "cfg"
+        if self.calibration is not None and "cfg" not in exclude:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            srsly.write_json(file, {"calibration": self.calibration.to_dict()})
+        elif file.exists():
+            file.unlink()
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "MindRoot":
-        """Read nothing, so that the settings in `spacy.load(..., config=...)` take effect."""
+        """Read the calibration, if there is one. Settings in `spacy.load(..., config=...)` stay as they are.
+
+        path (str | Path): The folder. Pipelines without a calibration have none.
+        exclude (Iterable[str]): "cfg" leaves the calibration as it is.
+        """
+        file = Path(path) / "cfg"
+        if "cfg" not in exclude:
+            self._set_calibration(srsly.read_json(file).get("calibration") if file.exists() else None)
         return self
 
-    _SETTINGS = ("keep_scores", "projective", "kbest", "confidence", "root_label", "fallback_label")
+    def _set_calibration(self, values: dict[str, Any] | None) -> None:
+        self.calibration = None if values is None else Calibration.from_dict(values)
+
+    _SETTINGS = ("keep_scores", "projective", "kbest", "confidence", "coverage", "root_label", "fallback_label")
 
     def _check_settings(self) -> None:
         if to_count(self.kbest, "kbest") > 1 and self.projective:
             raise CountError(
                 f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = "
                 "true, leave it at 1."
+            )
+        if self.coverage and not (self.confidence and COVERAGES[0] <= 100 * self.coverage <= COVERAGES[-1]):
+            raise CalibrationError(
+                f"{self.name}: coverage is {self.coverage}. It must be 0 (no head sets), or from {COVERAGES[0] / 100} "
+                f"to {COVERAGES[-1] / 100} and with confidence = true."
             )
         if not self.root_label or not self.fallback_label:
             raise LabelsError(
@@ -293,19 +347,36 @@ class MindRoot(Pipe):
         trees = self._next_best(doc, sentences)
         if self.kbest > 1:
             heads = [best[0][0] for best in trees]
-        confidences, margins = [], []
-        if self.confidence:
-            confidences = [confidence_of(matrix, own) for matrix, own in zip(matrices, heads, strict=True)]
-            margins = [margin(*sentence) for sentence in zip(matrices, heads, trees, strict=True)]
+        calibration = self.calibration or _UNCALIBRATED
         labels, report = (None, None) if sourced.relabel is None else sourced.relabel(heads)
+        label_probs = None
         if sourced.arc_labels is not None:
-            labels = labels_of_trees(doc, sourced.arc_labels, self._hash_labels(doc, sourced.label_names), heads)
+            hashes = self._hash_labels(doc, sourced.label_names)
+            if self.confidence:
+                labels, label_probs = labels_with_probabilities(doc, sourced.arc_labels, hashes, heads, calibration)
+            else:
+                labels = labels_of_trees(doc, sourced.arc_labels, hashes, heads)
+        confidences, margins, sets = [], [], None
+        if self.confidence:
+            with_sets = self.coverage > 0 and self.calibration is not None
+            confidences, marginals = confidences_of(
+                matrices,
+                heads,
+                temperature=calibration.arc_temperature,
+                lapse=calibration.arc_lapse,
+                marginals=with_sets,
+                where=lambda k: describe(doc, k),
+            )
+            margins = self._margins(doc, sentences, heads, trees)
+            if with_sets:
+                threshold = calibration.threshold(self.coverage)
+                sets = [head_sets(p, threshold, heads=own) for p, own in zip(marginals, heads, strict=True)]
         write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
         drop_results(doc)
         if self.kbest > 1:
             write_kbest(doc, heads, trees)
         if self.confidence:
-            write_confidence(doc, heads, confidences, margins)
+            write_confidence(doc, heads, confidences, margins, label_probs, sets)
         if report is not None:
             write_extension(doc, "mind_root_report", report)
         if self.keep_scores:
@@ -316,16 +387,25 @@ class MindRoot(Pipe):
             drop_extension(doc, "arc_label_names")
 
     def _next_best(self, doc: Doc, sentences: _Sentences) -> list[Trees]:
-        """Return the best trees of each sentence, at least two where there are two, if the settings need them."""
-        if self.kbest == 1 and not self.confidence:
+        """Return the best trees of each sentence if the settings need them."""
+        if self.kbest == 1:
             return []
         found = []
         for k, matrix in enumerate(sentences.matrices):
-            trees = kbest_matrix(matrix, max(self.kbest, 2))
+            trees = kbest_matrix(matrix, self.kbest)
             if isinstance(trees, Fault):
                 raise self._error(doc, sentences, trees._replace(sentence=k))
             found.append(trees)
         return found
+
+    def _margins(self, doc: Doc, sentences: _Sentences, heads: list[Heads], trees: list[Trees]) -> list[float]:
+        """Return by how much each tree outweighs the best other one. `trees` are the k best trees, if k > 1."""
+        if trees:
+            return [margin(*sentence) for sentence in zip(sentences.matrices, heads, trees, strict=True)]
+        margins = margins_of(sentences.matrices, heads)
+        if isinstance(margins, Fault):
+            raise self._error(doc, sentences, margins)
+        return margins
 
     def _hash_labels(self, doc: Doc, names: Sequence[str] | None) -> Hashes:
         """Return the hashes of label names. They are kept, since the next Doc most likely has the same names."""

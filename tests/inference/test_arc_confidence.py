@@ -6,7 +6,7 @@ import pytest
 from generators import KINDS, NO_NUMBERS, exact_distribution, extreme_scores, random_scores, weights_of_all_trees
 from spacy_mindroot import decode, errors, tree_weight
 from spacy_mindroot.inference import arc_confidence, confidence, kbest, log_partition, marginals, tree_margin
-from spacy_mindroot.inference.arc_confidence import confidence_of, margin
+from spacy_mindroot.inference.arc_confidence import confidence_of, confidences_of, margin, margins_of
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "huge"])
@@ -69,14 +69,13 @@ def test_errors_are_those_of_the_marginals():
 def test_the_partition_function_is_computed_once(monkeypatch, rng):
     """The checks are those of decoding, in O(n^2)."""
     calls = []
-    infer = arc_confidence.infer
-    monkeypatch.setattr(arc_confidence, "infer", lambda matrix: calls.append(matrix) or infer(matrix))
+    monkeypatch.setattr(arc_confidence._core, "confidence", lambda *given: calls.append(given))
     monkeypatch.setattr(
         "spacy_mindroot.inference.matrix_tree._inference.matrix_tree", lambda *_: calls.append(0) or 0.0
     )
     scores = rng.normal(size=(5, 6))
     confidence(scores, decode(scores))
-    assert len(calls) == 2  # infer, and what it calls
+    assert len(calls) == 1 and calls[0] != 0
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS)
@@ -123,3 +122,23 @@ def test_the_margin_of_any_tree(rng):
         assert margin(scores, other, trees) == its_weight - weight <= 0
     assert margin(scores, best.copy(), trees[:1]) == np.inf
     assert margin(np.zeros((0, 1)), np.empty(0, np.int32), [(np.empty(0, np.int32), 0.0)]) == np.inf
+
+
+def test_margins_of_a_batch_are_those_of_each(rng):
+    matrices = [rng.normal(0, 3, (n, n + 1)).astype(dtype) for n in (1, 4, 1, 7) for dtype in (np.float32, np.float64)]
+    best = [decode(matrix) for matrix in matrices]
+    assert margins_of(matrices, best) == [tree_margin(matrix) for matrix in matrices]
+    second = [kbest(matrix, 2)[-1][0] for matrix in matrices]  # the tree need not be the best one
+    expected = [margin(*sentence, kbest(sentence[0], 2)) for sentence in zip(matrices, second, strict=True)]
+    assert margins_of(matrices, second) == expected
+
+
+def test_a_batch_is_as_its_sentences(rng):
+    matrices = [rng.normal(0, 3, (n, n + 1)) for n in (3, 1, 6)]
+    heads = [decode(matrix) for matrix in matrices]
+    found, arcs = confidences_of(matrices, heads, marginals=True)
+    for matrix, own, one, probabilities in zip(matrices, heads, found, arcs, strict=True):
+        alone = confidence(matrix, own)
+        assert np.array_equal(one.head_prob, alone.head_prob) and one.tree_logprob == alone.tree_logprob
+        np.testing.assert_allclose(probabilities, marginals(matrix), rtol=1e-12)
+    assert confidences_of(matrices, heads)[1] == []

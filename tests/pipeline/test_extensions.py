@@ -8,18 +8,42 @@ import spacy
 from spacy.tokens import Doc
 
 from generators import random_scores
+from spacy_mindroot.inference import Calibration
+from spacy_mindroot.pipeline.arc_labels import ArcLabels
 from spacy_mindroot.pipeline.extensions import DOC_EXTENSIONS, SPAN_EXTENSIONS, TOKEN_EXTENSIONS, describe
+
+
+class ScoredLabels(ArcLabels):
+    """Labels with scores, the same for all heads of a token."""
+
+    def __init__(self, n, rng):
+        self.shape, self.dtype = (n, n + 1), np.dtype("uint8")
+        self.scores = rng.normal(size=(n, 3))
+
+    def scores_of_tree(self, heads):
+        scores = np.where(heads[:, None] == 0, [0, -np.inf, -np.inf], self.scores)
+        scores[heads > 0, 0] = -np.inf
+        return scores
+
+    def of_tree(self, heads):
+        return self.scores_of_tree(heads).argmax(axis=1).astype(self.dtype)
+
+    def of_all_arcs(self):
+        return np.stack([self.of_tree(np.full(self.shape[0], head)) for head in range(self.shape[1])], axis=1)
 
 
 @pytest.fixture
 def doc(rng):
     nlp = spacy.blank("en")
-    mind_root = nlp.add_pipe("mind_root", config={"kbest": 2, "confidence": True})
+    mind_root = nlp.add_pipe("mind_root", config={"kbest": 2, "confidence": True, "coverage": 0.9})
+    mind_root.calibration = Calibration(head_set_thresholds={"90": 0.2})
     doc = Doc(nlp.vocab, words=["in", "New", "York", "it", "rains"], spaces=[True, True, True, True, False])
     # One sentence of four tokens, "York" depends on "New"; and one of a single token, which has no other tree.
     scores = random_scores("normal", 4, rng)
     scores[2] = [0, 0, 9, 0, 0]
     doc._.arc_scores = [scores, np.zeros((1, 2))]
+    doc._.arc_labels = [ScoredLabels(4, rng), ScoredLabels(1, rng)]
+    doc._.arc_label_names = ["ROOT", "nsubj", "obl"]
     return mind_root(doc)
 
 
@@ -47,15 +71,35 @@ def test_merged_tokens_have_no_values_of_the_old_tree(doc):
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[1:3])
     tokens, spans = values(doc)
-    assert tokens[:3] == [[None, None]] * 3 and spans[0] == [None] * 3
-    assert tokens[3] != [None, None] and None not in spans[1]  # the other sentence is as it was
+    assert tokens[:3] == [[None] * len(TOKEN_EXTENSIONS)] * 3 and spans[0] == [None] * len(SPAN_EXTENSIONS)
+    assert None not in tokens[3] and None not in spans[1]  # the other sentence is as it was
 
 
 def test_split_tokens_have_no_values_of_the_old_tree(doc):
     with doc.retokenize() as retokenizer:
         retokenizer.split(doc[2], ["Yo", "rk"], heads=[(doc[2], 1), doc[1]])
     tokens, spans = values(doc)
-    assert tokens[:5] == [[None, None]] * 5 and spans[0] == [None] * 3
+    assert tokens[:5] == [[None] * len(TOKEN_EXTENSIONS)] * 5 and spans[0] == [None] * len(SPAN_EXTENSIONS)
+
+
+def test_another_label_has_no_probability(doc):
+    before = doc[2]._.dep_prob
+    doc[2].dep_ = "dislocated"
+    assert before is not None and doc[2]._.dep_prob is None and doc[2]._.head_dep_prob is None
+    assert doc[2]._.head_prob is not None
+    sentence = next(iter(doc.sents))
+    assert sentence._.expected_uas is not None and sentence._.expected_las is None
+
+
+def test_sums_and_products(doc):
+    for token in doc:
+        assert token._.head_dep_prob == pytest.approx(token._.head_prob * token._.dep_prob)
+        assert token._.head_set[0].doc is doc and token.head in token._.head_set
+    for sentence in doc.sents:
+        assert sentence._.expected_uas == pytest.approx(np.mean([t._.head_prob for t in sentence]))
+        assert sentence._.expected_las == pytest.approx(np.mean([t._.head_dep_prob for t in sentence]))
+        assert sentence.root._.dep_prob == 1 and sentence.root._.head_dep_prob == sentence.root._.head_prob
+    assert doc[1:3]._.expected_uas is None  # not a sentence
 
 
 def test_another_head_has_no_probability(doc):
@@ -76,11 +120,13 @@ def test_other_sentences_have_no_values(doc):
 
 
 def test_json_has_them_all_and_gives_them_back(doc):
-    names = [*TOKEN_EXTENSIONS, *SPAN_EXTENSIONS]
-    written = doc.to_json(underscore=names)
+    computed = {"head_dep_prob", "expected_uas", "expected_las"}  # from the others
+    written = doc.to_json(underscore=sorted({*TOKEN_EXTENSIONS, *SPAN_EXTENSIONS} - computed))
     restored = Doc(doc.vocab).from_json(written)
     for token, other in zip(doc, restored, strict=True):
-        assert [token._.get(n) for n in TOKEN_EXTENSIONS] == [other._.get(n) for n in TOKEN_EXTENSIONS]
+        for name in set(TOKEN_EXTENSIONS) - {"head_set"}:
+            assert token._.get(name) == other._.get(name)
+        assert [head.i for head in token._.head_set] == [head.i for head in other._.head_set]
     for span, other in zip(doc.sents, restored.sents, strict=True):
         assert span._.tree_margin == other._.tree_margin and span._.tree_logprob == other._.tree_logprob
         for (tree, weight), (same, also) in zip(span._.trees, other._.trees, strict=True):
@@ -89,7 +135,8 @@ def test_json_has_them_all_and_gives_them_back(doc):
 
 def test_part_of_a_doc_keeps_its_values(doc):
     part = next(iter(doc.sents)).as_doc(copy_user_data=True)
-    assert values(part)[0] == values(doc)[0][:4]
+    for row, other in zip(values(part)[0], values(doc)[0], strict=False):
+        assert row[:-1] == other[:-1] and [t.i for t in row[-1]] == [t.i for t in other[-1]]
 
 
 def test_values_can_be_set(doc):

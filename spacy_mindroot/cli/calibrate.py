@@ -1,0 +1,120 @@
+"""`spacy mindroot calibrate`: calibrates the probabilities of a trained pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import srsly
+import typer
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from wasabi import table
+
+from ..audit.corpus import GoldSentence, load_pipeline
+from ..inference.arc_confidence import confidences_of
+from ..inference.calibration import Calibration, expected_calibration_error, label_probabilities
+from ..inference.conformal import head_sets
+from ..pipeline.calibration import set_calibration
+from ..labels import SPACY_ROOT, UD_ROOT
+from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
+from ..trees import MISSING
+from .corpora import read_for
+from .files import PathsError, errors_as_messages
+
+__all__ = ["describe_fit", "run"]
+
+_SHOWN_COVERAGE = 0.9
+
+
+def run(
+    model: str, corpus: Path, output: Path | None, folds: int, component: str | None, surface_tokens: bool | None = None
+) -> None:
+    """Run the command and turn errors into messages. See `spacy mindroot calibrate --help`."""
+    with errors_as_messages(nothing_written=True):
+        folder = Path(model)
+        if output is None and not folder.is_dir():
+            raise PathsError(f"{model} is an installed package. Choose a folder for the calibrated pipeline: --output.")
+        if output is not None and output.exists() and not output.is_dir():
+            raise PathsError(f"--output is {output}, which is a file. Choose a folder.")
+        nlp = load_pipeline(model)
+        name, mind_root = find_mind_root(nlp, component)
+        gold = [sentence for sentence in read_for(nlp, corpus, surface_tokens) if len(sentence.words)]
+        if folds:
+            whole = [sentence for sentence in gold if (sentence.heads != MISSING).all()]
+            held_out = cross_validate(nlp.config, partial(_examples, whole), folds, name=name)
+            calibration = held_out.fit(f"{folds}-fold cross-validation")
+        else:
+            held_out = score_held_out(nlp, [Annotation(s.words, s.spaces, [s.heads], [s.labels]) for s in gold], name)
+            calibration = held_out.fit()
+        set_calibration(nlp, calibration, name)
+        if output is None:
+            mind_root.to_disk(folder / name)
+            srsly.write_json(folder / "meta.json", nlp.meta)
+        else:
+            nlp.to_disk(output)
+    typer.echo(describe_fit(calibration, held_out))
+    typer.echo(f"Wrote the calibration to {folder if output is None else output}.")
+
+
+def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]:
+    """Yield annotated sentences as spaCy's training reads them."""
+    for sentence in sentences:
+        heads = [k if head == 0 else head - 1 for k, head in enumerate(sentence.heads.tolist())]
+        deps = [SPACY_ROOT if label == UD_ROOT else label for label in sentence.labels]
+        gold = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, heads=heads, deps=deps)
+        yield Example(Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces), gold)
+
+
+def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
+    """Return a table of what a calibration changes on the sentences that it was fitted to."""
+    known = np.concatenate([own != MISSING for own in held_out.gold_heads])
+    right = np.concatenate([own == gold for own, gold in zip(held_out.heads, held_out.gold_heads, strict=True)])
+    rows = []
+    for name, fit in (("before", Calibration()), ("after", calibration)):
+        found, arcs = confidences_of(
+            held_out.matrices,
+            held_out.heads,
+            temperature=fit.arc_temperature,
+            lapse=fit.arc_lapse,
+            marginals=True,
+        )
+        p = np.concatenate([one.head_prob for one in found])
+        error = expected_calibration_error(p[known], right[known])
+        labels = _label_error(fit, held_out)
+        shown = "-" if labels is None else f"{100 * labels:.2f}"
+        rows.append((name, f"{p[known].mean():.1%}", f"{100 * error:.2f}", shown))
+    threshold = calibration.threshold(_SHOWN_COVERAGE)
+    sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, held_out.heads, strict=True)]
+    size = np.mean([len(heads) for of_sentence in sets for heads in of_sentence])
+    text = str(
+        table(
+            rows,
+            header=("calibration", "mean probability", "ECE of heads", "ECE of labels"),
+            divider=True,
+            aligns=("l", "r", "r", "r"),
+        )
+    )
+    return (
+        f"{text}\nUAS {right[known].mean():.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences "
+        f"({calibration.method}).\nHeads: temperature {calibration.arc_temperature:.3g}, lapse "
+        f"{calibration.arc_lapse:.3g}. Labels: temperature {calibration.label_temperature:.3g}, lapse "
+        f"{calibration.label_lapse:.3g}.\nHead sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads "
+        "on average."
+    )
+
+
+def _label_error(fit: Calibration, held_out: HeldOut) -> float | None:
+    p, right = [], []
+    for heads, gold, scores, labels in zip(
+        held_out.heads, held_out.gold_heads, held_out.label_scores, held_out.gold_labels, strict=True
+    ):
+        if scores is not None:
+            used = (heads == gold) & (heads > 0)
+            found = label_probabilities(scores, fit.label_temperature, fit.label_lapse)[used]
+            p.append(found.max(axis=1))
+            right.append(found.argmax(axis=1) == labels[used])
+    return expected_calibration_error(np.concatenate(p), np.concatenate(right)) if p else None

@@ -1,0 +1,139 @@
+"""Sets of heads that contain the right one with a chosen probability (split conformal prediction)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import CalibrationError
+from ..scores import shown
+from ..trees import MISSING
+
+__all__ = ["COVERAGES", "head_set_threshold", "head_sets"]
+
+COVERAGES = range(50, 100)  # in percent: those for which a calibration keeps thresholds
+
+
+def head_sets(
+    probabilities: npt.ArrayLike, threshold: float, *, heads: npt.ArrayLike | None = None
+) -> list[npt.NDArray[np.int64]]:
+    """Return the set of plausible heads of each token of a sentence.
+
+    Parameters
+    ----------
+    probabilities : array-like, (n, n+1)
+        The probability of each arc, as `marginals` or `calibrated_marginals` returns it.
+    threshold : float
+        The least probability of a head in a set: from `head_set_threshold`, or `Calibration.threshold`, for a chosen
+        coverage.
+    heads : array-like of ints, (n,)
+        A tree whose heads are in the sets in any case, such as the best tree. By default, the most probable head of
+        each token.
+
+    Returns
+    -------
+    list of ndarrays of int64
+        The heads in the set of each token, the most probable first; 0 = ROOT, j = token j-1. No set is empty.
+
+    Notes
+    -----
+    This is split conformal prediction [1]_ with the probability of a head as its conformity. Of all ways to choose
+    sets, such a threshold gives the smallest sets on average for a coverage, provided that the probabilities are
+    right [2]_.
+
+    The guarantee: let the threshold for a coverage c come from n tokens that the scorer was not trained on, and let a
+    new token be *exchangeable* with them: no order of the n + 1 tokens is more probable than another. Then the set of
+    the new token contains its right head with a probability of at least c, whatever the scorer. The probability is over
+    the draw of the n tokens *and* the new one. It is an average over tokens, not a promise for each kind of token: sets
+    of verbs may contain the right head less often, and those of determiners more often. The heads that are in the sets
+    in any case may by themselves be right more often than c; coverage is then greater.
+
+    The tokens of a sentence resemble each other, so they are not exchangeable with those of other sentences. If whole
+    sentences are exchangeable, as in a corpus that was shuffled and split, coverage approaches c as sentences, not
+    tokens, grow in number. With 50 sentences, expect it to be off by some points. For text of another kind than that
+    behind the threshold, nothing is guaranteed.
+
+    References
+    ----------
+    .. [1] Vovk, Gammerman and Shafer (2005), "Algorithmic learning in a random world".
+       https://doi.org/10.1007/b106715
+    .. [2] Sadinle, Lei and Wasserman (2019), "Least ambiguous set-valued classifiers with bounded error levels".
+       https://doi.org/10.1080/01621459.2017.1395341
+
+    Examples
+    --------
+    >>> from spacy_mindroot.inference import head_sets
+    >>> head_sets([[0.3, 0, 0.7], [0.95, 0.05, 0]], 0.2)
+    [array([2, 0]), array([0])]
+    """
+    p, own = _with_heads(probabilities, heads)
+    tokens = np.arange(len(p))
+    chosen = p >= threshold
+    chosen[tokens, tokens + 1] = False
+    chosen[tokens, own] = True
+    order = np.argsort(-np.where(chosen, p, -1), axis=1, kind="stable")
+    return [heads_of[:size] for heads_of, size in zip(order, np.count_nonzero(chosen, axis=1).tolist(), strict=True)]
+
+
+def head_set_threshold(
+    probabilities: Sequence[npt.ArrayLike],
+    gold_heads: Sequence[npt.ArrayLike],
+    coverage: float,
+    *,
+    heads: Sequence[npt.ArrayLike] | None = None,
+) -> float:
+    """Return the threshold with which `head_sets` contain the right heads with a chosen probability.
+
+    Parameters
+    ----------
+    probabilities : sequence of array-likes, (n, n+1) each
+        The probability of each arc, for sentences that the scorer was not trained on.
+    gold_heads : sequence of array-likes of ints, (n,) each
+        The right heads, 0 = ROOT; -1 if unknown.
+    coverage : float
+        The probability, above 0 and below 1.
+    heads : sequence of array-likes of ints, (n,) each
+        As for `head_sets`.
+
+    Returns
+    -------
+    float
+        The k-th largest conformity, where k = ceil((N + 1) coverage) and N is the number of known heads. The
+        conformity of a token is the probability of its right head, or 1 if that is in the set in any case. 0 if k > N:
+        the sets then contain all heads.
+
+    Raises
+    ------
+    CalibrationError
+        If the coverage is out of range, or no head is known.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.inference import head_set_threshold
+    >>> head_set_threshold([[[0.3, 0, 0.7], [0.95, 0.05, 0]]] * 50, [[2, 0], [0, 1]] * 25, 0.7)
+    0.3
+    """
+    if not 0 < coverage < 1:
+        raise CalibrationError(f"coverage is {shown(coverage)}. It must be above 0 and below 1.")
+    found = []
+    for k, (arcs, gold) in enumerate(zip(probabilities, gold_heads, strict=True)):
+        p, own = _with_heads(arcs, None if heads is None else heads[k])
+        right: npt.NDArray[Any] = np.asarray(gold)
+        known = np.flatnonzero(right != MISSING)
+        found.append(np.where(right == own, 1.0, p[np.arange(len(p)), np.maximum(right, 0)])[known])
+    conformity = np.sort(np.concatenate([np.empty(0), *found]))
+    if len(conformity) == 0:
+        raise CalibrationError("no token has a known head, so there is nothing to choose a threshold by.")
+    place = math.ceil(round((len(conformity) + 1) * coverage, 9))
+    return float(conformity[-place]) if place <= len(conformity) else 0.0
+
+
+def _with_heads(
+    probabilities: npt.ArrayLike, heads: npt.ArrayLike | None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.integer[Any]]]:
+    p = np.asarray(probabilities, dtype=np.float64)
+    return p, p.argmax(axis=1) if heads is None else np.asarray(heads)

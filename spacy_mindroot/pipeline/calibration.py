@@ -1,0 +1,112 @@
+"""Calibrates a pipeline, and the callback with which `spacy train` does so for each pipeline that it saves."""
+
+# No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..errors import CalibrationError
+from ..inference.calibration import Calibration
+from .held_out import HeldOut, cross_validate, find_mind_root, read_annotation, score_held_out
+from .reading import sentence_bounds
+
+__all__ = ["calibrate", "make_calibrate_callback", "set_calibration"]
+
+Corpus = Callable[[Language], Iterable[Example]]
+
+_KEY = "calibration"  # in the meta of a pipeline
+
+
+def calibrate(nlp: Language, gold: Iterable[Doc], name: str | None = None) -> tuple[Calibration, HeldOut]:
+    """Calibrate the probabilities of a pipeline on annotated Docs that it was not trained on.
+
+    nlp (Language): The pipeline. Its `mind_root` and its meta get the calibration.
+    gold (Iterable[Doc]): Docs with heads, labels and sentence boundaries. Heads may be missing here and there.
+    name (Optional[str]): The name of the component. By default, the first `mind_root` is taken.
+    RETURNS (tuple[Calibration, HeldOut]): The calibration, and what it was fitted to.
+    RAISES (CalibrationError): If there is nothing to calibrate or to calibrate with.
+    """
+    held_out = score_held_out(nlp, (read_annotation(doc) for doc in gold), name)
+    calibration = held_out.fit()
+    set_calibration(nlp, calibration, name)
+    return calibration, held_out
+
+
+def set_calibration(nlp: Language, calibration: Calibration | None, name: str | None = None) -> None:
+    """Set the calibration of a pipeline's `mind_root`, and show it in the meta of the pipeline.
+
+    calibration (Optional[Calibration]): None removes the one that is there.
+    name (Optional[str]): See `calibrate`.
+    """
+    name, mind_root = find_mind_root(nlp, name)
+    mind_root.calibration = calibration
+    shown: dict[str, Any] = dict(nlp.meta.get(_KEY) or {})
+    shown.pop(name, None)
+    if calibration is not None:
+        values = calibration.to_dict()
+        del values["head_set_thresholds"]  # fifty numbers
+        shown[name] = values
+    nlp.meta[_KEY] = shown
+
+
+def make_calibrate_callback(
+    corpus: Corpus, train_corpus: Corpus | None = None, folds: int = 5, limit: int = 2000
+) -> Callable[[Language], Language]:
+    """Return a callback for `before_to_disk` under `[training]`, which calibrates each pipeline that is saved.
+
+    If there is no development set, so that most of its sentences are in the training set, too, pipelines are trained on
+    parts of the training set, and calibration uses what they predict for the others. That happens once, when training
+    begins, and takes about as long as the training itself.
+
+    corpus (Callable): The development set, `${corpora.dev}`.
+    train_corpus (Optional[Callable]): The training set, `${corpora.train}`. Without it, `corpus` is taken for held out.
+    folds (int): The number of parts of the training set for cross-validation. With 0, a pipeline without a development
+        set is not calibrated.
+    limit (int): The greatest number of Docs of `corpus` to calibrate on, since it is done for every evaluation; 0 for
+        all of them.
+    """
+    if folds < 0 or folds == 1 or limit < 0:
+        raise CalibrationError(
+            f"folds is {folds} and limit is {limit}. folds must be at least 2, or 0 for no cross-validation, and limit "
+            "at least 0."
+        )
+    fitted: list[Calibration | None] = []  # by cross-validation
+
+    def calibrate_pipeline(nlp: Language) -> Language:
+        if not fitted:
+            gold = [example.reference for example in corpus(nlp)]
+            if train_corpus is None or not _overlap(gold, (example.reference for example in train_corpus(nlp))):
+                calibrate(nlp, gold[: limit or None])
+                return nlp
+            fitted.append(_by_folds(nlp, train_corpus, folds))
+        set_calibration(nlp, fitted[0])
+        return nlp
+
+    return calibrate_pipeline
+
+
+def _by_folds(nlp: Language, train_corpus: Corpus, folds: int) -> Calibration | None:
+    if folds == 0:
+        warnings.warn(
+            "The pipeline is not calibrated, since the development set is part of the training set. Set folds under "
+            "[training.before_to_disk] to calibrate by cross-validation.",
+            stacklevel=4,
+        )
+        return None
+    return cross_validate(nlp.config, train_corpus, folds).fit(f"{folds}-fold cross-validation")
+
+
+def _overlap(dev: Iterable[Doc], train: Iterable[Doc]) -> bool:
+    """Whether more than half of the sentences of the development set, those of one or two tokens aside, are in both."""
+    known = {text for doc in train for text in _texts(doc)}
+    held_out = [text in known for doc in dev for text in _texts(doc)]
+    return 2 * sum(held_out) > len(held_out)
+
+
+def _texts(doc: Doc) -> list[str]:
+    return [doc[start:end].text for start, end in sentence_bounds(doc) if end - start > 2]

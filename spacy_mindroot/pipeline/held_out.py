@@ -1,0 +1,257 @@
+"""Arc scores and label scores of annotated sentences, to calibrate on: by a pipeline that has not seen them."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from spacy.language import Language
+from spacy.schemas import ConfigSchemaTraining
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
+from spacy.util import registry
+from thinc.api import Config
+
+from ..decoding import Heads, decode_matrices
+from ..errors import CalibrationError
+from ..inference.calibration import Calibration, fit_to_trees
+from ..labels import is_root_label
+from ..scores import FloatArray
+from ..trees import MISSING
+from .arc_labels import ArcLabels
+from .extensions import describe
+from .mind_root import MindRoot
+from .reading import check_sentences, read_heads, sentence_bounds
+
+__all__ = ["Annotation", "HeldOut", "cross_validate", "find_mind_root", "read_annotation", "score_held_out"]
+
+_EVAL_FREQUENCY = 50  # steps
+_KNOWN = 0.999  # a score on the training data
+_PATIENCE = 4  # evaluations without a better score
+
+
+class Annotation(NamedTuple):
+    """The annotation of a Doc.
+
+    words (list[str]): All tokens.
+    spaces (list[bool]): Whether a space follows each token.
+    heads (list[np.ndarray]): The heads of each sentence, (n,), 0 = ROOT; MISSING (-1) = unknown.
+    labels (list[list[str]]): The labels of each sentence; those of ROOT arcs and of unknown heads are not read.
+    """
+
+    words: list[str]
+    spaces: list[bool]
+    heads: list[npt.NDArray[np.int64]]
+    labels: list[list[str]]
+
+
+@dataclass
+class HeldOut:
+    """Annotated sentences with the scores and trees of a pipeline, one entry per sentence in each list.
+
+    matrices (list[np.ndarray]): Arc scores, (n, n+1).
+    heads (list[np.ndarray]): The decoded trees, (n,), 0 = ROOT.
+    gold_heads (list[np.ndarray]): (n,); MISSING (-1) = unknown.
+    label_scores (list[Optional[np.ndarray]]): The scores of the labels of the arcs of the decoded tree, (n, labels).
+    gold_labels (list[np.ndarray]): (n,), as columns of `label_scores`; MISSING if unknown, and the number of labels for
+        a label that the pipeline does not know.
+    """
+
+    matrices: list[FloatArray] = field(default_factory=list)
+    heads: list[Heads] = field(default_factory=list)
+    gold_heads: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    label_scores: list[npt.NDArray[np.floating[Any]] | None] = field(default_factory=list)
+    gold_labels: list[npt.NDArray[np.int64]] = field(default_factory=list)
+
+    def extend(self, other: HeldOut) -> None:
+        """Add the sentences of another."""
+        for name, values in vars(other).items():
+            getattr(self, name).extend(values)
+
+    def fit(self, method: str = "held-out") -> Calibration:
+        """Return the calibration that fits these sentences. See `inference.fit_calibration`.
+
+        RAISES (CalibrationError): If no token has a known head.
+        """
+        return fit_to_trees(
+            self.matrices, self.heads, self.gold_heads, self.label_scores, self.gold_labels, method=method
+        )
+
+
+def find_mind_root(nlp: Language, name: str | None = None) -> tuple[str, MindRoot]:
+    """Return the name and the component of a pipeline's `mind_root`.
+
+    name (Optional[str]): Its name in the pipeline. By default, the first one is taken.
+    RAISES (CalibrationError): If there is none.
+    """
+    for own, pipe in nlp.pipeline:
+        if isinstance(pipe, MindRoot) and name in (None, own):
+            return own, pipe
+    wanted = "a mind_root component" if name is None else f"a mind_root component named {name!r}"
+    raise CalibrationError(f"the pipeline does not have {wanted}. It has: {', '.join(nlp.pipe_names) or 'none'}.")
+
+
+def read_annotation(doc: Doc) -> Annotation:
+    """Return the annotation of a Doc. A Doc without sentence boundaries is one sentence."""
+    heads, deps = read_heads(doc)
+    names = {dep: doc.vocab.strings[dep] for dep in set(deps.tolist()) - {0}}
+    of_sentences, labels = [], []
+    for start, end in sentence_bounds(doc):
+        own = heads[start:end] - start + 1
+        own[own == np.arange(1, end - start + 1)] = 0
+        own[deps[start:end] == 0] = MISSING
+        of_sentences.append(own)
+        labels.append([names.get(dep, "") for dep in deps[start:end].tolist()])
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Annotation([token.text for token in doc], spaces, of_sentences, labels)
+
+
+def score_held_out(nlp: Language, gold: Iterable[Annotation], name: str | None = None) -> HeldOut:
+    """Score annotated sentences with a pipeline, up to its `mind_root`, and decode their trees.
+
+    The tokens and the sentence boundaries are those of the annotation. All else is predicted.
+
+    nlp (Language): The pipeline.
+    gold (Iterable[Annotation]): Annotated Docs. Those without any head are left out.
+    name (Optional[str]): See `find_mind_root`.
+    RAISES (MindRootError): If a Doc can't be scored or decoded.
+    """
+    name, mind_root = find_mind_root(nlp, name)
+    found = HeldOut()
+    pairs = ((_make_doc(nlp, own), own) for own in gold if any((heads != MISSING).any() for heads in own.heads))
+    with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(name)]):
+        for doc, own in nlp.pipe(pairs, as_tuples=True):
+            _add(found, doc, own, mind_root)
+    return found
+
+
+def _make_doc(nlp: Language, gold: Annotation) -> Doc:
+    starts = [i == 0 for heads in gold.heads for i in range(len(heads))]
+    return Doc(nlp.vocab, words=gold.words, spaces=gold.spaces, sent_starts=starts)
+
+
+def _add(found: HeldOut, doc: Doc, gold: Annotation, mind_root: MindRoot) -> None:
+    """Add the sentences of a Doc that has been scored."""
+    sourced = mind_root.scores.read(doc)
+    if sourced.heads is not None:
+        raise CalibrationError(
+            f"{mind_root.name} repairs the heads of another parser, so there are no arc scores to calibrate."
+        )
+    lengths = [len(matrix) for matrix in sourced.matrices]
+    if lengths != [len(heads) for heads in gold.heads]:
+        raise CalibrationError(
+            f"{describe(doc)} has arc scores for other sentences than the annotated ones. A component of the pipeline "
+            "sets sentence boundaries anew: set overwrite = false."
+        )
+    check_sentences(doc, lengths)
+    trees, faults = decode_matrices(sourced.matrices, projective=mind_root.projective)
+    if faults:
+        raise CalibrationError(
+            f"{describe(doc, faults[0].sentence)}: no tree can be decoded from its arc scores. Parse it with "
+            f"{mind_root.name} to see why."
+        )
+    names = [str(label) for label in sourced.label_names or ()]
+    numbers = {label: number for number, label in enumerate(names) if not is_root_label(label)}
+    for k, (heads, labels) in enumerate(zip(gold.heads, gold.labels, strict=True)):
+        gold_labels = np.array([numbers.get(label, len(names)) for label in labels])
+        own = None if sourced.arc_labels is None else sourced.arc_labels[k]
+        found.matrices.append(sourced.matrices[k])
+        found.heads.append(trees[k])
+        found.gold_heads.append(heads)
+        found.gold_labels.append(np.where(heads != MISSING, gold_labels, MISSING))
+        found.label_scores.append(own.scores_of_tree(trees[k]) if isinstance(own, ArcLabels) else None)
+
+
+def cross_validate(
+    config: Config, get_examples: Callable[[Language], Iterable[Example]], folds: int, *, name: str | None = None
+) -> HeldOut:
+    """Return the sentences of a corpus, each scored by a pipeline that was trained on the other parts of the corpus.
+
+    Pipelines are trained as `[training]` in the config says, with two exceptions: a part of the corpus is left out, and
+    training may end early, after twice as many steps as the pipeline takes to know the remaining parts by heart. The
+    state of the random number generators is the same afterwards as before.
+
+    config (Config): The config of the pipeline, with its sections for training.
+    get_examples (Callable[[Language], Iterable[Example]]): The corpus.
+    folds (int): The number of parts, at least 2. The Docs are dealt out in turn. There are never more parts than Docs.
+    name (Optional[str]): See `find_mind_root`.
+    RAISES (CalibrationError): If the corpus has fewer than two Docs with trees.
+    """
+    state = random.getstate(), np.random.get_state()
+    found = HeldOut()
+    try:
+        number, total = 0, folds
+        while number < total:
+            nlp = init_nlp(_without_callbacks(config))
+            examples = [
+                example
+                for example in get_examples(nlp)
+                if len(example.reference) and example.reference.has_annotation("DEP")
+            ]
+            total = min(folds, len(examples))
+            if total < 2:
+                raise CalibrationError(
+                    f"for cross-validation, at least two Docs with trees are needed; the corpus has {len(examples)}."
+                )
+            rest = [example for k, example in enumerate(examples) if k % total != number]
+            _train(nlp, rest)
+            found.extend(score_held_out(nlp, [read_annotation(e.reference) for e in examples[number::total]], name))
+            number += 1
+    finally:
+        random.setstate(state[0])
+        np.random.set_state(state[1])
+    return found
+
+
+def _without_callbacks(config: Config) -> Config:
+    copied = config.copy()
+    if not copied.get("training") or not copied.get("corpora"):
+        raise CalibrationError(
+            "the config of the pipeline has no [training] or no [corpora], so it can't be trained for cross-validation."
+        )
+    copied["training"]["before_to_disk"] = copied["training"]["before_update"] = None
+    return copied
+
+
+def _train(nlp: Language, examples: Sequence[Example]) -> None:
+    """Train a pipeline on some examples, for twice as many steps as it takes until it knows them."""
+    config = nlp.config.interpolate()
+    training = registry.resolve(config["training"], schema=ConfigSchemaTraining)
+    optimizer = training["optimizer"]
+
+    def corpus(_: Language) -> Iterable[Example]:
+        return list(examples)
+
+    best, since, end = -1.0, 0, math.inf
+    for _, info, is_best in train_while_improving(
+        nlp,
+        optimizer,
+        create_train_batches(nlp, corpus, training["batcher"], max_epochs=0),
+        create_evaluation_callback(nlp, corpus, training["score_weights"]),
+        dropout=training["dropout"],
+        accumulate_gradient=training["accumulate_gradient"],
+        patience=0,
+        max_steps=training["max_steps"],
+        eval_frequency=min(training["eval_frequency"], _EVAL_FREQUENCY),
+        exclude=training["frozen_components"],
+        annotating_components=training["annotating_components"],
+        before_update=None,
+    ):
+        step = info["step"]
+        if is_best is not None and end == math.inf:
+            best, since = (info["score"], 0) if info["score"] > best else (best, since + 1)
+            if best >= _KNOWN or since >= _PATIENCE:
+                end = 2 * step
+        if step >= end:
+            break
+    if optimizer.averages:
+        with nlp.use_params(optimizer.averages):
+            contents = nlp.to_bytes()
+        nlp.from_bytes(contents)

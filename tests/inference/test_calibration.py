@@ -1,0 +1,149 @@
+"""Calibration: parameters are found again, likelihoods are maximal, and trees stay as they are."""
+
+import numpy as np
+import pytest
+
+from generators import KINDS, random_scores, weights_of_all_trees
+from spacy_mindroot import decode, errors
+from spacy_mindroot.inference import (
+    Calibration,
+    calibrated_marginals,
+    confidence,
+    expected_calibration_error,
+    fit_calibration,
+    marginals,
+    sample,
+)
+from spacy_mindroot.inference.calibration import _best_lapse, _loss, fit_to_trees, label_probabilities
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "huge"])
+def test_mixture_against_all_trees(kind, rng):
+    for n in (1, 2, 3, 4):
+        scores = random_scores(kind, n, rng)
+        temperature, lapse = rng.uniform(0.5, 3), rng.choice([0, rng.uniform(0, 1), 1])
+        trees, weights = weights_of_all_trees(scores, single_root=True)
+        if len(trees) == 0:
+            continue
+        tempered = np.exp(weights / temperature - np.logaddexp.reduce(weights / temperature))
+        p = (1 - lapse) * tempered + lapse / len(trees)
+        expected = np.zeros((n, n + 1))
+        for tree, own in zip(trees, p, strict=True):
+            expected[np.arange(n), tree] += own
+        found = calibrated_marginals(scores, temperature=temperature, lapse=lapse)
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+        k = rng.integers(len(trees))
+        of_tree = confidence(scores, trees[k], temperature=temperature, lapse=lapse)
+        if p[k] > 0:
+            assert of_tree.tree_logprob == pytest.approx(np.log(p[k]), abs=1e-6)
+        np.testing.assert_allclose(of_tree.head_prob, expected[np.arange(n), trees[k]], atol=1e-9)
+        entropies = [-sum(q * np.log(q) for q in row if q > 0) for row in expected]
+        np.testing.assert_allclose(of_tree.head_entropy, entropies, atol=1e-7)
+
+
+def test_no_calibration_changes_nothing(rng):
+    scores = rng.normal(0, 3, (9, 10))
+    np.testing.assert_allclose(calibrated_marginals(scores, temperature=1.0), marginals(scores), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("temperature", "lapse"), [(2.0, 0.0), (0.6, 0.0), (1.5, 0.15)])
+def test_parameters_are_found_again(temperature, lapse, rng):
+    """Gold trees are drawn from the calibrated distribution of the scores."""
+    scores, gold = [], []
+    for _ in range(400):
+        matrix = rng.normal(0, 3, (8, 9))
+        scores.append(matrix)
+        drawn_from = np.zeros((8, 9)) if rng.random() < lapse else matrix / temperature
+        gold.append(sample(drawn_from, 1, rng)[0])
+    found = fit_calibration(scores, gold)
+    # In this likelihood, a little more of one makes up for a little less of the other.
+    assert found.arc_temperature == pytest.approx(temperature, rel=0.2)
+    assert found.arc_lapse == pytest.approx(lapse, abs=0.1)
+    right = np.concatenate([decode(own) == theirs for own, theirs in zip(scores, gold, strict=True)])
+
+    def error(temperature, lapse):
+        p = [confidence(s, decode(s), temperature=temperature, lapse=lapse).head_prob for s in scores]
+        return expected_calibration_error(np.concatenate(p), right)
+
+    assert error(found.arc_temperature, found.arc_lapse) < 0.03 < error(1, 0)
+    assert (found.sentences, found.tokens) == (400, 3200)
+
+
+def test_the_lapse_is_of_greatest_likelihood(rng):
+    for _ in range(20):
+        p, uniform, right = rng.uniform(0.3, 1, 50), np.full(50, 0.1), rng.random(50) < rng.uniform(0.2, 0.9)
+        found = _best_lapse(p, uniform, right)
+        losses = [_loss(p + lapse * (uniform - p), right) - np.log1p(-lapse) for lapse in np.linspace(0, 0.9, 181)]
+        own = _loss(p + found * (uniform - p), right) - np.log1p(-found)
+        assert own <= min(losses) + 1e-4
+
+
+def test_labels(rng):
+    """Labels are drawn from their scores at another temperature."""
+    scores, gold, label_scores, gold_labels = [], [], [], []
+    for _ in range(300):
+        matrix = rng.normal(0, 3, (6, 7))
+        heads = decode(matrix)
+        labels = rng.normal(0, 4, (6, 5))
+        p = label_probabilities(labels, 2.5)
+        scores.append(matrix)
+        gold.append(heads)
+        label_scores.append(labels)
+        gold_labels.append([rng.choice(5, p=row) for row in p])
+    found = fit_calibration(scores, gold, label_scores=label_scores, gold_labels=gold_labels)
+    assert found.label_temperature == pytest.approx(2.5, rel=0.2) and found.label_lapse < 0.1
+    # Without them, and where no head is right, there is nothing to fit.
+    for missing in ({}, {"label_scores": [None] * 300, "gold_labels": gold_labels}):
+        assert fit_calibration(scores, gold, **missing).label_temperature == 1
+
+
+def test_label_probabilities_with_labels_that_are_impossible():
+    found = label_probabilities([[0, -np.inf, 0], [1, -np.inf, -np.inf]], 2.0, 0.5)
+    np.testing.assert_allclose(found, [[0.5, 0, 0.5], [1, 0, 0]])
+
+
+def test_a_handful_of_tokens_gives_no_extremes(rng):
+    scores = rng.normal(0, 3, (4, 5))
+    for gold in (decode(scores), [0, 1, -1, -1], [-1, -1, -1, 1]):
+        found = fit_calibration([scores], [gold])
+        assert 0.2 < found.arc_temperature < 8 and found.arc_lapse < 0.75
+
+
+def test_what_does_not_fit():
+    scores = np.zeros((2, 3))
+    with pytest.raises(errors.CalibrationError, match="no token has a known head"):
+        fit_calibration([scores], [[-1, -1]])
+    with pytest.raises(errors.CalibrationError, match="other lengths"):
+        fit_calibration([scores], [[0]])
+    with pytest.raises(errors.NoTreeError):
+        fit_calibration([[[1, 0, -np.inf], [1, -np.inf, 0]]], [[0, 0]])
+    for wrong in ({"temperature": 0}, {"temperature": np.nan}, {"temperature": 1, "lapse": 1.1}):
+        with pytest.raises(errors.CalibrationError, match="temperature"):
+            calibrated_marginals(scores, **wrong)
+
+
+def test_calibrations_are_plain_data():
+    one = Calibration(1.5, 0.1, 2.0, 0.0, {"90": 0.2}, 3, 30, "5-fold cross-validation")
+    assert Calibration.from_dict(one.to_dict() | {"of_a_later_version": 1}) == one
+    assert one.threshold(0.9) == one.threshold(0.8901) == 0.2
+    with pytest.raises(errors.CalibrationError, match=r"from 0\.5 to 0\.99"):
+        one.threshold(0.2)
+    with pytest.raises(errors.CalibrationError, match="Fit it anew"):
+        Calibration().threshold(0.9)
+    with pytest.raises(errors.CalibrationError):
+        Calibration.from_dict({"arc_temperature": -1.0})
+
+
+def test_expected_calibration_error():
+    assert expected_calibration_error([], []) == 0
+    assert expected_calibration_error([1.0, 0.95, 0.15], [True, False, False]) == pytest.approx((0.95 + 0.15) / 3)
+
+
+def test_partial_annotation_counts_where_it_is(rng):
+    scores = [rng.normal(0, 3, (5, 6)) for _ in range(30)]
+    heads = [decode(own) for own in scores]
+    gold = [np.where(rng.random(5) < 0.5, own, -1) for own in heads]
+    found = fit_to_trees(scores, heads, gold)
+    assert found.tokens == sum((own != -1).sum() for own in gold)
+
+
