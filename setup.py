@@ -9,7 +9,7 @@ from setuptools.errors import CompileError, ExecError, PlatformError
 WINDOWS = sys.platform == "win32"
 HEADERS = (
     *("rows", "arborescence", "root_constraint", "parallel", "decode"),
-    *("kbest", "projective", "numbers", "matrix_tree", "sampling"),
+    *("kbest", "projective", "numbers", "matrix_tree", "sampling", "rules"),
 )
 
 
@@ -45,6 +45,7 @@ setup(
         for name, options in (
             ("core._core", ()),
             ("core._inference", ()),
+            ("core._rules", ()),
             ("pipeline._annotate", ()),
             ("arc_scorer._lstm", ("-ffp-contract=fast",)),  # products and sums of floats in one instruction
         )
