@@ -127,8 +127,8 @@ def decode_labelled(
 
     The problem is NP-hard: with a single label, `unique` asks for the best path through all tokens. Real sentences
     take one to three nodes on average. After `max_nodes` of them the search ends with the best valid tree that it has
-    found. If it has found none, it goes depth-first until it has, for at most as many nodes again; if there are `planar`
-    rules, among projective trees.
+    found. If it has found none, it goes depth-first until it has, for at most as many nodes again, and if there are
+    `planar` rules, among projective trees.
 
     A label is preferred to another of equal score if it comes first; the tree is the same for the same scores on every
     machine.

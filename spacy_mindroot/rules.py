@@ -593,6 +593,9 @@ class CompiledRules:
         The classes that each rule covers, and those that it does not allow below.
     other : ndarray of uint8, (planar rules,)
         Whether the rule is about other arcs.
+    paired : ndarray of uint8, (planar rules,)
+        Whether the rule is hard, and so is one of the other kind for the same labels. Some arcs then clash whatever the
+        rest of the tree is.
     unique_prices, leaf_prices, planar_prices : ndarrays of float64
         The price of each rule.
     """
@@ -606,6 +609,7 @@ class CompiledRules:
     leaf: npt.NDArray[np.uint8]
     planar: npt.NDArray[np.uint8]
     other: npt.NDArray[np.uint8]
+    paired: npt.NDArray[np.uint8]
     unique_prices: npt.NDArray[np.float64]
     leaf_prices: npt.NDArray[np.float64]
     planar_prices: npt.NDArray[np.float64]
@@ -660,6 +664,16 @@ def compile_rules(rules: Rules, labels: tuple[str, ...]) -> CompiledRules:
     for way in rules.direction:
         covered = [k for k, label in enumerate(labels) if way.covers(label)]
         prices[np.ix_(range(len(tags)), from_tokens, [1 if way.side == "right" else 0], covered)] += way.price
+    planar = np.ascontiguousarray(table[u + 2 * f :])
+    hard = [
+        (rule.which, tuple(row))
+        for rule, row in zip(rules.planar, planar.tolist(), strict=True)
+        if rule.price == math.inf
+    ]
+    paired = [
+        {("own", tuple(row)), ("other", tuple(row))} <= {*hard} and rule.price == math.inf
+        for rule, row in zip(rules.planar, planar.tolist(), strict=True)
+    ]
     return CompiledRules(
         labels=labels,
         rules=rules,
@@ -668,8 +682,9 @@ def compile_rules(rules: Rules, labels: tuple[str, ...]) -> CompiledRules:
         prices=prices,
         unique=np.ascontiguousarray(table[:u]),
         leaf=np.ascontiguousarray(table[u : u + 2 * f].reshape(2, f, len(signatures))),
-        planar=np.ascontiguousarray(table[u + 2 * f :]),
+        planar=planar,
         other=np.array([rule.which == "other" for rule in rules.planar], dtype=np.uint8),
+        paired=np.array(paired, dtype=np.uint8),
         unique_prices=np.array([rule.price for rule in rules.unique], dtype=np.float64),
         leaf_prices=np.array([rule.price for rule in rules.leaf], dtype=np.float64),
         planar_prices=np.array([rule.price for rule in rules.planar], dtype=np.float64),

@@ -35,6 +35,7 @@ cdef extern from "rules.hh" namespace "mindroot" nogil:
         const uint8_t* below
         const uint8_t* planar
         const uint8_t* other
+        const uint8_t* paired
         const double* unique_prices
         const double* leaf_prices
         const double* planar_prices
@@ -74,6 +75,7 @@ def search(
     cdef const uint8_t[:, :, ::1] leaf = rules.leaf
     cdef const uint8_t[:, ::1] planar = rules.planar
     cdef const uint8_t[::1] other = rules.other
+    cdef const uint8_t[::1] paired = rules.paired
     cdef const double[::1] unique_prices = rules.unique_prices
     cdef const double[::1] leaf_prices = rules.leaf_prices
     cdef const double[::1] planar_prices = rules.planar_prices
@@ -91,6 +93,7 @@ def search(
     tables.below = &leaf[1, 0, 0] if tables.n_leaf else NULL
     tables.planar = _bytes(planar)
     tables.other = &other[0] if tables.n_planar else NULL
+    tables.paired = &paired[0] if tables.n_planar else NULL
     tables.unique_prices = _doubles(unique_prices)
     tables.leaf_prices = _doubles(leaf_prices)
     tables.planar_prices = _doubles(planar_prices)

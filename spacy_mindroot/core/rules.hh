@@ -19,7 +19,7 @@ struct RuleTables {
     const double* prices;          // (dependent kinds, head kinds, 2, labels)
     int n_unique, n_leaf, n_planar;
     const std::uint8_t *unique, *leaf, *below, *planar;  // (rules, classes) each
-    const std::uint8_t* other;                           // (planar rules,)
+    const std::uint8_t *other, *paired;                  // (planar rules,)
     const double *unique_prices, *leaf_prices, *planar_prices;
 };
 
@@ -56,7 +56,7 @@ public:
           charged_(std::size_t(rules.n_planar) * scores_.size(), 0),
           heads_(n),
           chosen_(n),
-          first_(columns_) {
+          count_(columns_) {
         std::uint8_t* mask = masks_.data() + classes_;
         for (auto [from, count] : {std::pair(rules.unique, rules.n_unique), std::pair(rules.leaf, rules.n_leaf),
                                    std::pair(rules.below, rules.n_leaf), std::pair(rules.planar, rules.n_planar)})
@@ -271,6 +271,7 @@ private:
             chosen_[token] = best_[cell];
         }
         value_ = node.bound;
+        hardest_ = FORBIDDEN;
         test_unique(node);
         test_leaf(node);
         test_planar(node);
@@ -286,21 +287,55 @@ private:
         return true;
     }
 
+    // What a token loses at least, compared with its arc in the tree, if it may not have the classes in `where` on the
+    // arc from `column`.
+    double regret(int row, int column, const std::uint8_t* where) const {
+        double best = FORBIDDEN;
+        for (int other = 0; other < columns_; ++other) {
+            const std::size_t cell = std::size_t(row) * columns_ + other;
+            if (column != ANY && other != column) {
+                best = std::max(best, scores_[cell]);
+            } else {
+                for (int k = 0; k < classes_; ++k)
+                    if (!where[k]) best = std::max(best, cells_[cell * classes_ + k]);
+            }
+        }
+        return scores_[std::size_t(row) * columns_ + heads_[row]] - best;
+    }
+
+    // Whether a violation is the one to divide the node by, so far: it seems to cost the most to avoid.
+    bool hardest(double loss) {
+        if (!(loss > hardest_)) return false;
+        hardest_ = loss;
+        return true;
+    }
+
     void test_unique(Node& node) {
         for (int rule = 0; rule < rules_.n_unique; ++rule) {
             const int number = 1 + rule;
             const std::uint8_t* where = mask(number);
-            std::fill(first_.begin(), first_.end(), NONE);
-            for (int token = 0; token < n_; ++token) {
-                const int head = heads_[token];
-                if (!where[chosen_[token]] || unique_done_[std::size_t(rule) * columns_ + head]) continue;
-                if (first_[head] == NONE) {
-                    first_[head] = token;
-                    continue;
+            const double amount = rules_.unique_prices[rule];
+            std::fill(count_.begin(), count_.end(), 0);
+            for (int token = 0; token < n_; ++token)
+                if (where[chosen_[token]] && !unique_done_[std::size_t(rule) * columns_ + heads_[token]])
+                    ++count_[heads_[token]];
+            for (int head = 0; head <= n_; ++head) {
+                if (count_[head] < 2) continue;
+                value_ -= (count_[head] - 1) * amount;
+                int first = NONE;
+                double most = FORBIDDEN, loss = 0;  // of the dependents but the one that loses the most
+                for (int token = 0; token < n_; ++token) {
+                    if (heads_[token] != head || !where[chosen_[token]]) continue;
+                    const double own = std::min(regret(token, head, where), amount);
+                    if (own > most) {
+                        if (first != NONE) loss += most;
+                        first = token;
+                        most = own;
+                    } else {
+                        loss += own;
+                    }
                 }
-                value_ -= rules_.unique_prices[rule];
-                if (!node.branches.empty()) continue;
-                const int first = first_[head];
+                if (!hardest(loss)) continue;
                 node.branches = {{{drop, first, head, number, rule}},
                                  {{keep, first, head, number, rule},
                                   {price_others, first, head, number, rule},
@@ -313,12 +348,22 @@ private:
         for (int rule = 0; rule < rules_.n_leaf; ++rule) {
             const int number = leaf_mask_ + rule, below = below_mask_ + rule;
             const std::uint8_t *where = mask(number), *not_allowed = mask(below);
+            const double amount = rules_.leaf_prices[rule];
+            std::fill(count_.begin(), count_.end(), 0);
             for (int token = 0; token < n_; ++token) {
                 const int head = heads_[token];
-                if (head == 0 || !not_allowed[chosen_[token]] || !where[chosen_[head - 1]]) continue;
-                if (leaf_done_[std::size_t(rule) * columns_ + head]) continue;
-                value_ -= rules_.leaf_prices[rule];
-                if (!node.branches.empty()) continue;
+                if (head != 0 && not_allowed[chosen_[token]] && where[chosen_[head - 1]] &&
+                    !leaf_done_[std::size_t(rule) * columns_ + head])
+                    ++count_[head];
+            }
+            for (int head = 1; head <= n_; ++head) {
+                if (count_[head] == 0) continue;
+                value_ -= count_[head] * amount;
+                double loss = 0;
+                for (int token = 0; token < n_; ++token)
+                    if (heads_[token] == head && not_allowed[chosen_[token]])
+                        loss += std::min(regret(token, head, not_allowed), amount);
+                if (!hardest(std::min(loss, regret(head - 1, ANY, where)))) continue;
                 node.branches = {{{drop, head - 1, ANY, number, rule}},
                                  {{keep, head - 1, ANY, number, rule},
                                   {price_others, head - 1, head, below, rule},
@@ -336,8 +381,23 @@ private:
                 const std::uint8_t* own = charged + std::size_t(token) * columns_;
                 if (!where[chosen_[token]] || own[heads_[token]]) continue;
                 if (!(rules_.other[rule] ? crosses_other(token + 1) : crosses_own(token + 1))) continue;
-                value_ -= rules_.planar_prices[rule];
-                if (!node.branches.empty()) continue;
+                const double amount = rules_.planar_prices[rule];
+                value_ -= amount;
+                double loss = std::min(amount, regret(token, heads_[token], where));
+                if (const int crossing = rules_.paired[rule] ? crossing_arc(token + 1) : 0) {
+                    const int upper = heads_[crossing - 1];
+                    if (!hardest(std::min(loss, regret(crossing - 1, upper, mask(ALL))))) continue;
+                    Edits kept{{keep, crossing - 1, upper, ALL, rule}};
+                    for (int head = 0; head <= n_; ++head)
+                        if (head != token + 1 && clashes(token + 1, head, crossing, upper))
+                            kept.push_back({drop, token, head, number, rule});
+                    node.branches = {{{drop, crossing - 1, upper, ALL, rule}}, std::move(kept)};
+                    continue;
+                }
+                for (const int dependent : reason_)
+                    loss = std::min(loss, regret(dependent - 1, heads_[dependent - 1], mask(ALL)));
+                if (!hardest(loss)) continue;
+                node.branches.clear();
                 Edits kept;
                 for (const int dependent : reason_) {
                     node.branches.push_back(kept);
@@ -403,6 +463,19 @@ private:
         return false;
     }
 
+    // The dependent of the first arc that clashes with the arc to a token; 0 if there is none.
+    int crossing_arc(int token) const {
+        for (int dependent = 1; dependent <= n_; ++dependent)
+            if (clashes(token, heads_[token - 1], dependent, heads_[dependent - 1])) return dependent;
+        return 0;
+    }
+
+    // Whether the arc to a token breaks a rule about crossing arcs, "own" or "other", whatever the rest of the tree is.
+    static bool clashes(int token, int head, int dependent, int upper) {
+        if (upper == 0) return std::min(token, head) < dependent && dependent < std::max(token, head) && head != 0;
+        return spans(token, head, dependent, upper);
+    }
+
     // Whether an arc reaches from between a token and its head to beyond the token.
     static bool spans(int token, int head, int one, int other) {
         const int low = std::min(token, head), high = std::max(token, head);
@@ -427,9 +500,9 @@ private:
     std::vector<std::uint8_t*> raised_;
     std::vector<const Edits*> chain_;
     std::vector<std::int32_t> heads_, chosen_;
-    std::vector<int> first_, path_, reason_, wrong_;
+    std::vector<int> count_, path_, reason_, wrong_;
     std::deque<Node> nodes_;
-    double value_ = 0;
+    double value_ = 0, hardest_ = 0;
     RulesFound found_;
 };
 

@@ -9,9 +9,10 @@ exclude the tree but together keep every tree and its weight:
 - leaf, a dependent of token t: either t has none of the labels, or it has, and then every dependent of t that is not
   allowed pays the price.
 - planar, token p: one of the arcs that make its arc cross is absent, or all are present, and then p pays the price on
-  every head on which they make it cross.
+  every head on which they make it cross. Where both rules about p are hard, a single arc often suffices.
 
 The price of a hard rule is infinite. Once a child has imposed a price on single arcs, the relaxation knows it exactly.
+Of several violations, the one divides the node that seems to cost the most to avoid.
 
 `search` has the signature of `_rules.search` and takes the same steps in the same order, so that results are equal to
 the last bit.
@@ -191,10 +192,11 @@ class _Search:
         tokens = np.arange(self.n)
         classes = best[tokens, heads]
         branches: Branches = []
-        value = bound
-        for price, divide in self.broken(heads.tolist(), classes.tolist(), done, charged):
+        value, hardest = bound, -math.inf
+        for price, loss, divide in self.broken(heads.tolist(), classes.tolist(), cells, scores, done, charged):
             value -= price
-            branches = branches or divide
+            if loss > hardest:
+                hardest, branches = loss, divide
         if value > self.value:
             self.value, self.heads, self.labels = value, heads, self.label[tokens, heads, classes]
         return _Node(parent, edits, parent.depth + 1 if parent else 0, bound, branches)
@@ -235,48 +237,59 @@ class _Search:
         return cells, done, charged
 
     def broken(
-        self, heads: list[int], classes: list[int], done: set[Any], charged: set[Any]
-    ) -> Iterator[tuple[float, Branches]]:
-        """Yield what each violation costs that the scores don't contain yet, and the branches that deal with it."""
+        self, heads: list[int], classes: list[int], cells: Any, scores: Any, done: set[Any], charged: set[Any]
+    ) -> Iterator[tuple[float, float, Branches]]:
+        """Yield the violations whose price the scores do not contain yet.
+
+        Each with its price, an estimate of what it costs to avoid it, and the branches that deal with it.
+        """
+
+        def regret(token: int, column: int, number: int) -> float:
+            other = cells[token][:, ~self.masks[number]].max(axis=1, initial=-math.inf)
+            if column != ANY:
+                other = np.where(np.arange(self.n + 1) == column, other, scores[token])
+            return float(scores[token, heads[token]] - other.max())
+
         for rule, price in enumerate(self.rules.unique_prices.tolist()):
             number = 1 + rule
-            seen: dict[int, int] = {}
-            for token, head in enumerate(heads):
-                if not self.masks[number][classes[token]] or (UNIQUE_DONE, rule, head) in done:
+            for head in range(self.n + 1):
+                tokens = [
+                    token for token in range(self.n) if heads[token] == head and self.masks[number][classes[token]]
+                ]
+                if len(tokens) < 2 or (UNIQUE_DONE, rule, head) in done:
                     continue
-                if head not in seen:
-                    seen[head] = token
-                    continue
-                first = seen[head]
-                yield (
-                    price,
-                    [
-                        [(DROP, first, head, number, rule)],
-                        [
-                            (KEEP, first, head, number, rule),
-                            (PRICE_OTHERS, first, head, number, rule),
-                            (UNIQUE_DONE, first, head, number, rule),
-                        ],
-                    ],
-                )
+                first, most, loss = tokens[0], -math.inf, 0.0
+                for token in tokens:
+                    own = min(regret(token, head, number), price)
+                    if own > most:
+                        loss += most if most > -math.inf else 0.0
+                        first, most = token, own
+                    else:
+                        loss += own
+                kept = [
+                    (KEEP, first, head, number, rule),
+                    (PRICE_OTHERS, first, head, number, rule),
+                    (UNIQUE_DONE, first, head, number, rule),
+                ]
+                yield (len(tokens) - 1) * price, loss, [[(DROP, first, head, number, rule)], kept]
         for rule, price in enumerate(self.rules.leaf_prices.tolist()):
             number, below = self.leaf_mask + rule, self.below_mask + rule
-            for token, head in enumerate(heads):
-                if head == 0 or not self.masks[below][classes[token]] or not self.masks[number][classes[head - 1]]:
+            for head in range(1, self.n + 1):
+                tokens = [
+                    token for token in range(self.n) if heads[token] == head and self.masks[below][classes[token]]
+                ]
+                if not tokens or not self.masks[number][classes[head - 1]] or (LEAF_DONE, rule, head) in done:
                     continue
-                if (LEAF_DONE, rule, head) in done:
-                    continue
-                yield (
-                    price,
-                    [
-                        [(DROP, head - 1, ANY, number, rule)],
-                        [
-                            (KEEP, head - 1, ANY, number, rule),
-                            (PRICE_OTHERS, head - 1, head, below, rule),
-                            (LEAF_DONE, head - 1, head, below, rule),
-                        ],
-                    ],
-                )
+                loss = 0.0
+                for token in tokens:
+                    loss += min(regret(token, head, below), price)
+                kept = [
+                    (KEEP, head - 1, ANY, number, rule),
+                    (PRICE_OTHERS, head - 1, head, below, rule),
+                    (LEAF_DONE, head - 1, head, below, rule),
+                ]
+                loss = min(loss, regret(head - 1, ANY, number))
+                yield len(tokens) * price, loss, [[(DROP, head - 1, ANY, number, rule)], kept]
         for rule, price in enumerate(self.rules.planar_prices.tolist()):
             number = self.planar_mask + rule
             crossing = _crossing_other if self.rules.other[rule] else _crossing_own
@@ -287,13 +300,25 @@ class _Search:
                 if found is None:
                     continue
                 arcs, wrong = found
-                kept = [(KEEP, dependent - 1, heads[dependent - 1], ALL, rule) for dependent in arcs]
-                branches: Branches = [
-                    [*kept[:i], (DROP, dependent - 1, heads[dependent - 1], ALL, rule)]
-                    for i, dependent in enumerate(arcs)
-                ]
-                prices = [(PRICE, token, other, number, rule) for other in wrong if (rule, token, other) not in charged]
-                yield price, [*branches, [*kept, *prices]]
+                loss = min(price, regret(token, head, number))
+                clash = _crossing_arc(heads, token + 1) if self.rules.paired[rule] else 0
+                if clash:
+                    upper = heads[clash - 1]
+                    kept = [(KEEP, clash - 1, upper, ALL, rule)]
+                    for other in range(self.n + 1):
+                        if other != token + 1 and _clashes(token + 1, other, clash, upper):
+                            kept.append((DROP, token, other, number, rule))
+                    yield price, min(loss, regret(clash - 1, upper, ALL)), [[(DROP, clash - 1, upper, ALL, rule)], kept]
+                    continue
+                branches: Branches = []
+                kept = []
+                for dependent in arcs:
+                    arc = (dependent - 1, heads[dependent - 1], ALL, rule)
+                    branches.append([*kept, (DROP, *arc)])
+                    kept.append((KEEP, *arc))
+                    loss = min(loss, regret(dependent - 1, heads[dependent - 1], ALL))
+                kept += [(PRICE, token, other, number, rule) for other in wrong if (rule, token, other) not in charged]
+                yield price, loss, [*branches, kept]
 
 
 def _path(heads: list[int], token: int) -> list[int]:
@@ -336,6 +361,21 @@ def _crossing_other(heads: list[int], token: int) -> tuple[list[int], list[int]]
         wrong = [other for other in [*path, 0] if _spans(token, other, dependent, upper)]
         return [dependent, *path], wrong
     return None
+
+
+def _crossing_arc(heads: list[int], token: int) -> int:
+    """Return the dependent of the first arc that clashes with the arc to a token; 0 if there is none."""
+    for dependent, upper in enumerate(heads, 1):
+        if _clashes(token, heads[token - 1], dependent, upper):
+            return dependent
+    return 0
+
+
+def _clashes(token: int, head: int, dependent: int, upper: int) -> bool:
+    """Whether the arc to a token breaks one of the rules about crossing arcs, whatever the rest of the tree is."""
+    if upper == 0:
+        return head != 0 and min(token, head) < dependent < max(token, head)
+    return _spans(token, head, dependent, upper)
 
 
 def _spans(token: int, head: int, one: int, other: int) -> bool:
