@@ -12,6 +12,7 @@ from .decoding import constrain_scores, decode, decode_batch, greedy_heads
 from .errors import MindRootError
 from .labelled import decode_labelled
 from .repair import repair_heads
+from .rule_learning import learn_rules
 from .rules import Rules
 from .score_file import read_score_file, write_score_file
 from .scores import reduce_labels
@@ -36,6 +37,7 @@ __all__ = [
     "install_extensions",
     "is_projective",
     "is_tree",
+    "learn_rules",
     "read_score_file",
     "reduce_labels",
     "repair_heads",

@@ -79,6 +79,8 @@ class _Rule:
             values = (value,) if isinstance(value, str) else tuple(value)
             if not all(isinstance(one, str) and one for one in values):
                 raise RulesError(f"{self.kind}: {key} must be a list of non-empty strings; found {str(value)[:100]}.")
+            if "pos" not in key:
+                values = tuple(map(_standard, values))
             object.__setattr__(self, key, values)
         if not self.name:
             object.__setattr__(self, "name", self._default_name())

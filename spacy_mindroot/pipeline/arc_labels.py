@@ -44,6 +44,16 @@ class ArcLabels(ABC):
     def of_all_arcs(self) -> Labels:
         """Return the best label of every arc, (n, n+1)."""
 
+    def scores_of_all_arcs(self) -> npt.NDArray[np.floating[Any]] | None:
+        """Return the log-probability of every label of every arc; None, the default, if they are not known.
+
+        With them, `mind_root` can choose labels and arcs together, under rules.
+
+        RETURNS (Optional[np.ndarray]): Shape (n, n+1, labels), in the order of `doc._.arc_label_names`; -inf for a
+            label that the arc can't have.
+        """
+        return None
+
     def __len__(self) -> int:
         return self.shape[0]
 

@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,16 +12,18 @@ import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.util import minibatch
 
 from ..constraints import Constraints
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
-from ..errors import CountError, DecodingError, LabelsError, NotEnoughMemoryError
+from ..errors import CountError, DecodingError, LabelsError, NotEnoughMemoryError, RulesError
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidence_of, margin
 from ..inference.next_best import kbest_matrix
 from ..labels import SPACY_ROOT, is_root_label
+from ..rule_learning import MAX_VIOLATION, MIN_SUPPORT, learn_rules
 from ..scores import FloatArray, to_count
 from .annotate import (
     Hashes,
@@ -38,6 +40,7 @@ from .arc_labels import score_all_labels
 from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, Trees, describe, install_extensions, read_extension
 from .reading import check_sentences, read_arc_constraints
 from .sources import ScoreSource, SourcedScores, to_source
+from .valid_trees import LEARNT, ValidTrees, labelled_trees
 
 __all__ = ["MindRoot", "make_mind_root"]
 
@@ -61,6 +64,7 @@ _MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 
         "projective": False,
         "kbest": 1,
         "confidence": False,
+        "rules": None,
         "root_label": SPACY_ROOT,
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
@@ -89,6 +93,7 @@ def make_mind_root(
     root_label: str,
     fallback_label: str,
     scorer: Callable[..., dict[str, Any]] | None,
+    rules: str | dict[str, Any] | None = None,
 ) -> "MindRoot":
     """Make the component from its config. See `MindRoot` for the settings."""
     install_extensions()
@@ -102,6 +107,7 @@ def make_mind_root(
         root_label=root_label,
         fallback_label=fallback_label,
         scorer=scorer,
+        rules=rules,
     )
 
 
@@ -116,6 +122,11 @@ class _Sentences(NamedTuple):
     sourced: SourcedScores
     constraints: list[Constraints] | None
     matrices: list[FloatArray]
+
+    @property
+    def to_decode(self) -> list[FloatArray]:
+        """The matrices whose trees are not known yet."""
+        return self.matrices if self.sourced.heads is None else []
 
 
 class MindRoot(Pipe):
@@ -140,6 +151,10 @@ class MindRoot(Pipe):
     confidence (bool): Whether to set `token._.head_prob` and `token._.head_entropy`, and `span._.tree_logprob` and
         `span._.tree_margin` of each sentence. See `inference.confidence` and `inference.tree_margin`. These attributes,
         and `span._.trees`, are None once the heads that they describe have changed.
+    rules (Optional[str | dict]): Rules that every tree must meet; the best labelled tree that does is written. None,
+        "ud" (Universal Dependencies), "learnt" (learnt from the corpus when the pipeline is initialized), or a table of
+        rules as for `Rules.from_dict`. Needs the scores of all labels, which `arc_scorer` has, and `kbest = 1`. Parts
+        of speech count if an earlier component has set them. See `decode_labelled`.
     root_label (str): The label of the root. spaCy itself expects "ROOT", for example in `noun_chunks`.
     fallback_label (str): The label of an arc that has no other.
     scorer (Optional[Callable]): Evaluates the trees for `spacy train` and `spacy evaluate`.
@@ -157,6 +172,7 @@ class MindRoot(Pipe):
         root_label: str = SPACY_ROOT,
         fallback_label: str = "dep",
         scorer: Callable[..., dict[str, Any]] | None = None,
+        rules: str | dict[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.scores = to_source(scores)
@@ -167,6 +183,7 @@ class MindRoot(Pipe):
         self.root_label = root_label
         self.fallback_label = fallback_label
         self.scorer = scorer
+        self.valid_trees = ValidTrees(rules, name)
         self._hashed: tuple[Any, Hashes] | None = None
         self._check_settings()
 
@@ -199,9 +216,39 @@ class MindRoot(Pipe):
                 else:
                     handle_error(self.name, self, [doc], error)
 
+    @property
+    def rules(self) -> str | Mapping[str, Any] | None:
+        """The setting `rules`."""
+        return self.valid_trees.setting
+
+    @rules.setter
+    def rules(self, setting: str | Mapping[str, Any] | None) -> None:
+        self.valid_trees.change(setting)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        min_support: int = MIN_SUPPORT,
+        max_violation: float = MAX_VIOLATION,
+    ) -> None:
+        """Learn rules from the examples if `rules` is "learnt". Nothing else is initialized.
+
+        get_examples (Callable[[], Iterable[Example]]): Returns examples with gold trees.
+        nlp (Optional[Language]): Not used.
+        min_support (int): As for `learn_rules`.
+        max_violation (float): As for `learn_rules`.
+        """
+        if self.rules == LEARNT:
+            trees = labelled_trees(example.reference for example in get_examples())
+            self.valid_trees.learnt = learn_rules(trees, min_support=min_support, max_violation=max_violation)
+
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the settings, which `Language.from_bytes` would not take from the config."""
-        settings: bytes = srsly.msgpack_dumps({name: getattr(self, name) for name in self._SETTINGS})
+        settings: bytes = srsly.msgpack_dumps(
+            {name: getattr(self, name) for name in self._SETTINGS} | {"learnt_rules": self.valid_trees.to_dict()}
+        )
         return settings
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "MindRoot":
@@ -209,23 +256,31 @@ class MindRoot(Pipe):
         settings = srsly.msgpack_loads(bytes_data)
         for name in self._SETTINGS:
             setattr(self, name, settings.get(name, getattr(self, name)))
+        self.valid_trees.from_dict(settings.get("learnt_rules"))
         self._check_settings()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write nothing: the settings are in the config.cfg of the pipeline."""
+        """Write the learnt rules, if there are any. The settings are in the config.cfg of the pipeline."""
+        self.valid_trees.to_disk(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "MindRoot":
-        """Read nothing, so that the settings in `spacy.load(..., config=...)` take effect."""
+        """Read the learnt rules alone, so that the settings in `spacy.load(..., config=...)` take effect."""
+        self.valid_trees.from_disk(path)
         return self
 
-    _SETTINGS = ("keep_scores", "projective", "kbest", "confidence", "root_label", "fallback_label")
+    _SETTINGS = ("keep_scores", "projective", "kbest", "confidence", "rules", "root_label", "fallback_label")
 
     def _check_settings(self) -> None:
         if to_count(self.kbest, "kbest") > 1 and self.projective:
             raise CountError(
                 f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = "
                 "true, leave it at 1."
+            )
+        if self.kbest > 1 and self.valid_trees:
+            raise CountError(
+                f"{self.name}: kbest is {self.kbest}, but the k best trees need not be valid under the rules. Leave it "
+                "at 1, or set rules = null."
             )
         if not self.root_label or not self.fallback_label:
             raise LabelsError(
@@ -241,11 +296,11 @@ class MindRoot(Pipe):
         batch: list[tuple[Doc, _Sentences | Exception]] = []
         for doc in docs:
             try:
-                batch.append((doc, self._read(doc)))
+                batch.append((doc, self._read_valid(doc) if self.valid_trees else self._read(doc)))
             except Exception as error:
                 batch.append((doc, error))
         heads, faults = decode_matrices(
-            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in read.matrices],
+            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in read.to_decode],
             projective=self.projective,
         )
         at = 0
@@ -253,7 +308,7 @@ class MindRoot(Pipe):
             if isinstance(read, Exception):
                 yield doc, read
                 continue
-            own = range(at, at + len(read.matrices))
+            own = range(at, at + len(read.to_decode))
             at = own.stop
             try:
                 for fault in faults:
@@ -284,6 +339,21 @@ class MindRoot(Pipe):
         constraints = read_arc_constraints(doc, arc_constraints, lengths)
         pairs = zip(constraints, sourced.matrices, strict=True)
         return _Sentences(sourced, constraints, [own.mask(matrix) if own else matrix for own, matrix in pairs])
+
+    def _read_valid(self, doc: Doc) -> _Sentences:
+        """Read a Doc, and find the best valid trees of its sentences."""
+        read = self._read(doc)
+        if len(doc) == 0:
+            return read
+        if read.sourced.relabel is not None:
+            raise RulesError(
+                f"{self.name}: the scores come from heads that are there already, and rules need the scores of all "
+                "labels. Set rules = null, and mend the trees with `spacy mindroot repair --rules`."
+            )
+        sourced = self.valid_trees.decode(
+            doc, read.sourced, read.constraints, read.matrices, projective=self.projective
+        )
+        return read._replace(sourced=sourced)
 
     def _write(self, doc: Doc, sentences: _Sentences, heads: list[Heads]) -> None:
         """Write the trees of a Doc. Whatever can fail comes before the first change to it."""

@@ -77,6 +77,7 @@ def test_config_and_defaults():
         "projective": False,
         "kbest": 1,
         "confidence": False,
+        "rules": None,
         "root_label": "ROOT",
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1", "ignore_punct": False},
