@@ -259,6 +259,13 @@ def repair_cli(
         metavar="LABEL",
         help="Label for a demoted root (default: parataxis, or dep without UPOS)",
     ),
+    rules: str | None = typer.Option(
+        None,
+        "--rules",
+        metavar="RULES",
+        help="Also mend trees that break rules, with the fewest changes of heads and labels: ud, for the syntax of "
+        "Universal Dependencies, or a JSON file of rules (default: none)",
+    ),
 ) -> None:
     """Turn the basic trees of CoNLL-U files into single-rooted trees, changing the fewest arcs.
 
@@ -268,7 +275,7 @@ def repair_cli(
     """
     from .repair import run
 
-    run(source, out, check, report, demoted_label, skip_invalid)
+    run(source, out, check, report, demoted_label, skip_invalid, rules)
 
 
 @mindroot.command("vote")
@@ -303,6 +310,13 @@ def vote_cli(
         metavar="LABEL",
         help="Label for a word whose root arc lost, if no file has another (default: parataxis, or dep without UPOS)",
     ),
+    rules: str | None = typer.Option(
+        None,
+        "--rules",
+        metavar="RULES",
+        help="Elect the labelled tree with the most votes of those that meet rules: ud, for the syntax of Universal "
+        "Dependencies, or a JSON file of rules (default: none)",
+    ),
 ) -> None:
     """Combine several parsers' output into one parse: the single-rooted tree whose arcs have the most votes.
 
@@ -311,4 +325,4 @@ def vote_cli(
     """
     from .vote import run
 
-    run(files, out, weights, demoted_label)
+    run(files, out, weights, demoted_label, rules)
