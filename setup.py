@@ -9,7 +9,7 @@ from setuptools.errors import CompileError, ExecError, PlatformError
 WINDOWS = sys.platform == "win32"
 HEADERS = (
     *("rows", "arborescence", "root_constraint", "parallel", "decode"),
-    *("kbest", "projective", "numbers", "matrix_tree", "sampling", "confidence", "inside_outside"),
+    *("kbest", "projective", "numbers", "matrix_tree", "sampling", "confidence", "inside_outside", "rules"),
 )
 LAYER_HEADERS = ("vectors", "lstm", "layers", "ngrams")
 
@@ -49,6 +49,7 @@ setup(
         for name, options in (
             ("core._core", ()),
             ("core._inference", ()),
+            ("core._rules", ()),
             ("pipeline._annotate", ()),
             # Products and sums of floats in one instruction.
             ("arc_scorer._lstm", ("-ffp-contract=fast",)),

@@ -118,7 +118,9 @@ def _measured(
         )
     threshold = calibration.threshold(COVERAGE)
     sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, found.heads, strict=True)]
-    inside = [h in of for own, gold in zip(sets, found.gold_heads, strict=True) for of, h in zip(own, gold, strict=True)]
+    inside = [
+        h in of for own, gold in zip(sets, found.gold_heads, strict=True) for of, h in zip(own, gold, strict=True)
+    ]
     ends = np.cumsum([len(own) for own in found.heads])[:-1]
     expected = np.array([part.mean() for part in np.split(p * q, ends)])
     true = np.split(labelled, ends)

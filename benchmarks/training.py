@@ -63,6 +63,20 @@ class Run:
 
 def train(config: Config, treebank: Path, *, parser: str, seed: int, seconds: float) -> Run:
     """Trains a pipeline on `treebank`/train.spacy for `seconds` of CPU time, evaluation on dev.spacy included."""
+    nlp, progress = train_pipeline(config, treebank, seed=seed, seconds=seconds)
+    dev_path = treebank / "dev.spacy"
+    return Run(
+        treebank=treebank.name,
+        parser=parser,
+        seed=seed,
+        **progress,
+        dev=count(nlp, dev_path) if dev_path.exists() else None,
+        test=count(nlp, treebank / "test.spacy"),
+    )
+
+
+def train_pipeline(config: Config, treebank: Path, *, seed: int, seconds: float) -> tuple[Language, dict[str, Any]]:
+    """Return the pipeline that `train` evaluates, and the figures of a Run about its training."""
     set_current_ops(NumpyOps(use_blis=False))
     dev_path = treebank / "dev.spacy"
     has_dev = dev_path.exists()
@@ -103,17 +117,12 @@ def train(config: Config, treebank: Path, *, parser: str, seed: int, seconds: fl
         with averaged():
             best, best_step = nlp.to_bytes(), step
     nlp.from_bytes(best)
-    return Run(
-        treebank=treebank.name,
-        parser=parser,
-        seed=seed,
-        cpu_seconds=cpu_seconds,
-        steps=step,
-        best_step=best_step,
-        words_per_second=words / cpu_seconds,
-        dev=count(nlp, dev_path) if has_dev else None,
-        test=count(nlp, treebank / "test.spacy"),
-    )
+    return nlp, {
+        "cpu_seconds": cpu_seconds,
+        "steps": step,
+        "best_step": best_step,
+        "words_per_second": words / cpu_seconds,
+    }
 
 
 def make_config(parser: str, treebank: Path, seed: int) -> Config:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from .decoding import constrain_scores, decode, decode_batch, greedy_heads
 from .errors import MindRootError
+from .labelled import decode_labelled
 from .repair import repair_heads
+from .rule_learning import learn_rules
+from .rules import Rules
 from .score_file import read_score_file, write_score_file
 from .scores import reduce_labels
 from .trees import count_roots, is_projective, is_tree, tree_weight
@@ -23,16 +26,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MindRootError",
+    "Rules",
     "TangledTreeWarning",
     "arc_votes",
     "constrain_scores",
     "count_roots",
     "decode",
     "decode_batch",
+    "decode_labelled",
     "greedy_heads",
     "install_extensions",
     "is_projective",
     "is_tree",
+    "learn_rules",
     "read_score_file",
     "reduce_labels",
     "render",

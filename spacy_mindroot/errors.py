@@ -26,11 +26,14 @@ __all__ = [
     "NoHeadError",
     "NoRootError",
     "NoTreeError",
+    "NoValidTreeError",
     "NotEnoughMemoryError",
+    "RulesError",
     "ScoreFileError",
     "ScoreRangeError",
     "ScoresShapeError",
     "ScoresTypeError",
+    "SearchLimitError",
     "SeedError",
     "SentenceMismatchError",
     "SentenceTooLongError",
@@ -94,6 +97,14 @@ class NoTreeError(DecodingError):
     """Every token has an allowed head, but the allowed arcs form no tree, or no single-rooted one."""
 
 
+class NoValidTreeError(DecodingError):
+    """There are trees with one root, but each of them breaks a hard rule."""
+
+
+class SearchLimitError(DecodingError):
+    """The search for a valid tree reached its limit before it found one."""
+
+
 class NotEnoughMemoryError(DecodingError, MemoryError):
     """There is not enough memory to decode a sentence or to hold its trees."""
 
@@ -132,6 +143,10 @@ class CalibrationError(MindRootError):
 
 class CountError(MindRootError):
     """A number of trees or threads is not an int, or is out of range."""
+
+
+class RulesError(MindRootError):
+    """Rules for labelled trees are not as they should be."""
 
 
 class SeedError(MindRootError):

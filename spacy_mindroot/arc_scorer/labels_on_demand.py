@@ -49,20 +49,30 @@ class LabelsOnDemand(ArcLabels):
         with_root[roots, 0] = 0
         return with_root
 
-    def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]]:
-        with one_thread():
-            scores = self._ops.to_numpy(self._scores.of_tree(self._sentence, heads))
-        with_root = np.empty((len(scores), scores.shape[1] + 1), dtype=scores.dtype)
-        with_root[:, 0] = -np.inf
-        with_root[:, 1:] = scores
-        roots = heads == 0
-        with_root[roots] = -np.inf
-        with_root[roots, 0] = 0
-        return with_root
-
     def of_all_arcs(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        with one_thread():
+            best = [self._ops.to_numpy(part.argmax(axis=3)[0]) + 1 for part in self._scores.of_all_arcs(self._own())]
+        labels: npt.NDArray[Any] = np.concatenate(best)
+        labels[:, 0] = 0
+        return labels.astype(self.dtype)
+
+    def scores_of_all_arcs(self) -> npt.NDArray[np.floating[Any]]:
+        with one_thread():
+            parts = [self._ops.to_numpy(part[0]) for part in self._scores.of_all_arcs(self._own())]
+        scores = np.concatenate(parts)
+        found = np.empty((*scores.shape[:2], scores.shape[2] + 1), dtype=scores.dtype)
+        found[:, :, 0] = -np.inf
+        logits = found[:, :, 1:]
+        np.subtract(scores, scores.max(axis=2, keepdims=True), out=logits)
+        logits -= np.log(np.exp(logits).sum(axis=2, keepdims=True))
+        found[:, 0] = -np.inf
+        found[:, 0, 0] = 0
+        return found
+
+    def _own(self) -> Group:
+        """Return the group with this sentence alone."""
         n = self.shape[0]
-        own = replace(
+        return replace(
             self._group,
             sentences=self._group.sentences[self._row : self._row + 1],
             starts=self._group.starts[self._row : self._row + 1],
@@ -70,8 +80,3 @@ class LabelsOnDemand(ArcLabels):
             tokens=self._group.tokens[self._row : self._row + 1, :n],
             real=self._group.real[self._row : self._row + 1, :n],
         )
-        with one_thread():
-            best = [self._ops.to_numpy(part.argmax(axis=3)[0]) + 1 for part in self._scores.of_all_arcs(own)]
-        labels: npt.NDArray[Any] = np.concatenate(best)
-        labels[:, 0] = 0
-        return labels.astype(self.dtype)

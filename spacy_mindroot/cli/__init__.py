@@ -472,6 +472,13 @@ def repair_cli(
         metavar="LABEL",
         help="Label for a demoted root (default: parataxis, or dep without UPOS)",
     ),
+    rules: str | None = typer.Option(
+        None,
+        "--rules",
+        metavar="RULES",
+        help="Also mend trees that break rules, with the fewest changes of heads and labels: ud, for the syntax of "
+        "Universal Dependencies, or a JSON file of rules (default: none)",
+    ),
 ) -> None:
     """Turn the basic trees of CoNLL-U files into single-rooted trees, changing the fewest arcs.
 
@@ -481,7 +488,7 @@ def repair_cli(
     """
     from .repair import run
 
-    run(source, out, check, report, demoted_label, skip_invalid)
+    run(source, out, check, report, demoted_label, skip_invalid, rules)
 
 
 @mindroot.command("parse")
@@ -637,6 +644,13 @@ def vote_cli(
         metavar="LABEL",
         help="Label for a word whose root arc lost, if no file has another (default: parataxis, or dep without UPOS)",
     ),
+    rules: str | None = typer.Option(
+        None,
+        "--rules",
+        metavar="RULES",
+        help="Elect the labelled tree with the most votes of those that meet rules: ud, for the syntax of Universal "
+        "Dependencies, or a JSON file of rules (default: none)",
+    ),
 ) -> None:
     """Combine several parsers' output into one parse: the single-rooted tree whose arcs have the most votes.
 
@@ -645,7 +659,7 @@ def vote_cli(
     """
     from .vote import run
 
-    run(files, out, weights, demoted_label)
+    run(files, out, weights, demoted_label, rules)
 
 
 @mindroot.command("show")

@@ -18,8 +18,8 @@ from ..audit.corpus import GoldSentence, load_pipeline
 from ..inference.arc_confidence import confidences_of
 from ..inference.calibration import Calibration, expected_calibration_error, label_probabilities
 from ..inference.conformal import head_sets
-from ..pipeline.calibration import set_calibration
 from ..labels import SPACY_ROOT, UD_ROOT
+from ..pipeline.calibration import set_calibration
 from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
 from ..trees import MISSING
 from .corpora import read_for

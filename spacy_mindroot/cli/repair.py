@@ -15,9 +15,10 @@ import typer
 from wasabi import table
 
 from ..conllu import Sentence, conllu_files, read_pieces
-from ..conllu.repair import ArcChange, enhanced_root_disagrees, repair_sentence
+from ..conllu.repair import ArcChange, enhanced_root_disagrees, pos_of_sentence, repair_sentence
 from ..errors import ConlluError
 from ..repair import looks_zero_based
+from ..rules import Rules, to_rules
 from .files import PathsError, check_label, errors_as_messages, opened_to_read, outputs, printable
 from .rewriting import Progress, made_folders, opened_conllu, refuse_lost_files, rewritten, shown_name
 
@@ -38,6 +39,8 @@ class Counts:
     reasons (Counter): Words that change, for each reason.
     enhanced (int): Sentences whose enhanced layer has another root.
     unreadable (int): Sentences that are not CoNLL-U, or have no heads.
+    broken_before, broken_after (Counter): Violations of each rule, if there are rules. Those before are counted in
+        single-rooted trees.
     """
 
     sentences: int = 0
@@ -48,6 +51,16 @@ class Counts:
     reasons: Counter[str] = field(default_factory=Counter)
     enhanced: int = 0
     unreadable: int = 0
+    broken_before: Counter[str] = field(default_factory=Counter)
+    broken_after: Counter[str] = field(default_factory=Counter)
+
+    def rules_table(self) -> str:
+        """Return the violations of each rule, before and after."""
+        rows = [
+            (name, f"{count:,}", f"{self.broken_after[name]:,}") for name, count in self.broken_before.most_common()
+        ]
+        rows.append(("all", f"{self.broken_before.total():,}", f"{self.broken_after.total():,}"))
+        return str(table(rows, header=("Violations of rules", "before", "after"), aligns=("l", "r", "r"), max_col=60))
 
     def table(self) -> str:
         """Return the counts, one per line."""
@@ -75,6 +88,7 @@ class _Job:
     skip_invalid: bool
     demoted_label: str | None
     to_stderr: bool  # messages, because CoNLL-U goes to standard output
+    rules: Rules | None = None
     report: BinaryIO | None = None
     counts: Counts = field(default_factory=Counts)
     shown: int = 0
@@ -92,12 +106,15 @@ class _Job:
         self.counts.sentences += 1
         self.counts.words += len(sentence)
         try:
-            changes = repair_sentence(sentence, demoted_label=self.demoted_label)
+            changes = repair_sentence(sentence, demoted_label=self.demoted_label, rules=self.rules)
         except ConlluError as error:
             if not (self.check or self.skip_invalid):
                 raise
             self.unreadable(error)
             return False
+        if self.rules is not None:
+            self.counts.broken_after.update(_violations(sentence, self.rules, []))
+            self.counts.broken_before.update(_violations(sentence, self.rules, changes))
         self.counts.malformed += bool(changes)
         for change in changes:
             self._record(change)
@@ -121,6 +138,8 @@ class _Job:
         if self.shown > _SHOWN and not self.check:
             self.say(f"... and {self.shown - _SHOWN:,} more changes; --report FILE lists all.")
         self.say(self.counts.table())
+        if self.rules is not None:
+            self.say(self.counts.rules_table())
 
 
 def run(
@@ -130,10 +149,12 @@ def run(
     report: Path | None,
     demoted_label: str | None,
     skip_invalid: bool = False,
+    rules: str | None = None,
 ) -> None:
     """Run the command. See `spacy mindroot repair --help`."""
     job = _Job(check, skip_invalid, demoted_label, to_stderr=str(out) == "-")
     with errors_as_messages(nothing_written=not check):
+        job.rules = None if rules is None else to_rules(rules, what="--rules").hard
         if check == (out is not None):
             raise PathsError("give a file or folder to write to, or --check to write none.")
         check_label(demoted_label)
@@ -218,3 +239,15 @@ def _shown_enhanced(sentence: Sentence) -> str:
     return (
         f"{where}: word {root} is the root of the basic layer, but not of the enhanced one (DEPS), which stays as it is"
     )
+
+
+def _violations(sentence: Sentence, rules: Rules, changes: Sequence[ArcChange]) -> list[str]:
+    """Return the names of the rules that a tree breaks, once for each violation, with these changes undone.
+
+    Changes that made the tree single-rooted are not undone.
+    """
+    heads, labels = sentence.heads.copy(), sentence.labels.copy()
+    for change in changes:
+        if change.why in rules.names or change.why == "rules":
+            heads[change.word - 1], labels[change.word - 1] = int(change.old_head), change.old_label
+    return [violation.rule for violation in rules.violations(heads, labels, pos_of_sentence(sentence))]

@@ -14,6 +14,7 @@ from wasabi import table
 from ..conllu import read_pieces, vote_sentence
 from ..conllu.vote import in_step
 from ..errors import VoteError
+from ..rules import Rules, to_rules
 from .files import check_label, errors_as_messages, opened_to_read, outputs, refuse_same_files
 from .rewriting import Progress, opened_conllu, rewritten, shown_name
 
@@ -40,7 +41,7 @@ class Counts:
         return str(table(rows, aligns=("l", "r"), max_col=60))
 
 
-def run(files: list[Path], out: Path, weights: str | None, demoted_label: str | None) -> None:
+def run(files: list[Path], out: Path, weights: str | None, demoted_label: str | None, rules: str | None = None) -> None:
     """Run the command. See `spacy mindroot vote --help`."""
     with errors_as_messages(nothing_written=True):
         if len(files) < 2:
@@ -51,16 +52,21 @@ def run(files: list[Path], out: Path, weights: str | None, demoted_label: str | 
         for file in files:
             refuse_same_files(FILE=file, out=out)
         numbers = _to_weights(weights, len(files))
+        known = None if rules is None else to_rules(rules, what="--rules").hard
         with outputs() as opened, opened_conllu(opened, out, files[0]) as output:
-            counts = vote_files(files, output, numbers, demoted_label)
+            counts = vote_files(files, output, numbers, demoted_label, known)
     with errors_as_messages():  # from here on, the file has been written
         typer.echo(counts.table(), err=str(out) == "-")
 
 
 def vote_files(
-    files: Sequence[Path], out: BinaryIO, weights: list[float] | None, demoted_label: str | None = None
+    files: Sequence[Path],
+    out: BinaryIO,
+    weights: list[float] | None,
+    demoted_label: str | None = None,
+    rules: Rules | None = None,
 ) -> Counts:
-    """Write the first file with the winning heads and labels.
+    """Write the first file with the winning heads and labels, of those that meet the rules.
 
     RAISES (ConlluError): If the files are not parses of the same words. The message names file and line.
     """
@@ -77,7 +83,7 @@ def vote_files(
             counts.sentences += 1
             counts.words += len(first)
             counts.unanimous += all(other.heads == first.heads and other.labels == first.labels for other in others)
-            counts.changed += vote_sentence(sentences, weights, demoted_label=demoted_label)
+            counts.changed += vote_sentence(sentences, weights, demoted_label=demoted_label, rules=rules)
     return counts
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..errors import HeadsError
+from ..errors import HeadsError, NoValidTreeError, SearchLimitError
 from ..labels import UD_ROOT, is_root_label
+from ..mending import mend_tree
 from ..repair import looks_like_punctuation, repair_heads, repair_labels
+from ..rules import Rules
 from ..trees import MISSING, is_tree, shown_cycle
+from .columns import FEATS
 from .sentence import DEPREL, DEPS, HEAD, UPOS, Sentence
 
-__all__ = ["ArcChange", "enhanced_root_disagrees", "is_well_formed", "repair_sentence"]
+__all__ = ["ArcChange", "enhanced_root_disagrees", "is_well_formed", "pos_of_sentence", "repair_sentence"]
 
 _ROOT_CELL = UD_ROOT.encode()
 
@@ -66,17 +69,72 @@ def is_well_formed(sentence: Sentence) -> bool:
 
 
 def repair_sentence(
-    sentence: Sentence, *, root_label: str = UD_ROOT, demoted_label: str | None = None
+    sentence: Sentence, *, root_label: str = UD_ROOT, demoted_label: str | None = None, rules: Rules | None = None
 ) -> list[ArcChange]:
     """Repair the basic tree of a sentence in place. See `repair.repair_heads` and `repair.repair_labels`.
+
+    With rules, the single-rooted tree is then mended with the fewest changes of heads and labels, see
+    `mending.mend_tree`.
 
     sentence (Sentence): Only HEAD and DEPREL of words that change are written.
     root_label (str): The label of a new root. If the sentence spells its root label in another way, that spelling is
         used.
     demoted_label (Optional[str]): The label of a word that is no longer a root.
-    RETURNS (list[ArcChange]): The changes, in order.
-    RAISES (ConlluError): If no word has a head.
+    rules (Optional[Rules]): Rules that the tree must meet. Those with a price are left out.
+    RETURNS (list[ArcChange]): The changes, in order. `why` is the name of the rule that a word broke, or "rules" if it
+        changes so that another word can meet one.
+    RAISES (ConlluError): If no word has a head, or if no tree meets the rules.
     """
+    changes = _repair_roots(sentence, root_label, demoted_label)
+    return changes if rules is None else _mended(sentence, rules, changes)
+
+
+def pos_of_sentence(sentence: Sentence) -> list[str | None]:
+    """Return the part of speech of each word as rules see it: the feature `ExtPos` if there is one, else UPOS."""
+    pos: list[str | None] = [*sentence.column(UPOS)]
+    for k, row in enumerate(sentence.rows):
+        if b"ExtPos=" in row[FEATS]:
+            features = dict(feature.partition("=")[::2] for feature in row[FEATS].decode("utf8", "replace").split("|"))
+            pos[k] = features.get("ExtPos", pos[k])
+    return pos
+
+
+def _mended(sentence: Sentence, rules: Rules, changes: list[ArcChange]) -> list[ArcChange]:
+    """Mend a single-rooted tree in place. Returns its changes together with those made before."""
+    heads, labels, pos = sentence.heads.copy(), sentence.labels, pos_of_sentence(sentence)
+    broken = {violation.token: violation.rule for violation in reversed(rules.hard.violations(heads, labels, pos))}
+    if not broken:
+        return changes
+    try:
+        tree = mend_tree(heads, labels, rules, pos=pos)
+    except (NoValidTreeError, SearchLimitError) as error:
+        raise sentence.fault(1, f"begins a sentence that can't be mended: {error}") from error
+    by_word = {change.word: change for change in changes}
+    for word, (head, label) in enumerate(zip(tree.heads.tolist(), tree.labels, strict=True), 1):
+        if head == heads[word - 1] and label == labels[word - 1]:
+            continue
+        first = by_word.get(word) or ArcChange(
+            file=sentence.source,
+            line=sentence.line_of(word),
+            sent_id=sentence.sent_id,
+            word=word,
+            form=sentence.words[word - 1],
+            old_head=sentence.rows[word - 1][HEAD].decode(),
+            old_label=labels[word - 1],
+            head="",
+            label="",
+            why=broken.get(word, "rules"),
+            cycle=None,
+        )
+        by_word[word] = first._replace(head=str(head), label=label)
+        if head != heads[word - 1]:
+            sentence.replace(word, HEAD, str(head))
+        if label != labels[word - 1]:
+            sentence.replace(word, DEPREL, label)
+    return [by_word[word] for word in sorted(by_word)]
+
+
+def _repair_roots(sentence: Sentence, root_label: str, demoted_label: str | None) -> list[ArcChange]:
     if is_well_formed(sentence):
         return []
     words, labels = sentence.words, sentence.labels

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from ..errors import ConlluError
+from ..errors import ConlluError, NoValidTreeError, SearchLimitError
+from ..mending import vote_labelled
 from ..repair import looks_like_punctuation, repair_labels
+from ..rules import Rules
 from ..trees import MISSING
 from ..voting import vote_heads, vote_labels
+from .repair import pos_of_sentence
 from .sentence import DEPREL, FORM, HEAD, UPOS, Sentence
 
 __all__ = ["check_same_words", "in_step", "vote_sentence"]
 
 
 def vote_sentence(
-    sentences: Sequence[Sentence], weights: Sequence[float] | None = None, *, demoted_label: str | None = None
+    sentences: Sequence[Sentence],
+    weights: Sequence[float] | None = None,
+    *,
+    demoted_label: str | None = None,
+    rules: Rules | None = None,
 ) -> int:
     """Write the winning tree and its labels to the first of the sentences, in place.
 
@@ -25,8 +32,9 @@ def vote_sentence(
     weights (Optional[Sequence[float]]): The weight of each parse.
     demoted_label (Optional[str]): The label of a former root for which no parse has a label. See
         `repair.repair_labels`.
+    rules (Optional[Rules]): Rules that the tree must meet, apart from those with a price. See `mending.vote_labelled`.
     RETURNS (int): The number of words of the first sentence whose head or label has changed.
-    RAISES (ConlluError): If words differ, or if no word has a head in any of the sentences.
+    RAISES (ConlluError): If words differ, if no word has a head in any of the sentences, or if no tree meets the rules.
     """
     first = sentences[0]
     check_same_words(sentences)
@@ -41,6 +49,12 @@ def vote_sentence(
         voted: list[str] = names[0]
     else:
         voted = [label or "_" for label in vote_labels(heads, parses, names, weights)]
+    if rules is not None and rules.violations(heads, [name.replace("_", "") for name in voted], pos_of_sentence(first)):
+        try:
+            tree = vote_labelled(parses, names, rules, weights, pos=pos_of_sentence(first))
+        except (NoValidTreeError, SearchLimitError) as error:
+            raise first.fault(1, f"begins a sentence without a valid tree: {error}") from error
+        heads, voted = tree.heads.tolist(), tree.labels
     pos: list[str | None] = [*first.column(UPOS)]
     is_punct = [looks_like_punctuation(word, tag) for word, tag in zip(first.words, pos, strict=True)]
     labels = repair_labels(voted, first.heads, heads, pos=pos, is_punct=is_punct, demoted_label=demoted_label)

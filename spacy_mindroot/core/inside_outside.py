@@ -22,9 +22,7 @@ __all__ = ["inside_outside"]
 Node = tuple[str, int, int]
 
 
-def inside_outside(
-    scores: npt.NDArray[np.floating], single_root: bool = True
-) -> tuple[float, npt.NDArray[np.float64]]:
+def inside_outside(scores: npt.NDArray[np.floating], single_root: bool = True) -> tuple[float, npt.NDArray[np.float64]]:
     """Return the partition function of projective trees, and the probability of each arc.
 
     Parameters

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -275,26 +275,22 @@ def labels_with_probabilities(
     if len(arc_labels) != len(heads):
         return labels_of_trees(doc, arc_labels, label_hashes, heads), None
     hashes: list[Hashes] = []
-    found: list[npt.NDArray[np.floating[Any]] | None] = []
+    probabilities: list[float | None] = []
     for k, (labels, sentence) in enumerate(zip(arc_labels, heads, strict=True)):
         scores = None
         if isinstance(labels, ArcLabels) and labels.shape == (len(sentence), len(sentence) + 1):
             scores = labels.scores_of_tree(sentence)
-        found.append(scores)
         if scores is None:
             hashes.append(_hashes_of_tree(doc, k, labels, label_hashes, sentence))
-        else:
-            hashes.append(label_hashes.take(scores.argmax(axis=1)))
-    flat = np.concatenate([label_hashes[:0], *hashes])
-    if all(scores is None for scores in found):
-        return flat, None
-    probabilities: list[float | None] = []
-    for scores, sentence in zip(found, heads, strict=True):
-        if scores is None:
             probabilities += [None] * len(sentence)
         else:
+            chosen = cast(ArcLabels, labels).choose(scores)
+            hashes.append(label_hashes.take(chosen))
             of_labels = label_probabilities(scores, calibration.label_temperature, calibration.label_lapse)
-            probabilities += of_labels.max(axis=1).tolist()
+            probabilities += of_labels[np.arange(len(chosen)), chosen].tolist()
+    flat = np.concatenate([label_hashes[:0], *hashes])
+    if all(probability is None for probability in probabilities):
+        return flat, None
     roots = np.concatenate([sentence == 0 for sentence in heads])
     for i in np.flatnonzero((flat == 0) & ~roots).tolist():
         probabilities[i] = None

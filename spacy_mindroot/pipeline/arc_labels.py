@@ -47,11 +47,26 @@ class ArcLabels(ABC):
     def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]] | None:
         """Return the scores of all labels of the arc to each token; None, the default, if they are not known.
 
-        With them, `mind_root` computes the probabilities of labels. `of_tree` must return the labels that score best.
+        With them, `mind_root` computes the probabilities of labels.
 
         heads (np.ndarray): As for `of_tree`.
         RETURNS (Optional[np.ndarray]): Log-probabilities, or logits, (n, labels), in the order of
             `doc._.arc_label_names`; -inf for a label that the arc can't have.
+        """
+        return None
+
+    def choose(self, scores: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.integer[Any]]:
+        """Return what `of_tree` does, given `scores_of_tree` of the same heads: by default, the labels that score best."""
+        best: npt.NDArray[np.integer[Any]] = scores.argmax(axis=1)
+        return best
+
+    def scores_of_all_arcs(self) -> npt.NDArray[np.floating[Any]] | None:
+        """Return the log-probability of every label of every arc; None, the default, if they are not known.
+
+        With them, `mind_root` can choose labels and arcs together, under rules.
+
+        RETURNS (Optional[np.ndarray]): Shape (n, n+1, labels), in the order of `doc._.arc_label_names`; -inf for a
+            label that the arc can't have.
         """
         return None
 

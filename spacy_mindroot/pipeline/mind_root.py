@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,18 +12,20 @@ import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.util import minibatch
 
 from ..constraints import Constraints
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
-from ..errors import CalibrationError, CountError, DecodingError, LabelsError, NotEnoughMemoryError
+from ..errors import CalibrationError, CountError, DecodingError, LabelsError, NotEnoughMemoryError, RulesError
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidences_of, margin, margins_of
 from ..inference.calibration import Calibration
 from ..inference.conformal import COVERAGES, head_sets
 from ..inference.next_best import kbest_matrix
 from ..labels import SPACY_ROOT, is_root_label
+from ..rule_learning import MAX_VIOLATION, MIN_SUPPORT, learn_rules
 from ..scores import FloatArray, to_count
 from .annotate import (
     Hashes,
@@ -41,6 +43,7 @@ from .arc_labels import score_all_labels
 from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, Trees, describe, install_extensions, read_extension
 from .reading import check_sentences, read_arc_constraints
 from .sources import ScoreSource, SourcedScores, to_source
+from .valid_trees import LEARNT, ValidTrees, labelled_trees
 
 __all__ = ["MindRoot", "make_mind_root"]
 
@@ -66,6 +69,7 @@ _MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 
         "kbest": 1,
         "confidence": False,
         "coverage": 0.0,
+        "rules": None,
         "root_label": SPACY_ROOT,
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
@@ -95,6 +99,7 @@ def make_mind_root(
     fallback_label: str,
     scorer: Callable[..., dict[str, Any]] | None,
     coverage: float = 0.0,
+    rules: str | dict[str, Any] | None = None,
 ) -> "MindRoot":
     """Make the component from its config. See `MindRoot` for the settings."""
     install_extensions()
@@ -109,6 +114,7 @@ def make_mind_root(
         root_label=root_label,
         fallback_label=fallback_label,
         scorer=scorer,
+        rules=rules,
     )
 
 
@@ -123,6 +129,11 @@ class _Sentences(NamedTuple):
     sourced: SourcedScores
     constraints: list[Constraints] | None
     matrices: list[FloatArray]
+
+    @property
+    def to_decode(self) -> list[FloatArray]:
+        """The matrices whose trees are not known yet."""
+        return self.matrices if self.sourced.heads is None else []
 
 
 class MindRoot(Pipe):
@@ -151,6 +162,10 @@ class MindRoot(Pipe):
     coverage (float): If greater than 0, `token._.head_set` holds the heads that contain the right one with this
         probability, from 0.5 to 0.99. See `inference.head_sets`. Needs `confidence`, and a calibration: without one,
         there are no head sets.
+    rules (Optional[str | dict]): Rules that every tree must meet; the best labelled tree that does is written. None,
+        "ud" (Universal Dependencies), "learnt" (learnt from the corpus when the pipeline is initialized), or a table of
+        rules as for `Rules.from_dict`. Needs the scores of all labels, which `arc_scorer` has, and `kbest = 1`. Parts
+        of speech count if an earlier component has set them. See `decode_labelled`.
     root_label (str): The label of the root. spaCy itself expects "ROOT", for example in `noun_chunks`.
     fallback_label (str): The label of an arc that has no other.
     scorer (Optional[Callable]): Evaluates the trees for `spacy train` and `spacy evaluate`.
@@ -173,6 +188,7 @@ class MindRoot(Pipe):
         root_label: str = SPACY_ROOT,
         fallback_label: str = "dep",
         scorer: Callable[..., dict[str, Any]] | None = None,
+        rules: str | dict[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.scores = to_source(scores)
@@ -185,6 +201,7 @@ class MindRoot(Pipe):
         self.root_label = root_label
         self.fallback_label = fallback_label
         self.scorer = scorer
+        self.valid_trees = ValidTrees(rules, name)
         self._hashed: tuple[Any, Hashes] | None = None
         self._check_settings()
 
@@ -217,14 +234,43 @@ class MindRoot(Pipe):
                 else:
                     handle_error(self.name, self, [doc], error)
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the settings, which `Language.from_bytes` would not take from the config, and the calibration.
+    @property
+    def rules(self) -> str | Mapping[str, Any] | None:
+        """The setting `rules`."""
+        return self.valid_trees.setting
 
-        exclude (Iterable[str]): "cfg" leaves out the calibration.
+    @rules.setter
+    def rules(self, setting: str | Mapping[str, Any] | None) -> None:
+        self.valid_trees.change(setting)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        min_support: int = MIN_SUPPORT,
+        max_violation: float = MAX_VIOLATION,
+    ) -> None:
+        """Learn rules from the examples if `rules` is "learnt". Nothing else is initialized.
+
+        get_examples (Callable[[], Iterable[Example]]): Returns examples with gold trees.
+        nlp (Optional[Language]): Not used.
+        min_support (int): As for `learn_rules`.
+        max_violation (float): As for `learn_rules`.
+        """
+        if self.rules == LEARNT:
+            trees = labelled_trees(example.reference for example in get_examples())
+            self.valid_trees.learnt = learn_rules(trees, min_support=min_support, max_violation=max_violation)
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Return the settings, which `Language.from_bytes` would not take from the config, and what was learnt.
+
+        exclude (Iterable[str]): "cfg" leaves out the calibration and the learnt rules.
         """
         settings = {name: getattr(self, name) for name in self._SETTINGS}
         if "cfg" not in exclude:
             settings["calibration"] = None if self.calibration is None else self.calibration.to_dict()
+            settings["learnt_rules"] = self.valid_trees.to_dict()
         contents: bytes = srsly.msgpack_dumps(settings)
         return contents
 
@@ -236,39 +282,56 @@ class MindRoot(Pipe):
         settings = srsly.msgpack_loads(bytes_data)
         for name in self._SETTINGS:
             setattr(self, name, settings.get(name, getattr(self, name)))
-        if "calibration" in settings and "cfg" not in exclude:
-            self._set_calibration(settings["calibration"])
+        if "cfg" not in exclude:
+            if "calibration" in settings:
+                self._set_calibration(settings["calibration"])
+            self.valid_trees.from_dict(settings.get("learnt_rules"))
         self._check_settings()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the calibration to `cfg` in the folder. The settings are in the config.cfg of the pipeline.
+        """Write the calibration and the learnt rules. The settings are in the config.cfg of the pipeline.
 
-        path (str | Path): The folder. Without a calibration, it is not made.
-        exclude (Iterable[str]): "cfg" leaves out the calibration.
+        path (str | Path): The folder. Without a calibration and learnt rules, it is not made.
+        exclude (Iterable[str]): "cfg" leaves out both.
         """
+        if "cfg" in exclude:
+            return
         file = Path(path) / "cfg"
-        if self.calibration is not None and "cfg" not in exclude:
+        if self.calibration is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
             srsly.write_json(file, {"calibration": self.calibration.to_dict()})
         elif file.exists():
             file.unlink()
+        self.valid_trees.to_disk(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "MindRoot":
-        """Read the calibration, if there is one. Settings in `spacy.load(..., config=...)` stay as they are.
+        """Read the calibration and the learnt rules, if there are any, but no setting.
 
-        path (str | Path): The folder. Pipelines without a calibration have none.
-        exclude (Iterable[str]): "cfg" leaves the calibration as it is.
+        So settings in `spacy.load(..., config=...)` take effect.
+
+        path (str | Path): The folder. Pipelines without a calibration and learnt rules have none.
+        exclude (Iterable[str]): "cfg" leaves both as they are.
         """
-        file = Path(path) / "cfg"
         if "cfg" not in exclude:
+            file = Path(path) / "cfg"
             self._set_calibration(srsly.read_json(file).get("calibration") if file.exists() else None)
+            self.valid_trees.from_disk(path)
         return self
 
     def _set_calibration(self, values: dict[str, Any] | None) -> None:
         self.calibration = None if values is None else Calibration.from_dict(values)
 
-    _SETTINGS = ("keep_scores", "projective", "kbest", "confidence", "coverage", "root_label", "fallback_label")
+    _SETTINGS = (
+        "keep_scores",
+        "projective",
+        "kbest",
+        "confidence",
+        "coverage",
+        "rules",
+        "root_label",
+        "fallback_label",
+    )
 
     def _check_settings(self) -> None:
         if to_count(self.kbest, "kbest") > 1 and self.projective:
@@ -280,6 +343,11 @@ class MindRoot(Pipe):
             raise CalibrationError(
                 f"{self.name}: coverage is {self.coverage}. It must be 0 (no head sets), or from {COVERAGES[0] / 100} "
                 f"to {COVERAGES[-1] / 100} and with confidence = true."
+            )
+        if self.kbest > 1 and self.valid_trees:
+            raise CountError(
+                f"{self.name}: kbest is {self.kbest}, but the k best trees need not be valid under the rules. Leave it "
+                "at 1, or set rules = null."
             )
         if not self.root_label or not self.fallback_label:
             raise LabelsError(
@@ -295,11 +363,11 @@ class MindRoot(Pipe):
         batch: list[tuple[Doc, _Sentences | Exception]] = []
         for doc in docs:
             try:
-                batch.append((doc, self._read(doc)))
+                batch.append((doc, self._read_valid(doc) if self.valid_trees else self._read(doc)))
             except Exception as error:
                 batch.append((doc, error))
         heads, faults = decode_matrices(
-            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in read.matrices],
+            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in read.to_decode],
             projective=self.projective,
         )
         at = 0
@@ -307,7 +375,7 @@ class MindRoot(Pipe):
             if isinstance(read, Exception):
                 yield doc, read
                 continue
-            own = range(at, at + len(read.matrices))
+            own = range(at, at + len(read.to_decode))
             at = own.stop
             try:
                 for fault in faults:
@@ -338,6 +406,21 @@ class MindRoot(Pipe):
         constraints = read_arc_constraints(doc, arc_constraints, lengths)
         pairs = zip(constraints, sourced.matrices, strict=True)
         return _Sentences(sourced, constraints, [own.mask(matrix) if own else matrix for own, matrix in pairs])
+
+    def _read_valid(self, doc: Doc) -> _Sentences:
+        """Read a Doc, and find the best valid trees of its sentences."""
+        read = self._read(doc)
+        if len(doc) == 0:
+            return read
+        if read.sourced.relabel is not None:
+            raise RulesError(
+                f"{self.name}: the scores come from heads that are there already, and rules need the scores of all "
+                "labels. Set rules = null, and mend the trees with `spacy mindroot repair --rules`."
+            )
+        sourced = self.valid_trees.decode(
+            doc, read.sourced, read.constraints, read.matrices, projective=self.projective
+        )
+        return read._replace(sourced=sourced)
 
     def _write(self, doc: Doc, sentences: _Sentences, heads: list[Heads]) -> None:
         """Write the trees of a Doc. Whatever can fail comes before the first change to it."""

@@ -77,3 +77,29 @@ def test_stored_labels_are_arrays(nlp, docs):
         for own, other in zip(doc._.arc_labels, labels, strict=True):
             assert not isinstance(other, ArcLabels)
             np.testing.assert_array_equal(own, other)
+
+
+def test_scores_of_all_labels_are_log_probabilities_with_the_best_label_on_top(nlp, docs):
+    for doc in scored(nlp, docs):
+        for labels in doc._.arc_labels:
+            n = len(labels)
+            scores = labels.scores_of_all_arcs()
+            assert scores.shape == (n, n + 1, len(doc._.arc_label_names))
+            own = np.ones((n, n + 1), dtype=bool)
+            own[np.arange(n), np.arange(1, n + 1)] = False
+            assert (scores.argmax(axis=2) == np.asarray(labels))[own].all()
+            assert np.allclose(np.exp(scores).sum(axis=2), 1, atol=1e-5)
+            assert (scores[:, 0, 0] == 0).all() and np.isneginf(scores[:, 1:, 0]).all()
+
+
+def test_trees_under_rules(nlp, docs):
+    mind_root = nlp.get_pipe("mind_root")
+    mind_root.rules = "ud"
+    try:
+        parsed = parse(nlp, docs)
+    finally:
+        mind_root.rules = None
+    for doc in parsed:
+        for token in doc:
+            assert sum(child.dep_ == "obj" for child in token.children) < 2
+            assert token.dep_ != "punct" or not any(child.dep_ != "punct" for child in token.children)

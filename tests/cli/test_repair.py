@@ -471,3 +471,52 @@ def validator_faults(path):
         "invalid-head",
         "unknown-head",
     }
+
+
+TWO_SUBJECTS = (
+    "# sent_id = s\n1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\trains\train\tVERB\t_\t_\t0\troot\t_\t_\n"
+    "3\tcats\tcat\tNOUN\t_\t_\t2\tnsubj\t_\t_\n4\tin\tin\tADP\t_\tExtPos=ADV\t2\tadvmod\t_\t_\n"
+    "5\tfact\tfact\tNOUN\t_\t_\t4\tfixed\t_\t_\n\n"
+)
+
+
+def test_rules_are_met_with_the_fewest_changes(write, tmp_path):
+    result = repair(write(GOOD + TWO_SUBJECTS), tmp_path / "out.conllu", "--rules", "ud", "-r", tmp_path / "r.jsonl")
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "out.conllu").read_bytes().decode()
+    assert text.startswith(GOOD) and text.count("nsubj") + text.count("\tdep\t") == 2
+    assert "advmod" in text  # "in fact" acts as an adverb, says ExtPos
+    assert re.search(r"too-many-subjects +1 +0\n", result.output) and re.search(r"all +1 +0\n", result.output)
+    (change,) = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
+    assert (change["word"], change["why"], change["cycle"]) == (3, "too-many-subjects", None)
+    again = repair(tmp_path / "out.conllu", "--check", "--rules", "ud")
+    assert again.exit_code == 0, again.output
+
+
+def test_roots_first_then_rules(write, tmp_path):
+    text = TWO_SUBJECTS.replace("4\tfixed", "0\troot")
+    result = repair(write(text), tmp_path / "out.conllu", "--rules", "ud")
+    assert result.exit_code == 0, result.output
+    (sentence,) = read_conllu(tmp_path / "out.conllu")
+    assert is_tree(sentence.heads, single_root=True)
+    assert re.search(r"all +[12] +0\n", result.output)
+
+
+def test_rules_of_a_file(write, tmp_path):
+    rules = write('{"unique": [{"labels": ["nsubj"], "name": "mine"}, {"labels": ["x"], "price": 1}]}', "rules.json")
+    result = repair(write(TWO_SUBJECTS), "--check", "--rules", rules)
+    assert result.exit_code == 1 and "word 3 'cats': mine: head 2 (nsubj) -> 1 (nsubj)" in result.output
+    assert re.search(r"mine +1 +0\n", result.output)
+    for wrong, message in (("UD", "--rules: "), (tmp_path / "absent.json", "cannot be read")):
+        result = repair(write(TWO_SUBJECTS), tmp_path / "new.conllu", "--rules", wrong)
+        assert result.exit_code == 1 and message in result.output
+        assert not (tmp_path / "new.conllu").exists()
+
+
+def test_a_sentence_that_cannot_be_mended(write, tmp_path):
+    rules = write('{"leaf": [["dep", "punct", "root", "nsubj", "advmod", "fixed"]]}', "rules.json")
+    result = repair(write(GOOD + TWO_SUBJECTS), tmp_path / "out.conllu", "--rules", rules)
+    assert result.exit_code == 1
+    assert re.search(r"in.conllu:2: .*can't be mended.*no tree meets the rules", " ".join(result.output.split()))
+    result = repair(write(GOOD + TWO_SUBJECTS), tmp_path / "out.conllu", "--rules", rules, "--skip-invalid")
+    assert result.exit_code == 0 and (tmp_path / "out.conllu").read_bytes().decode() == GOOD + TWO_SUBJECTS

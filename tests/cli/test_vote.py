@@ -210,3 +210,23 @@ def test_three_seeds_of_a_parser(data, tmp_path):
     assert all(is_tree(heads) and count_roots(heads) == 1 for heads in voted)
     mean = np.mean([unlabelled_attachment_score(heads, gold) for heads in parses])
     assert unlabelled_attachment_score(voted, gold) > mean + 0.01
+
+
+def test_the_tree_with_the_most_votes_that_meets_the_rules(tmp_path):
+    def parse(name, third):
+        rows = ["1\ta\t_\tPRON\t_\t_\t2\tnsubj\t_\t_", "2\tb\t_\tVERB\t_\t_\t0\troot\t_\t_", third]
+        (tmp_path / name).write_text("\n".join([*rows, "", ""]), "utf8")
+        return str(tmp_path / name)
+
+    subject, other = "3\tc\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_", "3\tc\t_\tNOUN\t_\t_\t1\tobj\t_\t_"
+    files = [parse("1", subject), parse("2", subject), parse("3", other)]
+    out = tmp_path / "out.conllu"
+    result = CliRunner().invoke(app, ["mindroot", "vote", *files, "-o", str(out), "--rules", "ud"])
+    assert result.exit_code == 0, result.output
+    assert out.read_text("utf8").splitlines()[2] == "3\tc\t_\tNOUN\t_\t_\t2\tobj\t_\t_"
+    result = CliRunner().invoke(app, ["mindroot", "vote", *files, "-o", str(out)])
+    assert out.read_text("utf8").splitlines()[2] == subject
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"leaf": [["dep", "punct", "root", "nsubj", "obj"]]}', "utf8")
+    result = CliRunner().invoke(app, ["mindroot", "vote", *files, "-o", str(out), "--rules", str(rules)])
+    assert result.exit_code == 1 and "without a valid tree" in " ".join(result.output.split())

@@ -78,6 +78,7 @@ def test_config_and_defaults():
         "kbest": 1,
         "confidence": False,
         "coverage": 0.0,
+        "rules": None,
         "root_label": "ROOT",
         "fallback_label": "dep",
         "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1", "ignore_punct": False},

@@ -1,0 +1,175 @@
+"""Mends labelled trees of any parser so that they meet rules: with the fewest changes, or by vote among several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import LabelsError, RulesError
+from .labelled import MAX_NODES, LabelledTree, decode_labelled
+from .labels import NO_LABEL, UD_ROOT, is_root_label
+from .rules import Rules, to_rules
+from .trees import is_tree, to_heads
+from .voting import AnyHeads, arc_votes
+
+__all__ = ["mend_tree", "vote_labelled"]
+
+_PUNCT, _UNSPECIFIED = "punct", "dep"
+
+
+def mend_tree(
+    heads: npt.ArrayLike,
+    labels: Sequence[str],
+    rules: Rules | str | Mapping[str, Any],
+    *,
+    pos: Sequence[str | None] | None = None,
+    max_nodes: int = MAX_NODES,
+) -> LabelledTree:
+    """Return the nearest labelled tree that meets all hard rules: the one with the fewest changes.
+
+    Parameters
+    ----------
+    heads : array-like of ints, (n,)
+        A single-rooted tree; 0 = ROOT, j = token j-1. `repair_heads` makes one of any heads.
+    labels : sequence of str, (n,)
+        The label of the arc to each token.
+    rules : Rules, str, mapping
+        As for `decode_labelled`. Rules with a price are left out: they say what is likely, not what is valid.
+    pos : sequence of str, (n,), optional
+        Parts of speech (UPOS).
+    max_nodes : int
+        As for `decode_labelled`.
+
+    Returns
+    -------
+    LabelledTree
+        Its weight is 2 n minus the number of changes, minus less than 1 to break ties. If the search reached its limit,
+        `gap` says how many changes fewer might do.
+
+    Raises
+    ------
+    RulesError
+        If the heads are not a single-rooted tree, or lengths differ.
+    NoValidTreeError, SearchLimitError
+        As `decode_labelled`.
+
+    Notes
+    -----
+    A changed head and a changed label count as one change each. Of trees with equally few changes, this is the one
+    whose new heads are nearest to the old ones in the tree; a new label is `dep`, or `punct`, before any other label of
+    the sentence. To attach a word to the head of its head is preferred to a new label, and a new label to anything
+    farther away. Of several words, the last one changes.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.mending import mend_tree
+    >>> tree = mend_tree([2, 0, 2, 3], ["nsubj", "root", "case", "obj"], "ud")
+    >>> tree.heads, tree.labels
+    (array([2, 0, 2, 2], dtype=int32), ['nsubj', 'root', 'case', 'obj'])
+    """
+    tree = to_heads(heads)
+    known = to_rules(rules).hard
+    n = len(tree)
+    for name, values in (("labels", labels), ("pos", pos)):
+        if values is not None and len(values) != n:
+            raise RulesError(f"there are {n} heads, but {name} is for {len(values)} tokens.")
+    if not is_tree(tree, single_root=True):
+        raise RulesError("the heads are not a single-rooted tree. Repair them first, for example with `repair_heads`.")
+    if not known.violations(tree, labels, pos):
+        return LabelledTree(tree.astype(np.int32), [*labels], 2.0 * n, True, 1, 0.0)
+    root_label = next((label for label in labels if is_root_label(label)), UD_ROOT)
+    names = list(dict.fromkeys([_UNSPECIFIED, _PUNCT, root_label, *labels]))
+    tie = 1 / (8 * n * (n + 2))
+    earlier = tie / 5 * np.arange(n, 0, -1) / max(1, n)
+    arcs = -tie * _distances(tree) - earlier[:, None]
+    arcs[np.arange(n), tree] = 1
+    scores = np.full((n, n + 1, len(names)), -5 * tie)
+    scores[:, :, :3] = -3 * tie
+    scores -= earlier[:, None, None]
+    for token, label in enumerate(labels):
+        scores[token, :, names.index(label)] = 1
+    return decode_labelled(arcs, scores, names, rules=known, pos=pos, max_nodes=max_nodes)
+
+
+def vote_labelled(
+    parses: Sequence[AnyHeads],
+    labels: Sequence[Sequence[str]],
+    rules: Rules | str | Mapping[str, Any],
+    weights: Sequence[float] | None = None,
+    *,
+    pos: Sequence[str | None] | None = None,
+    max_nodes: int = MAX_NODES,
+) -> LabelledTree:
+    """Return the labelled tree with one root that has the most votes of all that meet the hard rules.
+
+    Parameters
+    ----------
+    parses, weights
+        As for `arc_votes`.
+    labels : sequence of sequences of str
+        Labels of each parse, one per token; "_" or "" where there is none.
+    rules, pos, max_nodes
+        As for `mend_tree`.
+
+    Returns
+    -------
+    LabelledTree
+        Each parse votes for its heads, and for the label of each of its arcs. A label also gets a hundredth of a vote
+        on all other arcs to the token. Ties go to the first parse.
+
+    Raises
+    ------
+    VoteError
+        As `arc_votes`.
+    LabelsError
+        If labels are not one per token of each parse.
+    NoValidTreeError, SearchLimitError
+        As `decode_labelled`.
+    """
+    known = to_rules(rules).hard
+    votes = arc_votes(parses, weights)
+    n = len(votes)
+    if len(labels) != len(parses) or any(len(own) != n for own in labels):
+        raise LabelsError(f"labels are one list per parse, with one label for each of its {n} tokens.")
+    seen = dict.fromkeys(label for own in labels for label in own if label not in NO_LABEL)
+    root_label = next((label for label in seen if is_root_label(label)), UD_ROOT)
+    names = list(dict.fromkeys([*seen, root_label, _UNSPECIFIED, _PUNCT]))
+    numbers = {name: k for k, name in enumerate(names)}
+    scores = np.zeros((n, n + 1, len(names)))
+    total = len(parses) if weights is None else sum(weights)
+    tie = 1e-6 / max(1, n)
+    for k, (parse, own) in enumerate(zip(parses, labels, strict=True)):
+        share = (1.0 if weights is None else weights[k]) / total + (tie if k == 0 else 0)
+        for token, (head, label) in enumerate(zip(np.asarray(parse).tolist(), own, strict=True)):
+            if label in numbers:
+                scores[token, :, numbers[label]] += share / 100
+                if 0 <= head <= n and is_root_label(label) == (head == 0):
+                    scores[token, head, numbers[label]] += share
+        if k == 0:
+            inside = (np.asarray(parse) >= 0) & (np.asarray(parse) <= n)
+            votes[np.flatnonzero(inside), np.asarray(parse)[inside]] += tie
+    root = [is_root_label(name) for name in names]
+    scores[:, 0, np.logical_not(root)] -= 1
+    scores[:, 1:, root] -= 1
+    return decode_labelled(votes, scores, names, rules=known, pos=pos, max_nodes=max_nodes)
+
+
+def _distances(heads: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return how many arcs lie between the head of each token and each other possible head, (n, n+1)."""
+    n = len(heads)
+    above = []
+    for token in range(n + 1):
+        path = [token]
+        while path[-1]:
+            path.append(int(heads[path[-1] - 1]))
+        above.append(path)
+    depth = np.array([len(path) for path in above])
+    inside = np.zeros((n + 1, n + 1), dtype=np.int64)
+    for token, path in enumerate(above):
+        inside[token, path] = 1
+    shared = inside @ inside.T  # the nodes above both
+    between: npt.NDArray[np.int64] = depth[:, None] + depth[None] - 2 * shared
+    return between.take(heads, axis=0).astype(np.float64)

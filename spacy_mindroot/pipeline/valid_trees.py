@@ -1,0 +1,231 @@
+"""Trees that are valid under rules, for `mind_root`: which rules apply to a Doc, and the best tree of each sentence."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import srsly
+from spacy.tokens import Doc
+
+from ..constraints import Constraints
+from ..core.fault import Fault
+from ..decoding import Heads
+from ..errors import LabelsError, RulesError
+from ..labelled import find_tree, no_valid_tree_error
+from ..rule_learning import Tree
+from ..rules import Rules, to_rules
+from ..scores import FloatArray
+from ..trees import is_tree
+from .arc_labels import ArcLabels, Labels
+from .extensions import describe
+from .reading import read_heads, sentence_bounds
+from .sources import SourcedScores
+
+__all__ = ["LEARNT", "SearchLimitWarning", "ValidTrees", "labelled_trees", "pos_of_rules"]
+
+LEARNT = "learnt"
+_FILE = "rules.json"
+
+
+class SearchLimitWarning(UserWarning):
+    """The search for the best valid tree reached its limit. The tree that was written is valid, but perhaps another one
+    is better."""
+
+
+class _ChosenLabels(ArcLabels):
+    """The labels of one tree, which were chosen together with its arcs."""
+
+    def __init__(self, labels: npt.NDArray[np.int32], all_arcs: ArcLabels) -> None:
+        self.shape, self.dtype = all_arcs.shape, all_arcs.dtype
+        self._labels, self._all_arcs = labels, all_arcs
+
+    def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> Labels:
+        return self._labels.astype(self.dtype)
+
+    def of_all_arcs(self) -> Labels:
+        return self._all_arcs.of_all_arcs()
+
+    def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]] | None:
+        return self._all_arcs.scores_of_tree(heads)
+
+    def choose(self, scores: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int32]:
+        return self._labels
+
+
+class ValidTrees:
+    """The setting `rules` of `mind_root`, and the rules that were learnt from a treebank.
+
+    setting (Optional[str | Mapping]): None, "ud", "learnt", or rules as `Rules.from_dict` takes them.
+    name (str): The name of the component, for messages.
+    RAISES (RulesError): If the setting is none of these.
+    """
+
+    def __init__(self, setting: str | Mapping[str, Any] | None, name: str) -> None:
+        self.name = name
+        self.learnt: Rules | None = None
+        self._fixed: Rules | None = None
+        self.change(setting)
+
+    def change(self, setting: str | Mapping[str, Any] | None) -> None:
+        """Take a new setting."""
+        if setting is None or setting == LEARNT:
+            self._fixed = None
+        elif isinstance(setting, str) and setting != "ud":
+            raise RulesError(f'{self.name}: rules are null, "ud", "learnt" or a table of rules; found {setting!r}.')
+        else:
+            self._fixed = to_rules(setting, what=self.name)
+        self.setting = setting
+
+    def __bool__(self) -> bool:
+        return self.setting is not None
+
+    @property
+    def rules(self) -> Rules:
+        """The rules that apply.
+
+        RAISES (RulesError): If they are yet to be learnt.
+        """
+        if self._fixed is not None:
+            return self._fixed
+        if self.learnt is None:
+            raise RulesError(
+                f'{self.name}: rules = "learnt", but none have been learnt. They are learnt from the training corpus '
+                "when the pipeline is initialized, as `spacy train` does; or write them to a file with `spacy mindroot "
+                "rules` and use them as the setting."
+            )
+        return self.learnt
+
+    def decode(
+        self,
+        doc: Doc,
+        sourced: SourcedScores,
+        constraints: Sequence[Constraints] | None,
+        masked: Sequence[FloatArray],
+        *,
+        projective: bool,
+    ) -> SourcedScores:
+        """Return the input with the best valid trees as its heads, and their labels as its labels.
+
+        doc (Doc): The Doc. Its parts of speech count where they are set.
+        sourced (SourcedScores): What the source read.
+        constraints (Optional[Sequence[Constraints]]): The constraints on each sentence.
+        masked (Sequence[np.ndarray]): The arc scores of each sentence under its constraints.
+        projective (bool): Whether trees must not have crossing arcs.
+        RAISES (LabelsError): If there are no scores for all labels.
+        RAISES (DecodingError): If there is no valid tree.
+        """
+        rules = self.rules
+        if sourced.arc_labels is None or sourced.label_names is None:
+            raise LabelsError(f"{self.name}: {describe(doc)} has no labels for the arcs, which rules need. {_REMEDY}")
+        names = [name or "" for name in sourced.label_names]
+        pos = pos_of_rules(doc)
+        heads: list[Heads] = []
+        labels: list[ArcLabels] = []
+        start = 0
+        for k, (matrix, own) in enumerate(zip(masked, sourced.arc_labels, strict=True)):
+            end = start + len(matrix)
+            scores = _scores_of_all_labels(doc, k, own, len(matrix), len(names))
+            own_pos = None if pos is None else pos[start:end]
+            found = find_tree(matrix, scores, names, rules, own_pos, projective=projective)
+            if isinstance(found, Fault) or found.heads is None or found.labels is None:
+                raise no_valid_tree_error(
+                    found,
+                    sourced.matrices[k],
+                    scores,
+                    names,
+                    rules,
+                    own_pos,
+                    constraints[k] if constraints else None,
+                    projective=projective,
+                    where=describe(doc, k),
+                    words=[token.text for token in doc[start:end]],
+                    sentence=k,
+                )
+            if found.bound > found.value:
+                warnings.warn(
+                    f"{describe(doc, k)}: the search for the best tree that is valid under the rules ended after "
+                    f"{found.nodes:,} trees. The tree is valid, but another one may be better, by at most "
+                    f"{found.bound - found.value:.3g}.",
+                    SearchLimitWarning,
+                    stacklevel=2,
+                )
+            heads.append(found.heads)
+            labels.append(_ChosenLabels(found.labels, cast(ArcLabels, own)))
+            start = end
+        return sourced._replace(heads=heads, arc_labels=labels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the learnt rules as JSON; empty if there are none."""
+        return {} if self.learnt is None else self.learnt.to_dict()
+
+    def from_dict(self, data: Mapping[str, Any] | None) -> None:
+        """Take learnt rules from JSON. None leaves those that are there."""
+        if data is not None:
+            self.learnt = Rules.from_dict(data) if data else None
+
+    def to_disk(self, folder: str | Path) -> None:
+        """Write the learnt rules to `rules.json` in the folder. Without any, nothing is written."""
+        file = Path(folder) / _FILE
+        if self.learnt is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            srsly.write_json(file, self.to_dict())
+        elif file.exists():
+            file.unlink()
+
+    def from_disk(self, folder: str | Path) -> None:
+        """Read the learnt rules, if there are any."""
+        file = Path(folder) / _FILE
+        self.learnt = to_rules(str(file)) if file.exists() else None
+
+
+def pos_of_rules(doc: Doc) -> list[str] | None:
+    """Return the part of speech of each token as rules see it; None if none is set.
+
+    A word that acts as another part of speech says so in the feature `ExtPos`, and that is the one that counts.
+    """
+    if not doc.has_annotation("POS"):
+        return None
+    return [(token.morph.get("ExtPos") or [token.pos_])[0] if token.has_morph() else token.pos_ for token in doc]
+
+
+_REMEDY = (
+    "Use the arc_scorer of this package, or leave ArcLabels with `scores_of_all_arcs` in doc._.arc_labels; see the "
+    "documentation on rules."
+)
+
+
+def _scores_of_all_labels(doc: Doc, k: int, labels: Any, n: int, n_labels: int) -> FloatArray:
+    scores = labels.scores_of_all_arcs() if isinstance(labels, ArcLabels) else None
+    if scores is None:
+        raise LabelsError(
+            f"{describe(doc, k)}: rules need the score of every label of every arc, but doc._.arc_labels has only the "
+            f"best label of each. {_REMEDY}"
+        )
+    if scores.shape != (n, n + 1, n_labels):
+        raise LabelsError(
+            f"{describe(doc, k)}: label scores must have the shape (n, n+1, labels) = {(n, n + 1, n_labels)}; found "
+            f"{scores.shape}."
+        )
+    return scores
+
+
+def labelled_trees(docs: Iterable[Doc]) -> Iterator[Tree]:
+    """Yield heads, labels and parts of speech of each sentence of gold Docs.
+
+    Sentences without a complete tree, with several roots or with a token without a label are left out.
+    """
+    for doc in docs:
+        heads, deps = read_heads(doc)
+        pos = pos_of_rules(doc)
+        for start, end in sentence_bounds(doc):
+            own = heads[start:end] - start + 1
+            own[heads[start:end] == np.arange(start, end)] = 0
+            if (deps[start:end] == 0).any() or not is_tree(own, single_root=True):
+                continue
+            labels = [token.dep_ for token in doc[start:end]]
+            yield own, labels, None if pos is None else pos[start:end]

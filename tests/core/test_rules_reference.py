@@ -1,0 +1,90 @@
+"""The search for the best labelled tree: exhaustive search, the Python twin and the compiled core."""
+
+import numpy as np
+import pytest
+from labelled_trees import best_by_exhaustion, random_problem, random_rules
+
+from spacy_mindroot import decode
+from spacy_mindroot.core import _rules, rules_reference
+from spacy_mindroot.core.fault import FaultKind
+from spacy_mindroot.core.rules_reference import Found
+from spacy_mindroot.rules import Planar, Rules, compile_rules
+
+
+def arguments(arcs, scores, labels, rules, pos, max_nodes=10_000, projective=False):
+    compiled, n = compile_rules(rules, tuple(labels)), len(arcs)
+    kinds = compiled.dependent_kinds(pos, n), compiled.kinds_of_heads(pos, n)
+    return np.ascontiguousarray(arcs), np.ascontiguousarray(scores), *kinds, compiled, max_nodes, projective
+
+
+def assert_best(found, arcs, scores, labels, rules, pos, projective=False):
+    best = best_by_exhaustion(arcs, scores, labels, rules, pos, projective=projective)
+    assert found.value == pytest.approx(best, abs=1e-9) and found.bound == found.value
+    assert (found.heads is None) == (best == -np.inf)
+    if found.heads is not None:
+        tokens = np.arange(len(arcs))
+        weight = arcs[tokens, found.heads].sum() + scores[tokens, found.heads, found.labels].sum()
+        assert weight - rules.penalty(found.heads, [labels[k] for k in found.labels], pos) == pytest.approx(best)
+
+
+def test_the_twin_equals_exhaustive_search(rng):
+    for number in range(250):
+        problem = random_problem(rng)
+        found = rules_reference.search(*arguments(*problem, projective=number % 5 == 0))
+        assert_best(found, *problem, projective=number % 5 == 0)
+
+
+def test_the_compiled_search_equals_exhaustive_search(rng):
+    none = 0
+    for number in range(600):
+        problem = random_problem(rng)
+        found = _rules.search(*arguments(*problem, projective=number % 5 == 0))
+        assert_best(found, *problem, projective=number % 5 == 0)
+        none += found.heads is None
+    assert 50 < none < 300
+
+
+def test_rules_about_crossing_arcs_equal_exhaustive_search(rng):
+    """Only from five tokens on do arcs cross in more than a few ways."""
+    nodes = []
+    for number in range(60):
+        labels = ["punct", "obj"][: 1 + number % 2]
+        price = [np.inf, 1.0][number % 2]
+        rules = Rules(planar=[Planar(("punct",), which=which, price=price) for which in ("own", "other")])
+        arcs = rng.integers(0, 3, (5, 6)).astype(float)
+        scores = rng.integers(0, 2, (5, 6, len(labels))).astype(float)
+        found = _rules.search(*arguments(arcs, scores, labels, rules, None))
+        assert_best(found, arcs, scores, labels, rules, None)
+        nodes.append(found.nodes)
+    assert max(nodes) > 10
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_compiled_search_takes_the_steps_of_the_twin(dtype, rng):
+    searched = 0
+    for number in range(250):
+        arcs, scores, labels, rules, pos = random_problem(rng, most_tokens=12, most_labels=6)
+        if number % 2:
+            rules = random_rules(rng)
+        limit = int(rng.choice([1, 3, 200]))
+        given = arguments(arcs, scores.astype(dtype), labels, rules, pos, limit, bool(number % 3 == 0))
+        twin, core = rules_reference.search(*given), _rules.search(*given)
+        assert (twin.value, twin.bound, twin.nodes) == (core.value, core.bound, core.nodes)
+        assert (twin.heads is None) == (core.heads is None)
+        if twin.heads is not None:
+            assert (twin.heads == core.heads).all() and (twin.labels == core.labels).all()
+        searched += twin.nodes > 1
+    assert searched > 100
+
+
+@pytest.mark.parametrize("module", [rules_reference, _rules])
+def test_a_sum_that_is_not_finite_is_a_fault(module):
+    fault = module.search(*arguments(np.array([[1e308, 0.0]]), np.full((1, 2, 1), 1e308), ["a"], Rules(), None))
+    assert fault.kind == FaultKind.NOT_FINITE and fault.dependent == 1
+
+
+def test_ties_go_to_the_first_label_and_the_lowest_head():
+    for module in (rules_reference, _rules):
+        found = module.search(*arguments(np.zeros((3, 4)), np.zeros((3, 4, 2)), ["a", "b"], Rules(leaf=["b"]), None))
+        assert isinstance(found, Found)
+        assert found.heads.tolist() == decode(np.zeros((3, 4))).tolist() and found.labels.tolist() == [0, 0, 0]
