@@ -56,7 +56,7 @@ class ArcLabels(ABC):
         return None
 
     def choose(self, scores: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.integer[Any]]:
-        """Return what `of_tree` does, given `scores_of_tree` of the same heads: by default, the labels that score best."""
+        """Return what `of_tree` does, given `scores_of_tree` of the same heads: by default, those that score best."""
         best: npt.NDArray[np.integer[Any]] = scores.argmax(axis=1)
         return best
 

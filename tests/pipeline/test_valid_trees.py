@@ -32,6 +32,9 @@ class Labels(ArcLabels):
     def of_all_arcs(self):
         return self.scores.argmax(axis=2).astype(self.dtype)
 
+    def scores_of_tree(self, heads):
+        return self.scores[np.arange(len(heads)), heads]
+
     def scores_of_all_arcs(self):
         return self.scores
 
@@ -80,6 +83,21 @@ def test_in_a_stream_with_confidence_constraints_and_without_crossing_arcs(rng):
         assert doc[1].dep_ == "ROOT" and doc[1]._.head_prob is not None
         for heads, labels in written(doc):
             assert Rules.from_dict(ONE_SUBJECT).violations(heads, labels) == []
+
+
+def test_with_confidence_the_labels_and_their_probabilities_are_those_of_the_valid_trees(rng):
+    nlp, mind_root = make_nlp(rules=ONE_SUBJECT, confidence=True)
+    not_the_best = 0
+    for _ in range(20):
+        doc, (scores,) = make_doc(nlp, rng, (12,))
+        tree = decode_labelled(doc._.arc_scores[0], scores, NAMES, rules=ONE_SUBJECT)
+        mind_root(doc)
+        assert [token.dep_ for token in doc] == tree.labels
+        for i, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True)):
+            own = np.exp(scores[i, head])
+            assert doc[i]._.dep_prob == pytest.approx(own[NAMES.index(label)] / own.sum())
+            not_the_best += own.argmax() != NAMES.index(label)
+    assert not_the_best > 0
 
 
 def test_parts_of_speech_count_and_extpos_before_upos(rng):
