@@ -57,7 +57,7 @@ def test_udpipe_is_trained_and_measured(small, treebank):
 
 
 def test_processes_have_no_variables_that_set_threads(pipelines, monkeypatch, tmp_path):
-    """But for the contestants with numpy's products, which have one thread."""
+    """But for contestants with numpy's products or on one thread."""
     seen = []
 
     class Done:
@@ -69,7 +69,7 @@ def test_processes_have_no_variables_that_set_threads(pipelines, monkeypatch, tm
 
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
     monkeypatch.setattr(pipelines.subprocess, "run", run)
-    chosen = [pipelines.Contestant("a", "spacy"), pipelines.Contestant("b", "spacy", numpy=True)]
+    chosen = [pipelines.Contestant("a", "spacy"), pipelines.Contestant("b", "spacy", one_thread=True)]
     found = list(pipelines.measure_pipelines(chosen, tmp_path, rounds=2, repeats=1))
     assert found == [(k, name, {"figure": 1.5}) for k in range(2) for name in "ab"]
     assert [variables for variables, _ in seen] == [{}] * 3 + [{"OPENBLAS_NUM_THREADS": "1"}] * 3 + [{}] * 3 + [
@@ -77,6 +77,15 @@ def test_processes_have_no_variables_that_set_threads(pipelines, monkeypatch, tm
     ] * 3
     assert [command[4] for _, command in seen[:3]] == ["train", "measure", "memory"]
     assert all(command[:2] == [sys.executable, "-P"] for _, command in seen)
+
+
+def test_another_installation(pipelines, tmp_path):
+    names = [contestant.name for contestant in pipelines.contestants()]
+    found = pipelines.contestants(tmp_path / "python", tmp_path)
+    assert len(names) == len(set(names)) and [c.name for c in found[: len(names)]] == names
+    for contestant in found[len(names) :]:
+        assert contestant.python == str(tmp_path / "python") and contestant.config.startswith(str(tmp_path))
+        assert contestant.numpy or contestant.one_thread
 
 
 def test_a_process_that_fails_is_named(pipelines, tmp_path):
