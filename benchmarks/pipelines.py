@@ -58,6 +58,7 @@ class Contestant(NamedTuple):
     config (str): The path of a config; "spacy" for spaCy's own tok2vec and parser; "udpipe".
     python (str): The interpreter that runs it.
     numpy (bool): All matrix products by numpy on one thread, instead of what the pipeline uses as installed.
+    one_thread (bool): As installed, but for OPENBLAS_NUM_THREADS=1. For versions whose products run on all cores.
     parser (str): "own"; "spacy" for spaCy's parser on the tok2vec of the config.
     """
 
@@ -65,6 +66,7 @@ class Contestant(NamedTuple):
     config: str
     python: str = sys.executable
     numpy: bool = False
+    one_thread: bool = False
     parser: str = "own"
 
 
@@ -86,7 +88,7 @@ def contestants(other: Path | None = None, other_configs: Path | None = None) ->
     if other is not None and other_configs is not None:
         for name in configs:
             config = str(other_configs / f"{name}.cfg")
-            found.append(Contestant(f"{name}, other installation", config, str(other)))
+            found.append(Contestant(f"{name}, other installation", config, str(other), one_thread=True))
             found.append(Contestant(f"{name}, other installation, numpy's products", config, str(other), numpy=True))
     return found
 
@@ -108,7 +110,8 @@ def measure_pipelines(
 
     treebank (Path): Folder of a UD treebank in CoNLL-U format.
     rounds (int): Number of fresh processes of each contestant.
-    repeats (int): Number of runs over the test set in each process. The figure of a process is their median.
+    repeats (int): Number of runs over the test set in each process. The figure of a process is that of its fastest run,
+        since whatever else the machine does only slows it down.
     """
     with tempfile.TemporaryDirectory() as folder:
         for number in range(rounds):
@@ -126,7 +129,7 @@ def measure_pipelines(
 def _run(contestant: Contestant, task: list[str], folder: str) -> dict[str, float]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_PRESET)}
     products = "numpy" if contestant.numpy else "installed"
-    if contestant.numpy:
+    if contestant.numpy or contestant.one_thread:
         environment["OPENBLAS_NUM_THREADS"] = "1"
     done = subprocess.run(
         [contestant.python, "-P", __file__, products, *task],
@@ -269,8 +272,8 @@ def _throughput(
             cpu.append(time.process_time() - began)
             clock.append(time.perf_counter() - began_clock)
     return {
-        f"{name}, words per CPU second": words / statistics.median(cpu),
-        f"{name}, words per second": words / statistics.median(clock),
+        f"{name}, words per CPU second": words / min(cpu),
+        f"{name}, words per second": words / min(clock),
     }
 
 

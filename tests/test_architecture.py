@@ -141,6 +141,7 @@ def test_the_registry_knows_every_name(checkout):
         "spacy_readers": spacy.registry.readers,
         "spacy_callbacks": spacy.registry.callbacks,
         "spacy_misc": spacy.registry.misc,
+        "thinc_optimizers": spacy.registry.optimizers,
         "thinc_schedules": spacy.registry.schedules,
     }
     for group, name in declared_entry_points(checkout):

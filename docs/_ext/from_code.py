@@ -33,6 +33,7 @@ TITLES = {
     "spacy_readers": "Corpus readers (`@readers`)",
     "spacy_architectures": "Model architectures (`@architectures`)",
     "spacy_callbacks": "Callbacks (`@callbacks`)",
+    "thinc_optimizers": "Optimizers (`@optimizers`)",
     "thinc_schedules": "Schedules (`@schedules`)",
     "spacy_cli": "Commands",
 }

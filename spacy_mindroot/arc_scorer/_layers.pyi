@@ -38,3 +38,17 @@ def add_distances(
 ) -> None: ...
 def mask_arcs(scores: Any, lengths: _Ints) -> None: ...
 def best_labels(heads: _Ints, queries: Any, vectors: Any, by_distance: Any, edges: _Ints, best: _Ints) -> None: ...
+def adam(
+    weights: Any,
+    gradient: Any,
+    mean: Any,
+    square: Any,
+    average: Any | None,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    rate: float,
+    decay: float,
+    toward: float,
+    largest_norm: float,
+) -> None: ...

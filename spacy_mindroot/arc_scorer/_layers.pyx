@@ -33,6 +33,16 @@ cdef extern from "layers.hh" namespace "mindroot::layers" nogil:
         const float* vectors
         const float* by_distance
 
+    cdef cppclass AdamStep:
+        size_t size
+        float* weights
+        float* gradient
+        float* mean
+        float* square
+        float* average
+        float beta1, beta2, epsilon, rate, decay, toward, largest_norm
+
+    void run_adam(const AdamStep&)
     void run_maxout_norm(const MaxoutNorm&) except +
     void run_backprop_maxout_norm(const MaxoutNorm&) except +
     void run_log_softmax(const float*, size_t, int, float*) except +
@@ -177,3 +187,28 @@ def best_labels(
     tree.by_distance = &by_distance[0, 0]
     with nogil:
         run_best_labels(tree, &edges[0], <int>edges.shape[0], &best[0])
+
+
+def adam(
+    float[::1] weights, float[::1] gradient, float[::1] mean, float[::1] square, average, float beta1, float beta2,
+    float epsilon, float rate, float decay, float toward, float largest_norm
+):
+    """Update weights, running means and, if it is not None, the average of the weights; and clear the gradient.
+
+    rate: The learning rate, corrected for the bias of the means. decay: The part of each weight that is subtracted.
+    toward: How far the average moves to the weights, from 0 to 1. largest_norm: Gradients with a greater norm are
+    scaled down to it; 0 for no limit.
+    """
+    cdef AdamStep step
+    cdef float[::1] average_view
+    if weights.shape[0] == 0:
+        return
+    step.size = weights.shape[0]
+    step.weights, step.gradient, step.mean, step.square = &weights[0], &gradient[0], &mean[0], &square[0]
+    if average is not None:
+        average_view = average
+        step.average = &average_view[0]
+    step.beta1, step.beta2, step.epsilon = beta1, beta2, epsilon
+    step.rate, step.decay, step.toward, step.largest_norm = rate, decay, toward, largest_norm
+    with nogil:
+        run_adam(step)

@@ -87,13 +87,11 @@ def _init(model: Model[list[Doc], Ragged], X: Sequence[Doc] | None = None, Y: Ra
 
 def _words(docs: Sequence[Doc]) -> tuple[list[str], npt.NDArray[np.int32]]:
     """Return the distinct norms, and for each token the index of its norm."""
-    numbers: dict[str, int] = {}
-    of_tokens = [
-        numbers.setdefault(doc.vocab.strings[norm], len(numbers))
-        for doc in docs
-        for norm in doc.to_array([NORM]).ravel().tolist()
-    ]
-    return list(numbers), np.array(of_tokens, dtype="i")
+    norms = np.concatenate([np.empty(0, dtype=np.uint64), *(doc.to_array([NORM]).ravel() for doc in docs)])
+    _, first, numbers = np.unique(norms, return_index=True, return_inverse=True)
+    owners = np.repeat(np.arange(len(docs)), [len(doc) for doc in docs])[first]
+    words = [docs[k].vocab.strings[norm] for k, norm in zip(owners.tolist(), norms[first].tolist(), strict=True)]
+    return words, numbers.astype("i")
 
 
 def ngram_rows_of(

@@ -427,9 +427,9 @@ class ArcScorer(TrainablePipe):
     def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, Any]]:
         """Return scores and best labels of each sentence, in order. On a GPU, all of them come in a single transfer.
 
-        With `joint`, scores contain those of the best labels, so all of them are computed. On a GPU they are, too, since
-        a transfer for each sentence would take longer. Otherwise labels are left to be computed for the arcs that are
-        asked for.
+        With `joint`, scores contain those of the best labels, so all of them are computed. On a GPU they are, too,
+        since a transfer for each sentence would take longer. Otherwise labels are left to be computed for the arcs that
+        are asked for.
         """
         ops, xp = self.model.ops, self.model.ops.xp
         scorer = cast(LabelScores, output.labels)

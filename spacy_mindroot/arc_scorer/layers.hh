@@ -284,6 +284,58 @@ MINDROOT_INLINE void sum_rows(const float* table, int width, const std::int32_t*
     }
 }
 
+// One update of some weights by Adam (Kingma and Ba 2015), in one pass. The gradient becomes 0.
+struct AdamStep {
+    std::size_t size = 0;
+    float* weights = nullptr;
+    float* gradient = nullptr;
+    float* mean = nullptr;      // the running mean of the gradient
+    float* square = nullptr;    // the running mean of its square
+    float* average = nullptr;   // the running average of the weights; or null
+    float beta1 = 0, beta2 = 0, epsilon = 0;
+    float rate = 0;             // the learning rate, corrected for the bias of the means
+    float decay = 0;            // how much of each weight is subtracted
+    float toward = 0;           // how far the average moves to the weights
+    float largest_norm = 0;     // gradients with a greater norm are scaled down to it; 0 for no limit
+};
+
+template <int LANES>
+MINDROOT_INLINE void adam(const AdamStep& s) {
+    float factor = 1;
+    if (s.largest_norm > 0) {
+        double squares = 0;  // of blocks: single precision within a block, double precision across blocks
+        for (std::size_t at = 0; at < s.size; at += 4096) {
+            const int size = static_cast<int>(s.size - at < 4096 ? s.size - at : 4096);
+            squares += dot<LANES>(s.gradient + at, s.gradient + at, size);
+        }
+        const float norm = static_cast<float>(std::sqrt(squares));
+        if (norm >= s.largest_norm) factor = s.largest_norm / norm;
+    }
+    float* __restrict const weights = s.weights;
+    float* __restrict const gradient = s.gradient;
+    float* __restrict const mean = s.mean;
+    float* __restrict const square = s.square;
+    float* __restrict const average = s.average;
+    const float beta1 = s.beta1, beta2 = s.beta2, rest1 = 1 - beta1, rest2 = 1 - beta2, epsilon = s.epsilon;
+    const float rate = s.rate, decay = s.decay, toward = s.toward;
+    const auto update = [&](std::size_t i) {
+        const float g = gradient[i] * factor;
+        mean[i] = mean[i] * beta1 + g * rest1;
+        square[i] = square[i] * beta2 + g * g * rest2;
+        float w = weights[i] - rate * (mean[i] / (std::sqrt(square[i]) + epsilon));
+        w -= decay * w;
+        weights[i] = w;
+        gradient[i] = 0;
+    };
+    if (average)
+        for (std::size_t i = 0; i < s.size; ++i) {
+            update(i);
+            average[i] -= toward * (average[i] - weights[i]);
+        }
+    else
+        for (std::size_t i = 0; i < s.size; ++i) update(i);
+}
+
 // The loops, compiled for each width of vectors.
 template <int LANES>
 struct Loops;
@@ -299,6 +351,7 @@ struct Loops;
         TARGET static void best_labels(const TreeArcs& tree, const Buckets& bucket, std::int64_t* best) {            \
             layers::best_labels<LANES>(tree, bucket, best);                                                          \
         }                                                                                                            \
+        TARGET static void adam(const AdamStep& s) { layers::adam<LANES>(s); }                                       \
         TARGET static void sum_rows(const float* table, int width, const std::int32_t* rows,                         \
                                     const std::int32_t* counts, std::size_t words, float* sums) {                    \
             layers::sum_rows<LANES>(table, width, rows, counts, words, sums);                                        \
@@ -321,6 +374,10 @@ inline void run_log_softmax(const float* scores, std::size_t rows, int size, flo
 inline void run_best_labels(const TreeArcs& tree, const std::int64_t* edges, int count, std::int64_t* best) {
     const Buckets bucket(edges, count, tree.tokens);
     with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::best_labels(tree, bucket, best); });
+}
+
+inline void run_adam(const AdamStep& s) {
+    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::adam(s); });
 }
 
 inline void run_sum_rows(const float* table, int width, const std::int32_t* rows, const std::int32_t* counts,

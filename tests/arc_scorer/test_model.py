@@ -6,7 +6,7 @@ import spacy
 from spacy.tokens import Doc
 from thinc.api import fix_random_seed
 
-from scorer_helpers import small
+from scorer_helpers import DeviceOps, randomise, small, to_ops
 from spacy_mindroot.arc_scorer.model import ArcGradient, ArcInput
 
 
@@ -39,6 +39,21 @@ def test_a_list_of_docs_is_as_good_as_an_arc_input(model, docs):
     for group, same in zip(given.batch.groups, expected.batch.groups, strict=True):
         for one, other in zip(given.labels.of_all_arcs(group), expected.labels.of_all_arcs(same), strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+def test_arcs_that_do_not_exist(model, docs, rng):
+    """Self arcs and arcs from padding are -inf, on the host and on other devices; all others are the same on both."""
+    model.initialize(X=docs)
+    for node in model.walk():
+        randomise(node, rng)
+    on_host = model.predict(ArcInput(docs, [2, 3, 3]))
+    on_device = to_ops(model, DeviceOps()).predict(ArcInput(docs, [2, 3, 3]))
+    assert any((group.lengths < group.real.shape[1]).any() for group in on_host.batch.groups)
+    for group, one, other in zip(on_host.batch.groups, on_host.arcs, on_device.arcs, strict=True):
+        np.testing.assert_array_equal(np.isneginf(one), ~group.allowed)
+        np.testing.assert_array_equal(np.isneginf(other), ~group.allowed)
+        for row, n in enumerate(group.lengths):
+            np.testing.assert_allclose(one[row, :n], other[row, :n], rtol=1e-4, atol=1e-3)
 
 
 def test_a_doc_without_a_token(model, docs):
