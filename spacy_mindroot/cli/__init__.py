@@ -338,6 +338,32 @@ def init_config_cli(
         help="Pretrained model to use as encoder, such as xlm-roberta-base. Needs the extra `transformers` and a GPU "
         "(default: none, a CNN and BiLSTM encoder)",
     ),
+    sentences: int | None = typer.Option(
+        None,
+        "--sentences",
+        "-s",
+        metavar="N",
+        min=1,
+        help="Number of sentences in the training data. Sizes and number of training steps then suit it (default: "
+        "unknown; suits a thousand)",
+    ),
+    vectors: str | None = typer.Option(
+        None,
+        "--vectors",
+        "-V",
+        metavar="NAME",
+        help="Pipeline, or folder, with word vectors to use as features, as made by `spacy init vectors` (default: "
+        "none)",
+    ),
+    source: Path | None = typer.Option(
+        None,
+        "--from",
+        metavar="CFG",
+        help="Config of spacy-experimental's biaffine parser to convert. Everything else in it is kept, and what "
+        "changes is reported on standard error. No other option but --force goes with it (default: none)",
+        exists=True,
+        dir_okay=False,
+    ),
     force: bool = typer.Option(False, "--force", "-F", help="Overwrite OUT if it exists (default: off)"),
 ) -> None:
     """Print a complete, commented config for training a parser.
@@ -346,9 +372,17 @@ def init_config_cli(
     sentence segmenter (senter) shares. It is trained on passages of several sentences, and parses raw text. The
     training data is a .spacy file or CoNLL-U.
     """
-    from .init_config import run
+    from .init_config import run, run_from
 
-    run(out, lang, optimize, pipeline, transformer, force, whole_doc=whole_doc)
+    if source is not None:
+        given = [whole_doc, pipeline, transformer, sentences, vectors, lang != "xx", optimize != "accuracy"]
+        if any(given):
+            raise typer.BadParameter(
+                "the config is converted as it is. Leave out all other options.", param_hint="--from"
+            )
+        run_from(source, out, force)
+        return
+    run(out, lang, optimize, pipeline, transformer, force, whole_doc=whole_doc, sentences=sentences, vectors=vectors)
 
 
 @mindroot.command("repair")

@@ -87,7 +87,8 @@ def build(
     treebank = prepare_treebank(source, out / "corpus")
     code = lang or spacy_language(treebank.language)
     if config is None:
-        text = make_config(code, optimize, ["senter", *treebank.annotated], None)
+        components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
+        text = make_config(code, optimize, components, None, sentences=sentences)
     else:
         text = config.read_text("utf8")
     (out / "config.cfg").write_text(text, encoding="utf8")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
+from configparser import Error as ConfigParserError
 from pathlib import Path
+from typing import NamedTuple
 
 import jinja2
 import typer
 from spacy import util
 
+from ..errors import MindRootError
 from .files import PathsError, errors_as_messages, opened_to_write
+from .from_experimental import convert_config
 
-__all__ = ["EXTRAS", "make_config", "run"]
+__all__ = ["EXTRAS", "Size", "make_config", "run", "run_from", "size_for", "write"]
 
 # Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
 # of None keeps a score out of the table that spaCy prints.
@@ -30,6 +34,73 @@ _TREE_SCORES: dict[str, float | None] = {
 }
 
 
+class Size(NamedTuple):
+    """The settings of a config that depend on the number of training sentences.
+
+    comment (str): What the number of steps is good for.
+    steps (int): Training steps. The learning rate falls until the last one.
+    patience (int): Steps without improvement after which training stops.
+    warmup (int): Steps until the learning rate has risen.
+    eval_frequency (int): Steps between evaluations.
+    batch (int): The greatest number of words in a batch.
+    divisions (int): Copies of each sentence in an epoch.
+    width (int): Width of the encoder.
+    lstm_depth (int): Number of BiLSTM layers.
+    arc_width (int): Width of the vectors that score arcs.
+    rows (list[int]): Rows of the tables of norms, prefixes, suffixes and shapes.
+    ngram_rows (int): Rows of the table of character n-grams.
+    """
+
+    comment: str
+    steps: int
+    patience: int = 2000
+    warmup: int = 100
+    eval_frequency: int = 200
+    batch: int = 1000
+    divisions: int = 4
+    width: int = 160
+    lstm_depth: int = 2
+    arc_width: int = 192
+    rows: tuple[int, ...] = (5000, 1000, 2500, 2500)
+    ngram_rows: int = 10000
+
+
+def size_for(optimize: str, sentences: int | None = None) -> Size:
+    """Return the sizes and the schedule for a number of training sentences.
+
+    optimize (str): "efficiency" or "accuracy".
+    sentences (Optional[int]): The number of training sentences. None: the number is not known.
+    """
+    if sentences is None:
+        size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)
+    elif sentences < 100:
+        size = Size("Enough for a hundred sentences", 600, 600, warmup=50, eval_frequency=50, lstm_depth=1)
+    elif sentences < 600:
+        size = Size("Enough for a few hundred sentences", 1500, 1000, eval_frequency=100)
+    elif sentences < 3000:
+        size = Size("Enough for three thousand sentences", 2500)
+    elif sentences < 10000:
+        size = Size("Enough for ten thousand sentences", 4000, batch=1500)
+    else:
+        rows = (20000, 2000, 5000, 5000)
+        size = Size(
+            "For more than ten thousand sentences",
+            *(12000, 3000),
+            eval_frequency=500,
+            batch=2000,
+            divisions=1,
+            width=256,
+            arc_width=256,
+            rows=rows,
+            ngram_rows=20000,
+        )
+    if optimize == "efficiency":
+        comment = size.comment.replace("four", "three")
+        steps = size.steps if sentences is not None and sentences < 600 else 8 * size.steps // 5
+        size = size._replace(comment=comment, steps=steps, width=96, lstm_depth=1, arc_width=128)
+    return size
+
+
 def run(
     out: Path | None,
     lang: str,
@@ -39,6 +110,8 @@ def run(
     force: bool = False,
     *,
     whole_doc: bool = False,
+    sentences: int | None = None,
+    vectors: str | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot init-config --help`."""
     extras = _components(pipeline, whole_doc)
@@ -46,8 +119,32 @@ def run(
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
     _check_language(lang)
     _check_name(transformer, "--transformer")
-    text = make_config(lang, optimize, extras, transformer, whole_doc=whole_doc)
+    _check_name(vectors, "--vectors")
+    if transformer and (vectors or sentences):
+        raise typer.BadParameter(
+            "--vectors and --sentences are for the default encoder. Leave them out, or leave out --transformer.",
+            param_hint="--transformer",
+        )
+    text = make_config(lang, optimize, extras, transformer, whole_doc=whole_doc, sentences=sentences, vectors=vectors)
     write(text, out, force)
+
+
+def run_from(source: Path, out: Path | None, force: bool) -> None:
+    """Convert a config of spacy-experimental's parser, and say what has changed."""
+    with errors_as_messages():
+        try:
+            config = util.load_config(source, interpolate=False)
+            converted = convert_config(config)
+            text = converted.config.to_str(interpolate=False)
+        except MindRootError as error:
+            raise MindRootError(f"{source}: {error}") from error
+        except (ValueError, ConfigParserError) as error:  # of thinc; its messages are long
+            raise MindRootError(f"{source} is not a config that spaCy can read: {error}") from error
+    header = f"# Made by: spacy mindroot init-config --from {shlex.quote(source.name)}\n\n"
+    write(header + text, out, force)
+    for title, lines in (("Changed:", converted.changes), ("To check:", converted.problems)):
+        for line in [title, *(f"- {line}" for line in lines)] if lines else []:
+            typer.echo(line, err=True)
 
 
 def write(text: str, out: Path | None, force: bool) -> None:
@@ -81,7 +178,7 @@ def _components(pipeline: str, whole_doc: bool) -> list[str]:
         )
     if whole_doc and "senter" in names:
         raise typer.BadParameter(
-            "with a senter in the pipeline, Docs are not treated as one sentence. Leave out --whole-doc, or the senter.",
+            "with a senter in the pipeline, a Doc is not treated as one sentence. Leave out --whole-doc or the senter.",
             param_hint="--whole-doc",
         )
     return names if whole_doc else ["senter", *names]
@@ -102,7 +199,14 @@ def _check_language(lang: str) -> None:
 
 
 def make_config(
-    lang: str, optimize: str, extras: list[str], transformer: str | None, *, whole_doc: bool = False
+    lang: str,
+    optimize: str,
+    extras: list[str],
+    transformer: str | None,
+    *,
+    whole_doc: bool = False,
+    sentences: int | None = None,
+    vectors: str | None = None,
 ) -> str:
     """Return the text of the config.
 
@@ -111,6 +215,8 @@ def make_config(
     extras (list[str]): Components of EXTRAS to put before the scorer. Without a senter, whole_doc must be True.
     transformer (Optional[str]): Name of a pretrained model to use in place of the tok2vec.
     whole_doc (bool): Train on single sentences, and treat a Doc without sentence boundaries as one sentence.
+    sentences (Optional[int]): The number of training sentences, for sizes and schedule.
+    vectors (Optional[str]): Name or path of a pipeline whose word vectors are an input of the encoder.
     """
     extras = [name for name in EXTRAS if name in extras]
     options = [f"--lang {lang}"]
@@ -122,6 +228,10 @@ def make_config(
         options.append(f"--pipeline {','.join(extras)}")
     if whole_doc:
         options.append("--whole-doc")
+    if sentences is not None:
+        options.append(f"--sentences {sentences}")
+    if vectors:
+        options.append(f"--vectors {shlex.quote(vectors)}")
     weights = _TREE_SCORES | {name: weight for extra in extras for name, weight in EXTRAS[extra].items()}
     of_trees = 1 - sum(filter(None, weights.values()))
     weights |= {"dep_uas": round(of_trees / 2, 3), "dep_las": round(of_trees / 2, 3)}
@@ -140,4 +250,7 @@ def make_config(
         pipeline=["transformer" if transformer else "tok2vec", *extras, "arc_scorer", "mind_root"],
         score_weights=weights,
         whole_doc=whole_doc,
+        vectors=vectors,
+        vectors_json=json.dumps(vectors, ensure_ascii=False),
+        size=size_for(optimize, sentences),
     )

@@ -43,8 +43,8 @@ def make_passage_corpus(
 ) -> "PassageCorpus":
     """Read a corpus as passages: Docs of several consecutive sentences, with gold tokens.
 
-    path (Optional[Path]): A .spacy file or a folder of them; or a CoNLL-U file, or a folder of which all files *.conllu,
-        *.conllup and *.cupt are read. CoNLL-U may be compressed with gzip (*.gz).
+    path (Optional[Path]): A .spacy file or a folder of them; or a CoNLL-U file, or a folder of which all files
+        *.conllu, *.conllup and *.cupt are read. CoNLL-U may be compressed with gzip (*.gz).
     min_sentences (int): The smallest number of sentences in a passage. Only the last passage may have fewer.
     max_sentences (int): The greatest number of sentences in a passage. Sizes are drawn at random so that passages of
         each size have the same share of the sentences.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from spacy.attrs import DEP, HEAD, ORTH, SENT_START
 from spacy.pipeline import Sentencizer
-from spacy.strings import hash_string
+from spacy.strings import get_string_id
 from spacy.tokens import Doc
 
 from ..constraints import Constraints, pairs_of_ints
@@ -31,7 +31,7 @@ __all__ = [
 
 _STARTS = (SENT_START,)  # as a tuple, which spaCy converts faster
 _FINAL = frozenset(Sentencizer.default_punct_chars)
-_FINAL_HASHES = np.array([hash_string(mark) for mark in Sentencizer.default_punct_chars], dtype=np.uint64)
+_FINAL_HASHES = np.array([get_string_id(mark) for mark in Sentencizer.default_punct_chars], dtype=np.uint64)
 _SHORTEST = 4  # tokens of a sentence that counts, so that abbreviations and initials do not
 
 

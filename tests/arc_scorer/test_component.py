@@ -129,6 +129,16 @@ def test_sentences_are_needed_or_said_to_be_whole_docs(trained, docs):
     assert [len(s) for s in nlp(split).sents] == [2, 2]
 
 
+def test_a_whole_doc_that_looks_like_many_sentences_is_mentioned_once(docs):
+    nlp = make_nlp(docs, steps=1, config={"whole_doc": True})
+    two = "The gardener waters the roses . Anna baked bread ."
+    nlp("Anna baked bread .")
+    nlp(Doc(nlp.vocab, words=two.split(), sent_starts=[i in (0, 6) for i in range(10)]))
+    with pytest.warns(UserWarning, match=r"arc_scorer: Doc 'The .*whole_doc.*token 6 \('Anna'\).*`senter`"):
+        assert [len(s) for s in nlp(two).sents] == [10]
+    nlp(two)  # without a warning, which would be an error
+
+
 def test_empty_docs(trained):
     assert [len(doc) for doc in trained.pipe(["", ""])] == [0, 0]
     mixed = [Doc(trained.vocab), Doc(trained.vocab, words=["Yes"])]

@@ -44,6 +44,14 @@ def test_heads_in_other_sentences_and_unknown_labels_are_left_out():
     assert MISSING in arcs.heads and (arcs.labels == MISSING).all()
 
 
+def test_sentences_are_those_of_the_reference_whatever_the_predicted_doc_has():
+    """So no component needs to set boundaries in training (`annotating_components`)."""
+    doc = reference(list("abcde"), [1, 1, 4, 4, 4], ["x", "ROOT", "y", "x", "ROOT"], None)
+    predicted = Doc(doc.vocab, words=list("abcde"), sent_starts=[True, True, False, True, False])
+    arcs = read_gold(Example(predicted, doc), {}, {}, whole_doc=False)
+    assert arcs.lengths == [2, 3] and arcs.heads.tolist() == [2, 0, 3, 3, 0]
+
+
 def test_tokens_that_are_split_or_merged_are_left_out():
     doc = reference(
         ["I", "can", "not", "go"], [3, 3, 3, 3], ["nsubj", "aux", "advmod", "ROOT"], [True, False, False, False]

@@ -5,12 +5,17 @@ import shlex
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import spacy
 from spacy import util
 from spacy.cli import app
 from spacy.schemas import ConfigSchemaTraining
+from spacy.tokens import Doc
+from spacy.training.initialize import init_nlp
 from typer.testing import CliRunner
+
+from spacy_mindroot.cli.init_config import size_for
 
 runner = CliRunner()
 
@@ -41,6 +46,8 @@ def differences(ours, filled, path=""):
         ["-p", "tagger,senter", "-o", "efficiency"],
         ["--whole-doc"],
         ["--whole-doc", "-p", "tagger"],
+        ["--sentences", "50"],
+        ["--sentences", "50000", "-o", "efficiency"],
     ],
     ids=" ".join,
 )
@@ -67,6 +74,52 @@ def test_the_configs_of_the_project_are_what_the_command_makes(checkout):
         assert init_config(*shlex.split(command)).stdout == text, path
 
 
+def test_sizes_and_schedules_suit_the_data():
+    """More data, more of everything; the schedule of the learning rate ends with the last step."""
+    numbers = (20, 300, 1000, 5000, 50000)
+    for optimize in ("efficiency", "accuracy"):
+        sizes = [size_for(optimize, number) for number in numbers]
+        for name in ("steps", "patience", "batch", "width", "lstm_depth", "arc_width", "rows", "ngram_rows"):
+            values = [getattr(size, name) for size in sizes]
+            assert values == sorted(values), name
+        assert all(size.patience <= size.steps and size.warmup * 5 < size.steps for size in sizes)
+    assert size_for("accuracy")._replace(comment="") == size_for("accuracy", 1000)._replace(comment="")
+    config = util.load_config_from_str(init_config("--sentences", 5000).stdout)
+    assert config["training"]["optimizer"]["learn_rate"]["total_steps"] == config["training"]["max_steps"]
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    """A pipeline with a small table of word vectors, at a path with a space."""
+    folder = tmp_path_factory.mktemp("word vectors")
+    nlp = spacy.blank("en")
+    rng = np.random.default_rng(0)
+    for word in ("gardener", "waters", "roses"):
+        nlp.vocab.set_vector(word, rng.normal(size=5).astype("f"))
+    nlp.to_disk(folder)
+    return folder
+
+
+@pytest.mark.parametrize("optimize", ["accuracy", "efficiency"])
+def test_vectors_are_features_and_are_saved(checkout, vectors, tmp_path, optimize):
+    text = init_config("--lang", "en", "-o", optimize, "--vectors", vectors, "--sentences", 20).stdout
+    path = str(checkout / "assets" / "treebank" / "dev.conllu")
+    config = util.load_config_from_str(text, overrides={"paths.train": path, "paths.dev": path, "system.seed": 1})
+    nlp = init_nlp(config)
+    examples = list(util.registry.resolve(config.interpolate()["corpora"])["train"](nlp))[:2]
+    nlp.update(examples, sgd=nlp.create_optimizer())
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    words = ["gardener", "nonsense"]
+    encoder = loaded.get_pipe("tok2vec")
+    before = encoder.predict([Doc(loaded.vocab, words=[word]) for word in words])
+    loaded.vocab.vectors.data[:] *= -3
+    after = encoder.predict([Doc(loaded.vocab, words=[word]) for word in words])
+    assert loaded.vocab.vectors.shape[1] == 5
+    assert not np.allclose(before[0], after[0]), "a word with a vector"
+    assert np.allclose(before[1], after[1]), "a word without one"
+
+
 def test_order_does_not_matter_and_the_file_is_written(tmp_path):
     assert init_config("-p", "tagger, senter").stdout == init_config("-p", "senter,tagger").stdout
     result = init_config(tmp_path / "config.cfg", "--lang", "en")
@@ -78,7 +131,11 @@ def test_order_does_not_matter_and_the_file_is_written(tmp_path):
     ("options", "says"),
     [
         (["-p", "parser"], "parser: choose from senter, tagger, morphologizer, trainable_lemmatizer, or all"),
-        (["-p", "senter", "--whole-doc"], "Leave out --whole-doc, or the senter"),
+        (["-p", "senter", "--whole-doc"], "Leave out --whole-doc or the senter"),
+        (["--transformer", "x", "--sentences", "9"], "or leave out --transformer"),
+        (["--transformer", "x", "--vectors", "y"], "or leave out --transformer"),
+        (["--sentences", "0"], "greater than or equal to 1"),
+        (["--vectors", "${paths.train}"], "can't be the name"),
         (["-o", "speed"], "efficiency or accuracy"),
         (["-l", "qq"], "'qq'"),
     ],

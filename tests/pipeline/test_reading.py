@@ -10,6 +10,7 @@ from spacy_mindroot.pipeline.reading import (
     check_sentences,
     lengths_between,
     listed,
+    looks_like_many,
     read_arc_constraints,
     read_heads,
     sentence_bounds,
@@ -78,3 +79,26 @@ def test_constraints_sentence_by_sentence():
 def test_long_lists_are_cut_short_in_messages():
     assert listed([1, 2]) == "1, 2"
     assert listed([0] * 11) == ", ".join("0" * 10) + ", ... (11 in all)"
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("", None),
+        ("The gardener waters the roses.", None),
+        ("The gardener waters the roses. Anna baked bread.", "Anna"),
+        ('"We saw them ." (She was there.)', "She"),
+        ("J. R. R. Tolkien wrote the book.", None),
+        ("They left at five p. m. on Monday.", None),
+        ('"I saw them there!" she said.', None),
+        ("We wait and wait ... and wait.", None),
+        ("A title here \n\n Text follows", "Text"),
+        ("One line \n and the next", None),
+        ("\n\n One line", None),
+        ("我爱 北京 天安门 好 。 你好", "你好"),
+    ],
+)
+def test_a_text_that_looks_like_many_sentences(text, second):
+    doc = spacy.blank("xx")(text)
+    found = looks_like_many(doc)
+    assert (None if found is None else doc[found].text) == second
