@@ -57,8 +57,8 @@ class BudgetedTraining:
 def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int) -> Config:
     """Return the config of a contestant.
 
-    contestant (str): "mindroot": `init-config --pipeline ... --sentences N` as it is, with the learning rate spread over the budget.
-        "spacy": `spacy init config -o efficiency`, with spaCy's own parser, which finds sentences, too.
+    contestant (str): "mindroot": `init-config --pipeline ... --sentences N` as it is, with the learning rate spread
+        over the budget. "spacy": `spacy init config -o efficiency`, with spaCy's own parser, which finds sentences, too.
     """
     lang = spacy_language(treebank.language)
     components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
