@@ -58,7 +58,7 @@ def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int
     """Return the config of a contestant.
 
     contestant (str): "mindroot": `init-config --pipeline ... --sentences N` as it is, with the learning rate spread
-        over the budget. "spacy": `spacy init config -o efficiency`, with spaCy's own parser, which finds sentences, too.
+        over the budget. "spacy": `spacy init config -o efficiency`, with spaCy's own parser, which finds sentences.
     """
     lang = spacy_language(treebank.language)
     components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
