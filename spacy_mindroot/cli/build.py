@@ -78,8 +78,8 @@ def build(
     show (bool): Whether to show the progress of training and evaluation.
     RAISES (MindRootError): If a step fails. What the steps before have made is kept.
     """
-    load_script()  # so that what is missing is known before training
-    check_tools()
+    check_tools()  # so that what is missing is known before training
+    load_script()
     about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
     check_name(about.name)
     if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
