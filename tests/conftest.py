@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
 
-spacy.registry.cli.get_all()  # the commands of plug-ins, as `spacy` loads them when it starts
+with warnings.catch_warnings(action="ignore"):  # of other plug-ins
+    spacy.registry.cli.get_all()  # the commands of plug-ins, as `spacy` loads them when it starts
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("MINDROOT_DATA", ROOT / "../shared/data")).resolve()

@@ -335,8 +335,15 @@ def init_config_cli(
         "--transformer",
         "-t",
         metavar="NAME",
-        help="Pretrained model to use as encoder, such as xlm-roberta-base. Needs the extra `transformers` and a GPU "
-        "(default: none, a CNN and BiLSTM encoder)",
+        help="Pretrained model to use as encoder, such as xlm-roberta-base. Needs the extra `transformers`; slow "
+        "without a GPU (default: none, a CNN and BiLSTM encoder)",
+    ),
+    curated: bool = typer.Option(
+        False,
+        "--curated",
+        "-c",
+        help="Use the model of --transformer with spacy-curated-transformers instead of spacy-transformers. Needs the "
+        "extra `curated` (default: off)",
     ),
     sentences: int | None = typer.Option(
         None,
@@ -375,14 +382,25 @@ def init_config_cli(
     from .init_config import run, run_from
 
     if source is not None:
-        given = [whole_doc, pipeline, transformer, sentences, vectors, lang != "xx", optimize != "accuracy"]
+        given = [whole_doc, pipeline, transformer, curated, sentences, vectors, lang != "xx", optimize != "accuracy"]
         if any(given):
             raise typer.BadParameter(
                 "the config is converted as it is. Leave out all other options.", param_hint="--from"
             )
         run_from(source, out, force)
         return
-    run(out, lang, optimize, pipeline, transformer, force, whole_doc=whole_doc, sentences=sentences, vectors=vectors)
+    run(
+        out,
+        lang,
+        optimize,
+        pipeline,
+        transformer,
+        force,
+        whole_doc=whole_doc,
+        sentences=sentences,
+        vectors=vectors,
+        curated=curated,
+    )
 
 
 @mindroot.command("repair")

@@ -6,13 +6,14 @@ import json
 import shlex
 from configparser import Error as ConfigParserError
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jinja2
 import typer
 from spacy import util
 
 from ..errors import MindRootError
+from .curated import curated_model, read_model_config
 from .files import PathsError, errors_as_messages, opened_to_write
 from .from_experimental import convert_config
 
@@ -112,6 +113,7 @@ def run(
     whole_doc: bool = False,
     sentences: int | None = None,
     vectors: str | None = None,
+    curated: bool = False,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot init-config --help`."""
     extras = _components(pipeline, whole_doc)
@@ -120,12 +122,27 @@ def run(
     _check_language(lang)
     _check_name(transformer, "--transformer")
     _check_name(vectors, "--vectors")
+    if curated and not transformer:
+        raise typer.BadParameter("name the pretrained model with --transformer.", param_hint="--curated")
     if transformer and (vectors or sentences):
         raise typer.BadParameter(
             "--vectors and --sentences are for the default encoder. Leave them out, or leave out --transformer.",
             param_hint="--transformer",
         )
-    text = make_config(lang, optimize, extras, transformer, whole_doc=whole_doc, sentences=sentences, vectors=vectors)
+    settings = None
+    if curated and transformer:
+        with errors_as_messages():
+            settings = curated_model(transformer, read_model_config(transformer))
+    text = make_config(
+        lang,
+        optimize,
+        extras,
+        transformer,
+        whole_doc=whole_doc,
+        sentences=sentences,
+        vectors=vectors,
+        curated=settings,
+    )
     write(text, out, force)
 
 
@@ -207,6 +224,7 @@ def make_config(
     whole_doc: bool = False,
     sentences: int | None = None,
     vectors: str | None = None,
+    curated: dict[str, Any] | None = None,
 ) -> str:
     """Return the text of the config.
 
@@ -217,11 +235,15 @@ def make_config(
     whole_doc (bool): Train on single sentences, and treat a Doc without sentence boundaries as one sentence.
     sentences (Optional[int]): The number of training sentences, for sizes and schedule.
     vectors (Optional[str]): Name or path of a pipeline whose word vectors are an input of the encoder.
+    curated (Optional[dict]): The settings of the transformer for spacy-curated-transformers, as `curated_model` returns
+        them. None: spacy-transformers is used.
     """
     extras = [name for name in EXTRAS if name in extras]
     options = [f"--lang {lang}"]
     if transformer:
         options.append(f"--transformer {shlex.quote(transformer)}")
+    if curated:
+        options.append("--curated")
     if optimize != "accuracy":
         options.append(f"--optimize {optimize}")
     if extras not in ([], ["senter"]):
@@ -246,6 +268,7 @@ def make_config(
         lang=lang,
         accuracy=optimize == "accuracy",
         transformer=transformer,
+        curated=curated,
         transformer_json=json.dumps(transformer, ensure_ascii=False),
         pipeline=["transformer" if transformer else "tok2vec", *extras, "arc_scorer", "mind_root"],
         score_weights=weights,

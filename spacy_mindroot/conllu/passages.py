@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, LEMMA, MORPH, POS, SENT_START, TAG
 from spacy.language import Language
+from spacy.parts_of_speech import NAMES as IDS_TO_POS
 from spacy.symbols import SPACE
 from spacy.tokens import Doc
 from spacy.training import Corpus, Example
@@ -75,7 +76,8 @@ def make_passage_corpus(
 class PassageCorpus:
     """A corpus of passages. See `make_passage_corpus`.
 
-    The sentences of consecutive Docs are joined: how a corpus is divided into Docs does not matter.
+    The sentences of consecutive Docs are joined: how a corpus is divided into Docs does not matter. As with `spacy
+    convert`, words of CoNLL-U without XPOS have their UPOS as tag, so that a tagger can be trained.
     """
 
     def __init__(
@@ -139,7 +141,7 @@ class PassageCorpus:
             if self._conllu is None:  # kept, since it logs the size of the corpus only once
                 self._conllu = ConlluCorpus(self.path, surface_tokens=self.surface_tokens)
             for example in self._conllu(nlp):
-                yield example.reference
+                yield _with_tags(example.reference)
             return
         for number, doc in enumerate(Corpus(self.path).read_docbin(nlp.vocab, walk_corpus(self.path, ".spacy")), 1):
             if sentence_lengths(doc) is None:
@@ -181,6 +183,17 @@ class PassageCorpus:
             if end - start > 1 and rng.random() < self.newlines:
                 inserted[int(rng.integers(start + 1, end))] = str(rng.choice(_WITHIN))
         return inserted
+
+
+def _with_tags(doc: Doc) -> Doc:
+    """Set the tag of tokens without one to their part of speech."""
+    tags, pos = doc.to_array((TAG, POS)).T
+    missing = (tags == 0) & (pos != 0)
+    if missing.any():
+        names = {number: doc.vocab.strings.add(IDS_TO_POS[number]) for number in set(pos[missing].tolist())}
+        tags[missing] = [names[number] for number in pos[missing].tolist()]
+        doc.from_array([TAG], tags)
+    return doc
 
 
 def _insert_white_space(

@@ -217,7 +217,7 @@ def corpus(checkout, tmp_path_factory):
 QUICK = ["--training.max_steps", 12, "--training.eval_frequency", 6]
 
 
-@pytest.mark.parametrize("extras", ["", "senter,morphologizer"])
+@pytest.mark.parametrize("extras", ["", "all"])
 def test_from_config_to_parsed_text(corpus, tmp_path, extras):
     """debug, init labels, train, evaluate and use, as a person would."""
     init_config(tmp_path / "config.cfg", "--lang", "en", "--pipeline", extras)
@@ -239,7 +239,6 @@ def test_from_config_to_parsed_text(corpus, tmp_path, extras):
         "evaluate",
         "model/model-last",
         corpus / "test.spacy",
-        *([] if extras else ["--gold-preproc"]),
         "-o",
         "m.json",
         cwd=tmp_path,
@@ -249,4 +248,4 @@ def test_from_config_to_parsed_text(corpus, tmp_path, extras):
     nlp = spacy.load(tmp_path / "model" / "model-last")
     doc = nlp("The gardener waters the roses. Anna baked bread.")
     assert all(sum(t.head == t for t in s) == 1 for s in doc.sents)
-    assert not extras or all(t.pos_ for t in doc)
+    assert not extras or all(t.pos_ and t.tag_ and t.lemma_ for t in doc)
