@@ -84,6 +84,8 @@ def build(
     check_name(about.name)
     if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
         raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
+    if source.resolve() in out.resolve().parents:
+        raise PathsError(f"OUT is {out}, in the folder of the treebank, where it would count as data. Choose another.")
     treebank = prepare_treebank(source, out / "corpus")
     code = lang or spacy_language(treebank.language)
     if config is None:

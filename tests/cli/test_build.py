@@ -82,6 +82,7 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
         ((tmp_path / "broken", tmp_path / "out"), "train.conllu:1"),
         ((tmp_path / "broken", tmp_path), "which holds the treebank"),
         ((tmp_path / "broken", tmp_path / "broken"), "which holds the treebank"),
+        ((tmp_path / "broken", tmp_path / "broken" / "out"), "would count as data"),
     ]:
         result = run(*args)
         assert result.exit_code == 1 and says in result.stderr, result.output
