@@ -54,6 +54,7 @@ def run(source: Path, contestant: str, seed: int, seconds: float) -> dict[str, A
             **vars(trained),
             "sentences": treebank.parts["train"].sentences,
             "components": nlp.pipe_names,
+            "sized_by_data": contestant == "mindroot",
             "megabytes": size,
             "words_per_cpu_second": speed,
             "gold": _evaluated(nlp, gold, raw=False),

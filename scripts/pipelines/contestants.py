@@ -57,11 +57,12 @@ class BudgetedTraining:
 def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int) -> Config:
     """Return the config of a contestant.
 
-    contestant (str): "mindroot": `init-config --pipeline ...` as it is, with the learning rate spread over the budget.
-        "spacy": `spacy init config -o efficiency`, with spaCy's own parser, which finds sentences, too.
+    contestant (str): "mindroot": `init-config --pipeline ... --sentences N` as it is, with the learning rate spread
+        over the budget. "spacy": `spacy init config -o efficiency`, with spaCy's own parser, which finds sentences.
     """
     lang = spacy_language(treebank.language)
-    ours = Config().from_str(make_config(lang, "accuracy", ["senter", *treebank.annotated], None), interpolate=False)
+    components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
+    ours = Config().from_str(make_config(lang, "accuracy", components, None, sentences=sentences), interpolate=False)
     if contestant == "mindroot":
         config = ours
         rate = config["training"]["optimizer"]["learn_rate"]
@@ -73,8 +74,9 @@ def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int
             **{name: rate[name] for name in ("initial_rate", "start_factor", "end_factor")},
         }
     else:
-        components = [*treebank.annotated, "parser"]
-        config = init_config(lang=lang, pipeline=components, optimize="efficiency", gpu=False, silent=True)
+        config = init_config(
+            lang=lang, pipeline=[*treebank.annotated, "parser"], optimize="efficiency", gpu=False, silent=True
+        )
         config["corpora"] = ours["corpora"]
         config["nlp"]["after_pipeline_creation"] = ours["nlp"]["after_pipeline_creation"]
         if treebank.file("dev") is None:

@@ -121,7 +121,8 @@ def to_page(runs: Sequence[dict[str, Any]]) -> str:
             raw=_table(_RAW_HEADER, [_raw(row, published["stanza"]) for row in rows]),
             pipelines=_table(_PIPELINE_HEADER, [_pipeline(row) for row in rows]),
             summary="\n".join(f"- {line}" for line in _summary(rows)),
-            missing=_listed(missing) if missing else "None",
+            missing=f"{', '.join(missing)}." if missing else "none.",
+            notes=_notes(rows),
             udpipe=published["sources"]["udpipe"],
             stanza=published["sources"]["stanza"],
         )
@@ -226,8 +227,25 @@ def _rounded(score: float | None) -> float | None:
     return None if score is None else round(score, 2)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
+def _notes(rows: Sequence[Row]) -> str:
+    """Return what is special about some of the runs."""
+    lines = []
+    fixed = [row.treebank for row in rows if any("sized_by_data" not in run for run in row.runs.get("mindroot", []))]
+    if fixed:
+        lines.append(
+            f"The runs of ours on {', '.join(fixed)} were made before the config followed the number of training "
+            "sentences (`--sentences`)."
+        )
+    failed = [
+        f"{row.treebank} ({name}: {run['raw']['error']})"
+        for row in rows
+        for name, found in row.runs.items()
+        for run in found
+        if "error" in run["raw"]
+    ]
+    if failed:
+        lines.append(f"The raw text could not be parsed: {'; '.join(failed)}.")
+    return "\n\n".join(["", *lines]) if lines else ""
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -1,4 +1,4 @@
-"""Makes a wheel of a pipeline with `spacy package`."""
+"""Makes a wheel of a pipeline with `spacy package` and `build`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import srsly
-from spacy.cli.package import has_build, has_wheel
+from spacy.cli.package import has_build
 from thinc.api import Config
 
 from ..errors import MindRootError
@@ -36,7 +36,7 @@ def check_name(name: str) -> None:
 
 def check_tools() -> None:
     """Raise PackagingError unless wheels can be made."""
-    if not (has_build() or has_wheel()):
+    if not has_build():
         raise PackagingError(_NEEDS)
 
 
@@ -51,7 +51,7 @@ def build_wheel(
     card (str): The content of README.md.
     licence_file (Optional[Path]): The licence of the data, which goes into the wheel as LICENSES_SOURCES.
     RETURNS (Path): The wheel.
-    RAISES (PackagingError): If `spacy package` fails. The message has its last lines.
+    RAISES (PackagingError): If that fails. The message has the last lines of what the two say.
     """
     check_name(meta["name"])
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,15 +63,30 @@ def build_wheel(
         _forget_paths(source / "config.cfg")
         if licence_file is not None:
             shutil.copyfile(licence_file, source / "LICENSES_SOURCES")
-        command = [sys.executable, "-m", "spacy", "package", str(source), work, "--build", "wheel", "--force"]
-        done = subprocess.run(command, env=one_thread(), capture_output=True, text=True, check=False)
+        said = _call("spacy", "package", source, work, "--build", "none", "--force")
+        projects = [path.parent for path in Path(work).glob("*/setup.py")]
+        for project in projects:
+            # Without isolation, nothing is downloaded. It needs setuptools, which not every environment has.
+            for options in (("--no-isolation",), ()):
+                said += _call("build", "--wheel", *options, project)
+                if list(project.glob("dist/*.whl")):
+                    break
         wheels = list(Path(work).glob("*/dist/*.whl"))
         if len(wheels) != 1:
-            last = "\n".join((done.stdout + done.stderr).strip().splitlines()[-5:])
-            raise PackagingError(f"`spacy package` made no wheel:\n{last}")
+            last = "\n".join(said.strip().splitlines()[-5:])
+            raise PackagingError(f"`spacy package` and `build` made no wheel:\n{last}")
         wheel = folder / wheels[0].name
         shutil.copyfile(wheels[0], wheel)
     return wheel
+
+
+def _call(module: str, *arguments: object) -> str:
+    """Run a module, and return what it says."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    done = subprocess.run(
+        command, env=one_thread(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    return done.stdout
 
 
 def _forget_paths(path: Path) -> None:

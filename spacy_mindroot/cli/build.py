@@ -78,16 +78,19 @@ def build(
     show (bool): Whether to show the progress of training and evaluation.
     RAISES (MindRootError): If a step fails. What the steps before have made is kept.
     """
-    load_script()  # so that what is missing is known before training
-    check_tools()
+    check_tools()  # so that what is missing is known before training
+    load_script()
     about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
     check_name(about.name)
     if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
         raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
+    if source.resolve() in out.resolve().parents:
+        raise PathsError(f"OUT is {out}, in the folder of the treebank, where it would count as data. Choose another.")
     treebank = prepare_treebank(source, out / "corpus")
     code = lang or spacy_language(treebank.language)
     if config is None:
-        text = make_config(code, optimize, ["senter", *treebank.annotated], None)
+        components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
+        text = make_config(code, optimize, components, None, sentences=sentences)
     else:
         text = config.read_text("utf8")
     (out / "config.cfg").write_text(text, encoding="utf8")

@@ -16,6 +16,7 @@ from wasabi import table
 from ..audit.corpus import load_pipeline, reads_surface_tokens
 from ..conllu import Sentence, conllu_files, read_conllu
 from ..errors import CorpusError
+from ..evaluation.official import load_script
 from ..evaluation.predicting import predict_from_raw_text, predict_from_tokens, sentences_in, set_confidence
 from ..evaluation.raw_text import paragraphs
 from ..evaluation.report import OFFICIAL_HEADER, Evaluation, evaluate, measure_rows, official_rows, to_json
@@ -50,6 +51,7 @@ def run(
         refuse_same_files(MODEL=Path(model), json=json, output=output)
         refuse_same_files(GOLD=corpus, json=json, output=output)
         gold = [sentence for file in conllu_files(corpus) for sentence in read_conllu(file)]
+        load_script()  # so that a missing package is known before parsing
         if not gold:
             raise CorpusError(f"There are no sentences in {corpus}.")
         with outputs() as opened, ExitStack() as stack:

@@ -78,10 +78,12 @@ def test_components_for_what_is_annotated(tmp_path, sentences, components):
 
 def test_other_data_has_another_digest(tmp_path):
     digests = set()
-    for number, files in enumerate([{"train": word()}, {"train": word("b")}, {"train": word(), "test": word()}] * 2):
+    one = word()
+    contents = [{"train": one}, {"train": word("b")}, {"train": one, "test": one}, {"train": one, "dev": one}]
+    for number, files in enumerate(contents * 2):
         source = write(tmp_path / str(number), **files)
         digests.add(prepare_treebank(source, tmp_path / "corpus").digest)
-    assert len(digests) == 3
+    assert len(digests) == 4
 
 
 def test_licences(tmp_path):

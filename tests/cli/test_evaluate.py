@@ -1,6 +1,7 @@
 """`spacy mindroot evaluate`, as a person runs it."""
 
 import re
+import sys
 
 import pytest
 import spacy
@@ -9,6 +10,7 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from scorer_helpers import gold_docs, make_nlp
+from spacy_mindroot.cli import evaluate as module
 
 pytest.importorskip("udtools", reason="the command needs the extra `evaluate`")
 
@@ -116,6 +118,13 @@ def test_errors_are_messages(model, gold, tmp_path):
     (tmp_path / "found.json").write_text("precious")
     assert run(tmp_path / "blank", gold, "--json", tmp_path / "found.json").exit_code == 1
     assert (tmp_path / "found.json").read_text() == "precious"
+
+
+def test_a_missing_package_is_known_before_parsing(model, gold, monkeypatch):
+    monkeypatch.setitem(sys.modules, "udtools", None)
+    monkeypatch.setattr(module, "load_pipeline", lambda name: pytest.fail("it has been loaded"))
+    result = run(model, gold)
+    assert result.exit_code == 1 and "pip install 'spacy-mindroot[evaluate]'" in result.stderr
 
 
 def test_help_says_what_it_needs():

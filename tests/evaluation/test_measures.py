@@ -90,6 +90,12 @@ def test_calibration():
     assert own.error == pytest.approx((2 * abs(0.9 - 0.5) + 2 * 0.2) / 4)
 
 
+def test_gaps_in_either_direction_add_up():
+    """One word at 0.9 that is wrong, and one at 0.2 that is right."""
+    own = found(["a:0:root b:1:x"], ["a:0:root:0.2 b:0:x:0.9"]).calibration
+    assert own.error == pytest.approx((0.8 + 0.9) / 2)
+
+
 def test_calibration_counts_words_that_gold_has():
     own = found(["ab:2:x c:0:root"], ["a:3:x:0.5 b:3:x:0.5 c:0:root:1.0"]).calibration
     assert (own.words, own.right, own.error) == (1, 1, 0)

@@ -65,6 +65,10 @@ def test_what_each_metric_counts(old, new, lower):
     assert {name for name, each in scores.items() if each.f1 < 1} == lower
 
 
+def test_enhanced_dependencies_are_not_read():
+    assert score(GOLD.replace("5.1:x", "nonsense"))["LAS"].f1 == 1
+
+
 def test_empty_columns_of_gold_are_left_out():
     empty = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
     assert set(METRICS) - set(score(empty, empty)) == {"UPOS", "XPOS", "Lemmas"}

@@ -5,6 +5,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_mindroot.errors import ConlluError, CorpusError
+from spacy_mindroot.evaluation import predicting
 from spacy_mindroot.evaluation.predicting import (
     predict_from_raw_text,
     predict_from_tokens,
@@ -100,6 +101,14 @@ def test_surface_tokens():
     assert (first.words, first.heads) == (["Vámonos", "al", "mar", "."], [4, 4, 4, 0])
 
 
+def test_gold_boundaries_are_set():
+    """A component that finds sentences finds no others."""
+    (gold,) = sentences_in(GOLD.partition("# newpar")[0].replace("Vamos", "?").replace("Vámonos", "?nos"), "gold")
+    text = "".join(predict_from_tokens(pipeline("sentencizer", "last_head_for_test_predicting"), [gold]))
+    (sentence,) = sentences_in(text, "output")
+    assert (sentence.words[0], sentence.heads) == ("?", [6, 6, 6, 6, 6, 0])
+
+
 def test_a_sentence_that_a_parser_splits_stays_one():
     text = "".join(predict_from_tokens(pipeline("two_roots_for_test_predicting"), gold()))
     first, second = sentences_in(text, "output")
@@ -143,11 +152,13 @@ def test_long_texts_are_parsed():
     assert len("".join(predict_from_raw_text(nlp, gold()[1:]))) > 3
 
 
-def test_white_space_tokens_are_not_words():
+def test_white_space_tokens_are_not_words(monkeypatch):
     nlp = pipeline("last_head_for_test_predicting")
     nlp.tokenizer = lambda text: Doc(nlp.vocab, words=["Sí", " ", "."], spaces=[False] * 3)
+    monkeypatch.setattr(predicting, "_head_prob", lambda token: f"HeadProb=0.{token.i}")
     (sentence,) = sentences_in("".join(predict_from_raw_text(nlp, gold()[1:])), "output")
     assert (sentence.words, sentence.heads) == (["Sí", "."], [2, 0])
+    assert [row[-1].split(b"|")[0].strip() for row in sentence.rows] == [b"HeadProb=0.0", b"HeadProb=0.2"]
 
 
 def test_heads_out_of_range_are_named():
