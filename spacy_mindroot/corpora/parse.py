@@ -290,8 +290,8 @@ def _check_facts(facts: WorkerFacts, folder: OutputFolder, messages: Messages) -
     if facts.malloc_trim:
         messages.warn(
             f"Worker {facts.worker} has the variable MALLOC_TRIM_THRESHOLD_, which Dask sets. Parsing may take 1.5 "
-            "times as much CPU time with it. Start workers with DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON="
-            '\'{"OMP_NUM_THREADS": 1, "MALLOC_TRIM_THRESHOLD_": ""}\'.'
+            "times as much CPU time with it. Start the workers without it (in Dask's configuration: "
+            "distributed.nanny.pre-spawn-environ)."
         )
 
 
