@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -79,6 +80,7 @@ class DaskEngine(Engine):
         self.client = client
         self.retries = retries
         self.workers = 0
+        self._counted = 0.0
 
     def identify(self, model: str, settings: Settings, out: str) -> WorkerFacts:
         """Load the pipeline on the first worker that there is. Wait for one."""
@@ -153,6 +155,11 @@ class DaskEngine(Engine):
                     self.client.cancel(list(running), force=True)
 
     def _count_workers(self) -> None:
+        """Ask the scheduler how many workers there are, at most once per tick."""
+        now = time.monotonic()
+        if self.workers and now - self._counted < _TICK:
+            return
+        self._counted = now
         with suppress(Exception):  # the connection is checked elsewhere
             self.workers = len(self.client.nthreads())
 
