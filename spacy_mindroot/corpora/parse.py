@@ -217,13 +217,13 @@ def run_parse(
     if settings.format == "parquet":
         import_parquet()
     model = os.path.abspath(model) if os.path.exists(model) else model
-    with OutputFolder(out) as folder:
-        if folder.begun and not force:
+    with OutputFolder(out, force=force) as folder:
+        if folder.begun:
             _check_same(folder, settings, found)
         facts = engine.identify(model, settings, str(folder.path))
         _check_facts(facts, folder, messages)
         identity = facts.identity
-        if folder.begun and not force:
+        if folder.begun:
             identity = _check_identity(folder, identity)
             sources = [
                 _moved(source, file) if source.digest else _planned([file], settings)[0]
