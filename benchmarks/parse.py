@@ -79,15 +79,33 @@ def _plain(nlp: Language, texts: list[str]) -> tuple[float, int]:
     return time.process_time() - began, words
 
 
-def run_command(model: str, corpus: Path, out: Path, *options: str, **environment: str) -> Run:
+def run_command(model: str, corpus: Path, out: Path, *options: str) -> Run:
     """Run the command in a process of its own."""
     metrics = out.with_suffix(".json")
     command = [sys.executable, "-W", "ignore", "-m", "spacy_mindroot", "parse", model, str(corpus), "--out", str(out)]
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **environment}
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     subprocess.run([*command, "--metrics", str(metrics), *options], check=True, env=env, stdout=subprocess.DEVNULL)
     lines = [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
     finished = {path.name: path.stat().st_mtime_ns for path in out.iterdir()}
     return Run(json.loads(metrics.read_text()), sorted(lines, key=lambda line: finished[line["output"]]))
+
+
+_WITH_TRIMMING = """
+import sys
+from spacy_mindroot.corpora import parse_corpus, pipelines
+if sys.argv[4] == "in force":
+    pipelines._MALLOC = ()
+print(parse_corpus(*sys.argv[1:4]).cpu_seconds)
+"""
+
+
+def _cpu_with_trimming(model: str, corpus: Path, out: Path, name: str) -> float:
+    """Return CPU seconds without Dask's MALLOC_TRIM_THRESHOLD_, with it "undone", or with it "in force"."""
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    if name != "without":
+        env["MALLOC_TRIM_THRESHOLD_"] = "65536"
+    command = [sys.executable, "-W", "ignore", "-c", _WITH_TRIMMING, model, str(corpus), str(out), name]
+    return float(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout)
 
 
 def measure_overhead(model: str, shards: int, workers: int) -> float:
@@ -169,11 +187,13 @@ def report(
         yield f"efficiency of two workers over one: {efficiency:.2f}"
         small = Path(folder) / "small.txt"
         repeat(documents, total, min(words, 100_000), small)
-        cpu = []
-        for number, threshold in enumerate(("", "65536") * 2):
-            extra = {"MALLOC_TRIM_THRESHOLD_": threshold} if threshold else {}
-            cpu.append(run_command(model, small, Path(folder) / f"m{number}", **extra).summary["cpu_seconds"])
-        yield f"MALLOC_TRIM_THRESHOLD_=65536: {(cpu[1] + cpu[3]) / (cpu[0] + cpu[2]):.2f} times the CPU"
+        cpu: dict[str, list[float]] = {}
+        for number in range(6):
+            name = ("without", "undone", "in force")[number % 3]
+            cpu.setdefault(name, []).append(_cpu_with_trimming(model, small, Path(folder) / f"m{number}", name))
+        for name in ("undone", "in force"):
+            ratio = sum(cpu[name]) / sum(cpu["without"])
+            yield f"MALLOC_TRIM_THRESHOLD_=65536, as Dask sets it, {name}: {ratio:.2f} times the CPU"
     for workers in (1, 2):
         yield f"overhead per shard, {workers} workers: {1000 * measure_overhead(model, shards, workers):.1f} ms"
     for pretended in (2, 500):

@@ -17,7 +17,7 @@ def test_version_and_help(command):
     assert run(*command, "--version") == (0, f"spacy-mindroot {version('spacy-mindroot')}\n", "")
     code, output, _ = run(*command, "--help")
     assert code == 0 and f"Usage: python -m {' '.join(command)} " in output
-    for name in ("decode", "audit", "score", "init-config", "repair", "vote"):
+    for name in ("decode", "audit", "score", "init-config", "repair", "parse", "vote"):
         assert f"\n  {name} " in output
     assert run(*command, "nonsense")[0] == 2
 

@@ -607,7 +607,7 @@ def parse_cli(
 
     FOLDER also gets manifest.json (the pipeline, the settings and the input), manifest.jsonl (each complete shard, with
     its counts and digest), rejected.jsonl (each document that could not be read or parsed, and why) and failed.jsonl
-    (each shard that failed). Exit status 1 if a shard failed.
+    (each shard that failed). Exit status 1 if a shard failed, or if every document was rejected.
     """
     from .parse import run
 

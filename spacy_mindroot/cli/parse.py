@@ -81,6 +81,9 @@ def run(
                 err=True,
             )
             raise typer.Exit(1)
+        if summary.rejected and not summary.documents and not summary.complete_before:
+            typer.secho("Error: every document was rejected.", fg="red", err=True)
+            raise typer.Exit(1)
 
 
 class _Messages(Messages):

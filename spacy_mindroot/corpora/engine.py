@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import logging
 import queue
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import CorpusError
+from ..errors import CorpusError, MindRootError
 from .sources import UnreadableInputError
 from .worker import Job, OutputError, Record, Settings, WorkerFacts, clean_environment, identify, parse_shard
 
@@ -61,7 +62,9 @@ class LocalEngine(Engine):
         for job in jobs:
             try:
                 yield Outcome(job, parse_shard(job))
-            except (UnreadableInputError, MemoryError) as error:
+            except _FATAL:
+                raise
+            except Exception as error:
                 yield Outcome(job, None, _reason(error))
             tick()
 
@@ -79,11 +82,20 @@ class DaskEngine(Engine):
         self.client = client
         self.retries = retries
         self.workers = 0
+        self._counted = 0.0
 
     def identify(self, model: str, settings: Settings, out: str) -> WorkerFacts:
         """Load the pipeline on the first worker that there is. Wait for one."""
         future = self.client.submit(identify, model, settings, out, pure=False, retries=self.retries)
-        facts = self._wait_for(future)
+        try:
+            facts = self._wait_for(future)
+        except MindRootError:
+            raise
+        except Exception as error:  # a package is missing there, or the pipeline does not fit into memory
+            raise CorpusError(
+                f"A worker can't load {model} ({type(error).__name__}): {error}. All workers need the same packages "
+                "as this command, the pipeline under the same name or path, and enough memory for it."
+            ) from error
         assert isinstance(facts, WorkerFacts)
         return facts
 
@@ -153,6 +165,11 @@ class DaskEngine(Engine):
                     self.client.cancel(list(running), force=True)
 
     def _count_workers(self) -> None:
+        """Ask the scheduler how many workers there are, at most once per tick."""
+        now = time.monotonic()
+        if self.workers and now - self._counted < _TICK:
+            return
+        self._counted = now
         with suppress(Exception):  # the connection is checked elsewhere
             self.workers = len(self.client.nthreads())
 
@@ -170,7 +187,8 @@ def _taken(finished: queue.SimpleQueue[Any]) -> list[Any]:
 def _reason(error: BaseException) -> str:
     name = type(error).__name__
     if name == "KilledWorker":
-        return f"its worker died each time ({getattr(error, 'allowed_failures', 0) + 1} times)"
+        times = getattr(error, "allowed_failures", 0) + 1
+        return f"its worker died {times} time{'s' if times > 1 else ''} in a row, perhaps for lack of memory"
     if isinstance(error, UnreadableInputError):
         return str(error)
     return f"{name}: {str(error) or 'no message'}"

@@ -49,11 +49,13 @@ class OutputFolder:
     """The folder of a run. Only one run at a time can have it.
 
     path (Path): The folder. It is made if it is missing.
+    force (bool): Whether it may have a manifest that can't be read, since `start_over` will remove it.
     RAISES (CorpusError): If another run has it, or if it has files of something else. OSError: if it can't be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, force: bool = False) -> None:
         self.path = Path(os.path.abspath(path))
+        self.force = force
         self.identity: Identity | None = None
         self.settings = Settings()
         self.sources: list[Source] = []
@@ -77,7 +79,8 @@ class OutputFolder:
         (self.path / _HIDDEN).mkdir(exist_ok=True)
         self._take_lock()
         try:
-            self._read_header()
+            if not self.force:
+                self._read_header()
             shutil.rmtree(self.path / PARTS, ignore_errors=True)  # of runs that were killed
             (self.path / PARTS).mkdir(exist_ok=True)
             (self.path / RECORDS).mkdir(exist_ok=True)

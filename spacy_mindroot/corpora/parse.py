@@ -217,13 +217,13 @@ def run_parse(
     if settings.format == "parquet":
         import_parquet()
     model = os.path.abspath(model) if os.path.exists(model) else model
-    with OutputFolder(out) as folder:
-        if folder.begun and not force:
+    with OutputFolder(out, force=force) as folder:
+        if folder.begun:
             _check_same(folder, settings, found)
         facts = engine.identify(model, settings, str(folder.path))
         _check_facts(facts, folder, messages)
         identity = facts.identity
-        if folder.begun and not force:
+        if folder.begun:
             identity = _check_identity(folder, identity)
             sources = [
                 _moved(source, file) if source.digest else _planned([file], settings)[0]
@@ -290,8 +290,8 @@ def _check_facts(facts: WorkerFacts, folder: OutputFolder, messages: Messages) -
     if facts.malloc_trim:
         messages.warn(
             f"Worker {facts.worker} has the variable MALLOC_TRIM_THRESHOLD_, which Dask sets. Parsing may take 1.5 "
-            "times as much CPU time with it. Start workers with DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON="
-            '\'{"OMP_NUM_THREADS": 1, "MALLOC_TRIM_THRESHOLD_": ""}\'.'
+            "times as much CPU time with it. Start the workers without it (in Dask's configuration: "
+            "distributed.nanny.pre-spawn-environ)."
         )
 
 

@@ -23,7 +23,7 @@ from spacy.tokens import Doc
 
 from ..conllu.docs import sentence_without_tree
 from ..errors import CorpusError
-from .pipelines import Identity, loaded, this_process
+from .pipelines import Identity, loaded, this_process, trims_memory
 from .reading import Columns, Document, Item, Rejected, read_shard
 from .rows import Cells
 from .shards import Shard
@@ -128,7 +128,7 @@ class Record:
 class WorkerFacts:
     """What the command needs to know of a worker.
 
-    malloc_trim (bool): Whether Dask has set MALLOC_TRIM_THRESHOLD_, which slows parsing down.
+    malloc_trim (bool): Whether memory is trimmed all the time, which slows parsing down. See `trims_memory`.
     sees_output (bool): Whether the folder of the output is there.
     """
 
@@ -143,7 +143,7 @@ def identify(model: str, settings: Settings, out: str) -> WorkerFacts:
     with loaded(model, confidence=settings.confidence, kbest=settings.kbest) as pipeline:
         return WorkerFacts(
             pipeline.identity,
-            "MALLOC_TRIM_THRESHOLD_" in os.environ,
+            trims_memory(),
             (Path(out) / PARTS).is_dir(),
             this_process(),
         )

@@ -15,6 +15,7 @@ COMMANDS = {
     "score": commands.score_cli,
     "init-config": commands.init_config_cli,
     "repair": commands.repair_cli,
+    "parse": commands.parse_cli,
     "vote": commands.vote_cli,
     "show": commands.show_cli,
     "rank": commands.rank_cli,

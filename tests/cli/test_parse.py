@@ -59,6 +59,13 @@ def test_rejected_documents_are_no_failure(model, tmp_path):
     assert found.exit_code == 0 and "1 document rejected" in found.output and "rejected.jsonl" in found.output
 
 
+def test_if_all_are_rejected_something_is_wrong(model, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "A"}\n{"text": "B"}\n')
+    found = invoke(model, tmp_path / "a.jsonl", "-o", tmp_path / "out", "--text-column", "body")
+    assert found.exit_code == 1 and "every document was rejected" in found.output
+    assert "has no 'body' (--text-column); has 'text'" in lines(tmp_path / "out/rejected.jsonl")[0]["reason"]
+
+
 def test_a_failed_shard_is_a_failure(model, corpus, tmp_path):
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"text\n" * 1000)[:-10])
     found = invoke(model, corpus, tmp_path / "b.txt.gz", "-o", tmp_path / "out")

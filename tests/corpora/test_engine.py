@@ -124,6 +124,29 @@ def test_input_that_can_not_be_read_fails_alone(client, model, tmp_path):
         assert "damaged" in lines(out / "failed.jsonl")[0]["reason"]
 
 
+def test_a_pipeline_that_a_worker_can_not_load(client, tmp_path):
+    with pytest.raises(CorpusError, match="no-such-pipeline is not a pipeline that spaCy can load"):
+        DaskEngine(client, 0).identify("no-such-pipeline", Settings(), str(tmp_path))
+    with pytest.raises(CorpusError, match=r"A worker can't load 3 \(AttributeError\).*All workers need the same packages"):
+        DaskEngine(client, 0).identify(3, None, str(tmp_path))
+
+
+def test_whatever_goes_wrong_with_one_shard_the_others_are_parsed(model, tmp_path, monkeypatch):
+    from spacy_mindroot.corpora import engine
+
+    parse_shard = engine.parse_shard
+
+    def fails(job):
+        if job.shard.start:
+            return parse_shard(job)
+        raise RuntimeError("never seen before")
+
+    monkeypatch.setattr(engine, "parse_shard", fails)
+    summary = parse_corpus(model, write(tmp_path / "a.txt", texts(40)), tmp_path / "out", shard_words=100)
+    assert summary.failed == 1 and summary.parsed == summary.shards - 1 > 1
+    assert lines(tmp_path / "out/failed.jsonl")[0]["reason"] == "RuntimeError: never seen before"
+
+
 def test_a_lost_connection(client, model):
     class Lost:
         status = "closed"
@@ -142,7 +165,7 @@ def test_a_shard_that_kills_its_worker(slow, tmp_path):
     assert done.returncode == 1 and "1 shard failed" in done.stderr
     (failed,) = lines(out / "failed.jsonl")
     assert failed["start"] <= corpus.read_text().index("This is POISON") < failed["stop"]
-    assert failed["reason"] == "its worker died each time (1 times)"
+    assert failed["reason"] == "its worker died 1 time in a row, perhaps for lack of memory"
     complete = lines(out / "manifest.jsonl")
     assert len(complete) > 2 and failed["shard"] not in {line["shard"] for line in complete}
 

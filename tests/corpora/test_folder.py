@@ -139,3 +139,6 @@ def test_a_damaged_manifest(tmp_path, text, message):
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(CorpusError, match=message), OutputFolder(tmp_path):
         pass
+    with OutputFolder(tmp_path, force=True) as folder:
+        folder.start_over()
+        assert names(begin(folder)) == ALL

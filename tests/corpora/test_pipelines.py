@@ -1,13 +1,17 @@
 """Pipelines are loaded once per process, and differences between them are noticed."""
 
+import os
+import platform
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 from corpora_helpers import make_model
 
 from spacy_mindroot.arc_scorer.products import NumpyProducts
-from spacy_mindroot.corpora.pipelines import Identity, _digest, loaded, this_process
+from spacy_mindroot.corpora.pipelines import Identity, _digest, loaded, this_process, trims_memory
 from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.pipeline.mind_root import MindRoot
 
@@ -84,6 +88,39 @@ def test_the_digest_is_of_all_files(model, tmp_path):
 
 
 def test_processes_have_names():
-    import os
-
     assert this_process().endswith(f"-{os.getpid()}")
+
+
+def test_what_dask_sets_for_its_workers_is_undone(monkeypatch):
+    """In a process of its own, since it cannot be read back: freed memory stays with the process again."""
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    assert trims_memory() is False
+    code = """
+import sys
+from spacy_mindroot.corpora.pipelines import trims_memory
+from spacy_mindroot.corpora.worker import _resident_bytes
+if sys.argv[1] == "undo":
+    assert not trims_memory()
+blocks = [bytearray(100_000) for _ in range(300)]
+before = _resident_bytes()
+del blocks
+print(before - _resident_bytes())
+"""
+    freed = {}
+    for what in ("undo", "leave"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, what],
+            env={**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        freed[what] = int(done.stdout)
+    if platform.libc_ver()[0] == "glibc":
+        assert freed["undo"] < 10_000_000 < freed["leave"]
+
+
+def test_without_glibc_it_can_not_be_undone(monkeypatch):
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    monkeypatch.setattr("ctypes.CDLL", lambda name: object())
+    assert trims_memory() is True

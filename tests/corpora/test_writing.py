@@ -3,8 +3,10 @@
 import gzip
 import io
 import json
+import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 import spacy
@@ -62,6 +64,18 @@ def test_conllu_for_its_python_package(written):
             assert 0 <= float(token["misc"]["HeadProb"]) <= 1
             assert list(token["misc"]) == sorted(token["misc"])
     assert sentences[1][2]["misc"]["SpacesAfter"] == "\\s\\s"
+
+
+def test_conllu_for_udvalidate(written, tmp_path):
+    """It finds nothing wrong but what this pipeline does not predict: parts of speech."""
+    pytest.importorskip("udtools")
+    path = tmp_path / "a.conllu"
+    path.write_bytes(written["conllu"])
+    code = "import sys; from udtools.cli import main; sys.exit(main())"
+    command = [sys.executable, "-W", "ignore", "-c", code, "--lang", "en", "--level", "2", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = set(re.findall(r"\[L[0-9] (\w+ [\w-]+)\]", done.stdout + done.stderr))
+    assert found == {"MORPHO unknown-upos"}, done.stderr
 
 
 def test_gzip_has_the_same_text(written):
