@@ -45,7 +45,7 @@ def test_sentences_by_rate_or_by_errors():
 
 
 def test_ties_keep_the_order_of_the_corpus():
-    same = [sentence(k, [0.5 + k * 1e-9, 0.7]) for k in range(5)]
+    same = [sentence(k, [0.5 - k * 1e-9, 0.7]) for k in range(5)]
     assert names(order_sentences(same[::-1])) == [0, 1, 2, 3, 4]
     tokens = order_tokens(same[::-1])
     assert [(each.sentence.position, each.token.word) for each in tokens] == [(k, w) for w in (1, 2) for k in range(5)]
