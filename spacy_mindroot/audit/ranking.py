@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from spacy.tokens import Doc
+import numpy as np
+import numpy.typing as npt
+from spacy.tokens import Doc, Token
 
+from ..errors import CorpusError
 from ..labels import SPACY_ROOT, UD_ROOT
-from ..pipeline.extensions import read_extension
+from ..pipeline.annotate import drop_extension
+from ..pipeline.extensions import describe, read_extension
 from ..pipeline.head_marginals import head_marginals
 from ..trees import MISSING
 from .corpus import GoldSentence
@@ -115,10 +119,11 @@ def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = 
     """Return a parse with the probabilities of its heads.
 
     doc (Doc): A Doc of one sentence, parsed by a pipeline after `corpus.keep_probabilities`. The probability of each
-        head is `token._.head_prob`.
+        head is `token._.head_prob`. Its arc scores and labels are removed.
     gold (GoldSentence): The sentence of the corpus.
     position (int): Its place in the corpus.
     given (bool): Whether the heads in the corpus were required.
+    RAISES (CorpusError): If a head has no probability.
     """
     marginals = head_marginals(doc)
     names = read_extension(doc, "arc_label_names")
@@ -141,14 +146,28 @@ def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = 
                 form=token.text,
                 head=head,
                 label=UD_ROOT if token.dep_ == SPACY_ROOT else token.dep_,
-                head_prob=1.0 if known else min(1.0, float(token._.head_prob)),
+                head_prob=1.0 if known else _head_prob(token, None if marginals is None else marginals[0], head),
                 next_head=next_head,
                 next_label=next_label,
                 next_prob=next_prob,
                 given=known,
             )
         )
+    for name in ("arc_scores", "arc_labels", "arc_label_names"):
+        drop_extension(doc, name)  # the Docs of a whole corpus are kept
     return SureSentence(position, tokens, gold, doc)
+
+
+def _head_prob(token: Token, marginals: npt.NDArray[np.float64] | None, head: int) -> float:
+    prob = token._.head_prob
+    if prob is None and marginals is not None:  # a component after the parser has changed the head
+        prob = marginals[token.i, head]
+    if prob is None:
+        raise CorpusError(
+            f"{describe(token.doc)}: there is no probability of the head of token {token.i} ({token.text!r}). Does a "
+            "component after mind_root change heads?"
+        )
+    return min(1.0, float(prob))
 
 
 def order_sentences(sentences: Iterable[SureSentence], criterion: Criterion = "rate") -> list[SureSentence]:

@@ -15,6 +15,7 @@ from spacy_mindroot.audit.ranking import (
     order_tokens,
     sure_sentence,
 )
+from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.inference import marginals
 from spacy_mindroot.trees import MISSING
 
@@ -45,7 +46,7 @@ def test_sentences_by_rate_or_by_errors():
 
 
 def test_ties_keep_the_order_of_the_corpus():
-    same = [sentence(k, [0.5 + k * 1e-9, 0.7]) for k in range(5)]
+    same = [sentence(k, [0.5 - k * 1e-9, 0.7]) for k in range(5)]
     assert names(order_sentences(same[::-1])) == [0, 1, 2, 3, 4]
     tokens = order_tokens(same[::-1])
     assert [(each.sentence.position, each.token.word) for each in tokens] == [(k, w) for w in (1, 2) for k in range(5)]
@@ -96,7 +97,8 @@ def test_probabilities_of_a_parse(parser, rng):
     expected = marginals(scores)
     for i, token in enumerate(found.tokens):
         others = [head for head in range(4) if head not in (token.head, i + 1)]
-        assert token.head_prob == pytest.approx(expected[i, token.head]) == doc[i]._.head_prob
+        assert token.head_prob == pytest.approx(expected[i, token.head])
+        assert token.head_prob == doc[i]._.head_prob
         assert token.next_head == max(others, key=lambda head: expected[i, head])
         assert token.next_prob == pytest.approx(expected[i, token.next_head])
         assert token.next_label == ["root", "x", "y", "x"][token.next_head]
@@ -113,3 +115,22 @@ def test_given_heads_are_certain(parser, rng):
     assert found.tokens[0].head_prob == 1.0 and found.tokens[0].next_head is None
     assert "next_head" not in found.tokens[1].record()  # the only tree left
     assert isinstance(order_tokens([found])[0], RankedToken)
+
+
+def test_heads_that_another_component_has_changed(parser, rng):
+    gold = GoldSentence(["a", "b", "c"], [True] * 3, np.array([MISSING] * 3), [""] * 3, "s")
+    for keep in (True, False):
+        scores = rng.normal(size=(3, 4))
+        doc = Doc(VOCAB, words=["a", "b", "c"])
+        doc._.arc_scores = [scores]
+        doc = parser(doc)
+        token = next(token for token in doc if token.head.i != token.i and not list(token.children))
+        token.head = next(t for t in doc if t.i not in (token.i, token.head.i))
+        if keep:
+            found = sure_sentence(doc, gold, 0)
+            assert found.tokens[token.i].head_prob == pytest.approx(marginals(scores)[token.i, token.head.i + 1])
+            assert doc._.arc_scores is None
+        else:
+            doc._.arc_scores = None
+            with pytest.raises(CorpusError, match="change heads"):
+                sure_sentence(doc, gold, 0)
