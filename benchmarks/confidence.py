@@ -80,6 +80,7 @@ def measure(treebank: Path, seed: int, steps: int) -> Measured:
         }
         text = make_config("xx", "efficiency", [], None)
         config = load_config_from_str(text, overrides=overrides, interpolate=False)
+        (data / "model").mkdir()
         train(init_nlp(config), data / "model", stdout=io.StringIO(), stderr=sys.stderr)
         nlp = load(data / "model" / "model-best")
         test = DocBin().from_disk(data / "test.spacy").get_docs(nlp.vocab)
@@ -118,7 +119,9 @@ def _measured(
         )
     threshold = calibration.threshold(COVERAGE)
     sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, found.heads, strict=True)]
-    inside = [h in of for own, gold in zip(sets, found.gold_heads, strict=True) for of, h in zip(own, gold, strict=True)]
+    inside = [
+        h in of for own, gold in zip(sets, found.gold_heads, strict=True) for of, h in zip(own, gold, strict=True)
+    ]
     ends = np.cumsum([len(own) for own in found.heads])[:-1]
     expected = np.array([part.mean() for part in np.split(p * q, ends)])
     true = np.split(labelled, ends)

@@ -18,8 +18,8 @@ from ..audit.corpus import GoldSentence, load_pipeline
 from ..inference.arc_confidence import confidences_of
 from ..inference.calibration import Calibration, expected_calibration_error, label_probabilities
 from ..inference.conformal import head_sets
-from ..pipeline.calibration import set_calibration
 from ..labels import SPACY_ROOT, UD_ROOT
+from ..pipeline.calibration import set_calibration
 from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
 from ..trees import MISSING
 from .corpora import read_for
@@ -31,7 +31,12 @@ _SHOWN_COVERAGE = 0.9
 
 
 def run(
-    model: str, corpus: Path, output: Path | None, folds: int, component: str | None, surface_tokens: bool | None = None
+    model: str,
+    corpus: Path,
+    output: Path | None,
+    folds: int | None,
+    component: str | None,
+    surface_tokens: bool | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot calibrate --help`."""
     with errors_as_messages(nothing_written=True):
@@ -97,10 +102,10 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
             divider=True,
             aligns=("l", "r", "r", "r"),
         )
-    )
+    ).strip("\n")
     return (
-        f"{text}\nUAS {right[known].mean():.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences "
-        f"({calibration.method}).\nHeads: temperature {calibration.arc_temperature:.3g}, lapse "
+        f"{text}\nUAS {right[known].mean():.1%} on {calibration.tokens:,} tokens of "
+        f"{calibration.sentences:,} sentences ({calibration.method}).\nHeads: temperature {calibration.arc_temperature:.3g}, lapse "
         f"{calibration.arc_lapse:.3g}. Labels: temperature {calibration.label_temperature:.3g}, lapse "
         f"{calibration.label_lapse:.3g}.\nHead sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads "
         "on average."

@@ -273,7 +273,8 @@ def fit_to_trees(
 
     def head_prob(temperature: float, lapse: float = 0.0) -> Floats:
         found, _ = confidences_of(matrices, heads, temperature=temperature, lapse=lapse)
-        return np.concatenate([own.head_prob for own in found])[counted]
+        p: Floats = np.concatenate([own.head_prob for own in found])[counted]
+        return p
 
     temperature, lapse = _fit(head_prob, head_prob(1.0, 1.0), right)
     label_temperature, label_lapse = 1.0, 0.0
@@ -376,7 +377,10 @@ def _loss(p: Floats, right: Right) -> float:
 
 
 def _best_lapse(p: Floats, uniform: Floats, right: Right) -> float:
-    """Return the lapse of greatest likelihood, from 0 to 0.9. The log-likelihood is concave, so its slope is bisected."""
+    """Return the lapse of greatest likelihood, from 0 to 0.9.
+
+    The log-likelihood is concave, so its slope is bisected.
+    """
     change = np.where(right, uniform - p, p - uniform)
     start = np.where(right, p, 1 - p)
 

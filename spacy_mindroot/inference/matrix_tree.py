@@ -133,7 +133,9 @@ def log_partition_batch(
     array([1.    , 0.6931])
     """
     batch = _best_trees(scores, single_root, layout, projective)
-    return np.array([_log_partition(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)], float)
+    return np.array(
+        [_log_partition(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)], float
+    )
 
 
 def marginals(
@@ -259,7 +261,9 @@ def entropy_batch(
     array([0.    , 0.6931])
     """
     batch = _best_trees(scores, single_root, layout, projective)
-    return np.array([_entropy(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)], float)
+    return np.array(
+        [_entropy(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)], float
+    )
 
 
 def infer(matrix: FloatArray, *, single_root: bool = True, projective: bool = False) -> tuple[float, Marginals]:

@@ -47,7 +47,7 @@ class ArcLabels(ABC):
     def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]] | None:
         """Return the scores of all labels of the arc to each token; None, the default, if they are not known.
 
-        With them, `mind_root` computes the probabilities of labels. `of_tree` must return the labels of the best scores.
+        With them, `mind_root` computes the probabilities of labels. `of_tree` must return the labels that score best.
 
         heads (np.ndarray): As for `of_tree`.
         RETURNS (Optional[np.ndarray]): Log-probabilities, or logits, (n, labels), in the order of

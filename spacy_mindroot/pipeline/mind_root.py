@@ -20,7 +20,7 @@ from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
 from ..errors import CalibrationError, CountError, DecodingError, LabelsError, NotEnoughMemoryError
 from ..faults import decoding_error
-from ..inference.arc_confidence import confidences_of, margin, margins_of
+from ..inference.arc_confidence import Confidence, confidences_of, margin, margins_of
 from ..inference.calibration import Calibration
 from ..inference.conformal import COVERAGES, head_sets
 from ..inference.next_best import kbest_matrix
@@ -358,7 +358,9 @@ class MindRoot(Pipe):
                 labels, label_probs = labels_with_probabilities(doc, sourced.arc_labels, hashes, heads, calibration)
             else:
                 labels = labels_of_trees(doc, sourced.arc_labels, hashes, heads)
-        confidences, margins, sets = [], [], None
+        confidences: list[Confidence] = []
+        margins: list[float] = []
+        sets = None
         if self.confidence:
             with_sets = self.coverage > 0 and self.calibration is not None
             confidences, marginals = confidences_of(

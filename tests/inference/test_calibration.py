@@ -145,5 +145,3 @@ def test_partial_annotation_counts_where_it_is(rng):
     gold = [np.where(rng.random(5) < 0.5, own, -1) for own in heads]
     found = fit_to_trees(scores, heads, gold)
     assert found.tokens == sum((own != -1).sum() for own in gold)
-
-
