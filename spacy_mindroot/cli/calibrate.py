@@ -103,12 +103,15 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
             aligns=("l", "r", "r", "r"),
         )
     ).strip("\n")
-    return (
-        f"{text}\nUAS {right[known].mean():.1%} on {calibration.tokens:,} tokens of "
-        f"{calibration.sentences:,} sentences ({calibration.method}).\nHeads: temperature {calibration.arc_temperature:.3g}, lapse "
-        f"{calibration.arc_lapse:.3g}. Labels: temperature {calibration.label_temperature:.3g}, lapse "
-        f"{calibration.label_lapse:.3g}.\nHead sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads "
-        "on average."
+    accuracy = f"{right[known].mean():.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences"
+    return "\n".join(
+        [
+            text,
+            f"UAS {accuracy} ({calibration.method}).",
+            f"Heads: temperature {calibration.arc_temperature:.3g}, lapse {calibration.arc_lapse:.3g}. Labels: "
+            f"temperature {calibration.label_temperature:.3g}, lapse {calibration.label_lapse:.3g}.",
+            f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average.",
+        ]
     )
 
 

@@ -96,7 +96,7 @@ def test_cross_validation(corpus, tmp_path):
 
 def test_messages(model, corpus, tmp_path):
     for args, message in (
-        ((model, corpus, "--folds", 1), "is not in the range"),
+        ((model, corpus, "--folds", 1), "Invalid value for '--folds'"),
         ((model, corpus, "--component", "other"), "does not have a mind_root component named 'other'"),
         ((model, corpus, "--output", corpus), "which is a file"),
         ((tmp_path, corpus), "not a pipeline that spaCy can load"),
