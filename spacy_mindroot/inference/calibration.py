@@ -16,7 +16,7 @@ from ..faults import decoding_error, in_batch
 from ..scores import FloatArray, Layout, shown, to_root_column
 from ..trees import MISSING, to_heads
 from .arc_confidence import check_mixture, confidences_of
-from .conformal import COVERAGES, head_set_threshold
+from .conformal import COVERAGES, conformities, threshold_of
 from .matrix_tree import Marginals
 
 __all__ = [
@@ -287,9 +287,8 @@ def fit_to_trees(
                 chosen_right,
             )
     _, arcs = confidences_of(matrices, heads, temperature=temperature, lapse=lapse, marginals=True)
-    thresholds = {
-        str(percent): head_set_threshold(arcs, gold_heads, percent / 100, heads=heads) for percent in COVERAGES
-    }
+    conformity = conformities(arcs, gold_heads, heads)
+    thresholds = {str(percent): threshold_of(conformity, percent / 100) for percent in COVERAGES}
     return Calibration(
         arc_temperature=temperature,
         arc_lapse=lapse,
