@@ -363,6 +363,43 @@ def given(
 
 
 @app.command()
+def confidence(
+    treebanks: Treebanks = "Lithuanian-HSE,Marathi-UFAL,Kurmanji-MG,Upper_Sorbian-UFAL,Kazakh-KTB,Irish-IDT,"
+    "Afrikaans-AfriBooms,Vietnamese-VTB",
+    seeds: Annotated[int, typer.Option(help="Runs on each treebank")] = 1,
+    steps: Annotated[int, typer.Option(help="Training steps of a run")] = 400,
+    results: Results = ROOT / "benchmarks/results/confidence.jsonl",
+    run: Run = True,
+) -> None:
+    """Train our small CPU config with calibration, and measure its probabilities and head sets on the test sets.
+
+    Gold tokens and sentences; everything else is predicted, and all tokens count. Calibration errors are in points,
+    without and with calibration.
+    """
+    lines = results.read_text("utf8").splitlines() if results.exists() else []
+    done = {(one["treebank"], one["seed"], one["steps"]) for one in map(json.loads, lines)}
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    for seed in range(seeds if run else 0):
+        for treebank in treebanks.split(","):
+            if (treebank, seed, steps) not in done:
+                arguments = [str(DATA / "ud" / f"UD_{treebank}"), str(seed), str(steps), str(results)]
+                command = [sys.executable, "-W", "ignore", "-m", "benchmarks.confidence", *arguments]
+                subprocess.run(command, check=True, env=environment, cwd=ROOT)
+    rows = []
+    for one in map(json.loads, results.read_text("utf8").splitlines() if results.exists() else []):
+        errors = [" -> ".join(f"{value:.1f}" for value in one[name]) for name in ("head_ece", "label_ece", "las_ece")]
+        figures = [f"{one[name]:.1f}" for name in ("uas", "las")]
+        sets = [f"{one['coverage']:.1f}", f"{one['set_size']:.2f}"]
+        ranking = [f"{one['spearman']:.2f}", f"{one['surer_half']:+.1f}"]
+        rows.append((one["treebank"], one["seed"], one["steps"], *figures, *errors, *sets, *ranking))
+    header = (
+        *("treebank", "seed", "steps", "UAS", "LAS", "ECE heads", "ECE labels", "ECE both"),
+        *("in 90 % sets", "size", "Spearman", "surer half"),
+    )
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 11)))
+
+
+@app.command()
 def calibration(
     folder: Path = typer.Option(DATA / "scores", help="Folder of score files with gold heads"),
     figure: Path = typer.Option(ROOT / "docs" / "calibration.png", help="Where the plot goes (needs matplotlib)"),

@@ -80,6 +80,7 @@ def measure(treebank: Path, seed: int, steps: int) -> Measured:
         }
         text = make_config("xx", "efficiency", [], None)
         config = load_config_from_str(text, overrides=overrides, interpolate=False)
+        (data / "model").mkdir()
         train(init_nlp(config), data / "model", stdout=io.StringIO(), stderr=sys.stderr)
         nlp = load(data / "model" / "model-best")
         test = DocBin().from_disk(data / "test.spacy").get_docs(nlp.vocab)

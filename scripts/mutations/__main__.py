@@ -41,6 +41,8 @@ TESTS = {
     "numbers": ["tests/inference/test_matrix_tree.py", "tests/inference/test_arc_confidence.py", "tests/core"],
     "matrix_tree": ["tests/inference/test_matrix_tree.py", "tests/inference/test_sampling.py", "tests/core"],
     "sampling": ["tests/inference/test_sampling.py", "tests/core"],
+    "confidence": ["tests/inference/test_calibration.py", "tests/inference/test_arc_confidence.py"],
+    "inside_outside": ["tests/core/test_inside_outside.py"],
 }
 NARROW = "-DMINDROOT_DISPATCH=0"  # compiles faster, and short rows fill vectors, too
 SCALAR = "-DMINDROOT_VECTORS=0"  # for mutations of the scalar loops

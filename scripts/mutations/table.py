@@ -7,6 +7,28 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CORE = Path("spacy_mindroot/core")
+<<<<<<< HEAD:scripts/mutations/table.py
+=======
+QUICK = [  # kill most mutants at once, and import nothing that takes long
+    ["-m", "tests.fuzz.core_against_twin", "--seconds", "200", "--count", "600"],
+    ["-m", "pytest", "--noconftest", "-x", "-q", "-p", "no:cacheprovider", "tests/core/test_ties.py"]
+    + ["tests/core/test_fault.py", "tests/core/test_large_scores.py", "tests/core/test_parallel.py"],
+]
+TESTS = {
+    "rows": ["tests/core", "tests/test_decoding.py"],
+    "arborescence": ["tests/core", "tests/test_decoding.py"],
+    "root_constraint": ["tests/core", "tests/test_decoding.py"],
+    "decode": ["tests/core", "tests/test_decoding.py"],
+    "parallel": ["tests/core", "tests/test_decoding.py"],
+    "kbest": ["tests/core", "tests/inference/test_next_best.py"],
+    "projective": ["tests/core", "tests/test_decoding.py"],
+    "numbers": ["tests/inference/test_matrix_tree.py", "tests/inference/test_arc_confidence.py", "tests/core"],
+    "matrix_tree": ["tests/inference/test_matrix_tree.py", "tests/inference/test_sampling.py", "tests/core"],
+    "sampling": ["tests/inference/test_sampling.py", "tests/core"],
+    "confidence": ["tests/inference/test_calibration.py", "tests/inference/test_arc_confidence.py"],
+    "inside_outside": ["tests/core/test_inside_outside.py"],
+}
+>>>>>>> refs/heads/calib:scripts/mutations.py
 EXTENSIONS = ("_core", "_inference")
 
 
@@ -21,7 +43,7 @@ class Mutation(NamedTuple):
 
     @property
     def extension(self) -> str:
-        return EXTENSIONS[self.header in ("numbers", "matrix_tree", "sampling")]
+        return EXTENSIONS[self.header in ("numbers", "matrix_tree", "sampling", "inside_outside")]
 
     def mutated(self) -> str:
         """Return the changed text of the header; raise ValueError if the line has moved."""
@@ -468,19 +490,37 @@ MUTATIONS = [
         "only time is lost: `add` returns the larger weight if the other one is -inf",
     ),
     # matrix_tree.hh
-    Mutation(
-        "matrix_tree", "light_ ? Numbers::zero : entry(0)", "entry(0)", "a single root: root arcs count in pivots"
-    ),
+    Mutation("matrix_tree", "if (j > 0 || !light_) pivot", "pivot", "a single root: root arcs count in pivots"),
     Mutation(
         "matrix_tree",
-        "for (int j = 1; j < remaining; ++j) pivot = Numbers::add(pivot, entry(j));",
-        "for (int j = 1; j < remaining - 1; ++j) pivot = Numbers::add(pivot, entry(j));",
+        "if (j > 0 || !light_) pivot",
+        "if ((j > 0 || !light_) && j < remaining - 1) pivot",
         "pivots lack a term",
     ),
-    Mutation("matrix_tree", "            log_pivots += Numbers::log(pivot);\n", "", "pivots are not multiplied"),
+    Mutation(
+        "matrix_tree", "        if (log_pivots) *log_pivots += Numbers::log(pivot);\n", "", "pivots are not multiplied"
+    ),
     Mutation(
         "matrix_tree",
-        "            if (!Numbers::is_safe_divisor(pivot)) return false;\n",
+        "            next_pivots[token + 1] = factors_[fewer];\n",
+        "",
+        "two tokens at a time: the first has its old arc into the second",
+    ),
+    Mutation(
+        "matrix_tree",
+        "            pivots[token + 1] = Numbers::zero;  // so that the row keeps its factors\n",
+        "",
+        "two tokens at a time: the first is joined with itself",
+    ),
+    Mutation(
+        "matrix_tree",
+        "entry = Numbers::add(entry, Numbers::multiply(pivots[next], factors_[j]));",
+        "entry = Numbers::add(entry, Numbers::zero);",
+        "two tokens at a time: the second lacks the paths by the first",
+    ),
+    Mutation(
+        "matrix_tree",
+        "        if (!Numbers::is_safe_divisor(pivot)) return false;\n",
         "",
         "pivots are not checked",
     ),
@@ -498,15 +538,15 @@ MUTATIONS = [
     ),
     Mutation(
         "matrix_tree",
-        "        log_product = log_pivots;\n        if",
-        "        if",
-        "pivots of the first half are kept",
+        "first == 0 ? &log_product : nullptr",
+        "&log_product",
+        "pivots of all halves are kept",
         "only the pivots of token 0 are used, and it is in the first half every time",
     ),
     Mutation(
         "matrix_tree",
-        "if (shifts[i] == FORBIDDEN) shifts[i] = 0;",
-        "",
+        "shifts[i] = best == FORBIDDEN ? 0 : best;",
+        "shifts[i] = best;",
         "a token with ROOT alone as head",
     ),
     Mutation(
@@ -539,6 +579,26 @@ MUTATIONS = [
         "const bool remains = head < 0 || (first <= head && head < last);",
         "const bool remains = head < 0 || (first <= head && head <= last);",
         "sampling by halves: an eliminated head is taken for one that remains",
+    ),
+    Mutation(
+        "matrix_tree",
+        "    if (all_allowed) return roots;\n",
+        "",
+        "the roots are always searched for",
+        "only time is lost: if all arcs are allowed, all tokens are found",
+    ),
+    # confidence.hh
+    Mutation("confidence", "(row[j] - best) / mixture.temperature", "row[j] - best", "no temperature"),
+    Mutation("confidence", "0 : 1.0 / n;", "0 : 1.0 / (n + 1);", "all trees alike: the share of an arc"),
+    Mutation("confidence", "(n - 1) * std::log(double(n))", "n * std::log(double(n))", "all trees alike: their number"),
+    Mutation("confidence", "std::log1p(-mixture.lapse) + logprob", "logprob", "the lapse adds probability"),
+    Mutation("confidence", "    if (all_allowed) return", "    return", "all trees alike: forbidden arcs count"),
+    # inside_outside.hh
+    Mutation("inside_outside", "of_arc[at(i, j)] + of_arc[at(j, i)]", "of_arc[at(i, j)]", "arcs to the left are lost"),
+    Mutation("inside_outside", "return greatest + std::log(sum);", "return std::log(sum);", "sums lack their greatest"),
+    Mutation("inside_outside", "            shift_ += best;\n", "", "the shift is not undone"),
+    Mutation(
+        "inside_outside", "first_(single_root ? 1 : 0)", "first_(1)", "projective trees always have a single root"
     ),
     # sampling.hh
     Mutation("sampling", "if (column != i + 1 && i != root)", "if (i != root)", "samples: self arcs"),

@@ -420,11 +420,11 @@ def calibrate_cli(
         metavar="FOLDER",
         help="Folder for the calibrated pipeline (default: the calibration is added to MODEL itself)",
     ),
-    folds: int = typer.Option(
-        0,
+    folds: int | None = typer.Option(
+        None,
         "--folds",
         metavar="K",
-        min=0,
+        min=2,
         help="For lack of a development set: divide CORPUS into K parts, and train on all but one, in turn, as MODEL's "
         "config says (default: no training)",
     ),
@@ -447,8 +447,6 @@ def calibrate_cli(
     """
     from .calibrate import run
 
-    if folds == 1:
-        raise typer.BadParameter("at least 2 parts are needed.", param_hint="--folds")
     run(model, corpus, output, folds, component, surface_tokens)
 
 

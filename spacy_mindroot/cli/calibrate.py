@@ -31,7 +31,12 @@ _SHOWN_COVERAGE = 0.9
 
 
 def run(
-    model: str, corpus: Path, output: Path | None, folds: int, component: str | None, surface_tokens: bool | None = None
+    model: str,
+    corpus: Path,
+    output: Path | None,
+    folds: int | None,
+    component: str | None,
+    surface_tokens: bool | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot calibrate --help`."""
     with errors_as_messages(nothing_written=True):
@@ -97,13 +102,16 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
             divider=True,
             aligns=("l", "r", "r", "r"),
         )
-    )
-    return (
-        f"{text}\nUAS {right[known].mean():.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences "
-        f"({calibration.method}).\nHeads: temperature {calibration.arc_temperature:.3g}, lapse "
-        f"{calibration.arc_lapse:.3g}. Labels: temperature {calibration.label_temperature:.3g}, lapse "
-        f"{calibration.label_lapse:.3g}.\nHead sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads "
-        "on average."
+    ).strip("\n")
+    accuracy = f"{right[known].mean():.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences"
+    return "\n".join(
+        [
+            text,
+            f"UAS {accuracy} ({calibration.method}).",
+            f"Heads: temperature {calibration.arc_temperature:.3g}, lapse {calibration.arc_lapse:.3g}. Labels: "
+            f"temperature {calibration.label_temperature:.3g}, lapse {calibration.label_lapse:.3g}.",
+            f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average.",
+        ]
     )
 
 

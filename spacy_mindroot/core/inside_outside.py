@@ -12,7 +12,6 @@ Values are sums of weights exp(score), without logarithms, so use small scores.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 
 import numpy as np
 import numpy.typing as npt
@@ -41,13 +40,13 @@ def inside_outside(scores: npt.NDArray[np.floating], single_root: bool = True) -
     first = 1 if single_root else 0
     values: dict[Node, float] = {}
     # Each span is a sum of products of two smaller spans and a weight.
-    products: dict[Node, list[tuple[Node, Node, float]]] = defaultdict(list)
+    products: dict[Node, list[tuple[Node, Node, float]]] = {}
 
     def weight(head: int, dependent: int) -> float:
         return 0.0 if dependent == 0 else math.exp(scores[dependent - 1, head])
 
     def add(span: Node, one: Node, other: Node, factor: float = 1.0) -> None:
-        products[span].append((one, other, factor))
+        products.setdefault(span, []).append((one, other, factor))
         values[span] = values.get(span, 0.0) + values[one] * values[other] * factor
 
     for j in range(first, n + 1):
@@ -67,8 +66,7 @@ def inside_outside(scores: npt.NDArray[np.floating], single_root: bool = True) -
             add(top, ("left", 1, root), ("right", root, n), weight(0, root))
 
     # Going down, each span passes its probability on to the two parts of each product.
-    probability: dict[Node, float] = defaultdict(float)
-    probability[top] = 1.0
+    probability = {top: 1.0}
     marginals = np.zeros((n, n + 1))
     total = values[top]
     if total == 0:
@@ -76,9 +74,9 @@ def inside_outside(scores: npt.NDArray[np.floating], single_root: bool = True) -
     for span in reversed(list(products)):
         for one, other, factor in products[span]:
             if values[span] > 0:
-                share = probability[span] * values[one] * values[other] * factor / values[span]
-                probability[one] += share
-                probability[other] += share
+                share = probability.get(span, 0.0) * values[one] * values[other] * factor / values[span]
+                probability[one] = probability.get(one, 0.0) + share
+                probability[other] = probability.get(other, 0.0) + share
                 if span == top and single_root:
                     marginals[one[2] - 1, 0] = share
     for (kind, head, dependent), p in probability.items():

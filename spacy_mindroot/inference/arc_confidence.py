@@ -133,7 +133,7 @@ def confidences_of(
         Returns the name of sentence k, for the message of a ScoreRangeError.
     """
     weights = [to_weights(m, where=where(k)).matrix if is_large(m) else m for k, m in enumerate(matrices)]
-    flat = np.concatenate(heads) if len(heads) != 1 else np.ascontiguousarray(heads[0])
+    flat = _end_to_end(heads)
     head_prob, head_entropy = np.empty(len(flat)), np.empty(len(flat))
     tree_logprob = np.empty(len(weights))
     arcs = [np.empty(matrix.shape) for matrix in weights] if marginals else None
@@ -144,6 +144,12 @@ def confidences_of(
         found.append(Confidence(head_prob[start:end], head_entropy[start:end], logprob))
         start = end
     return found, arcs or []
+
+
+def _end_to_end(heads: Sequence[Heads]) -> Heads:
+    if len(heads) == 1:
+        return np.ascontiguousarray(heads[0])
+    return np.concatenate([np.empty(0, dtype=np.int32), *heads])
 
 
 def check_mixture(temperature: float, lapse: float) -> None:
@@ -160,7 +166,7 @@ def margins_of(matrices: Sequence[FloatArray], heads: Sequence[Heads]) -> list[f
 
     As `margin`, without the two best trees, for a batch of sentences.
     """
-    flat = np.concatenate(heads) if len(heads) != 1 else np.ascontiguousarray(heads[0])
+    flat = _end_to_end(heads)
     own, other = np.empty(len(flat)), np.empty(len(flat))
     found = np.empty(len(heads), dtype=np.int8)
     fault = _core.best_others(list(matrices), flat, own, other, found)

@@ -16,7 +16,7 @@ from ..faults import decoding_error, in_batch
 from ..scores import FloatArray, Layout, shown, to_root_column
 from ..trees import MISSING, to_heads
 from .arc_confidence import check_mixture, confidences_of
-from .conformal import COVERAGES, head_set_threshold
+from .conformal import COVERAGES, conformities, threshold_of
 from .matrix_tree import Marginals
 
 __all__ = [
@@ -273,7 +273,8 @@ def fit_to_trees(
 
     def head_prob(temperature: float, lapse: float = 0.0) -> Floats:
         found, _ = confidences_of(matrices, heads, temperature=temperature, lapse=lapse)
-        return np.concatenate([own.head_prob for own in found])[counted]
+        p: Floats = np.concatenate([own.head_prob for own in found])[counted]
+        return p
 
     temperature, lapse = _fit(head_prob, head_prob(1.0, 1.0), right)
     label_temperature, label_lapse = 1.0, 0.0
@@ -286,9 +287,8 @@ def fit_to_trees(
                 chosen_right,
             )
     _, arcs = confidences_of(matrices, heads, temperature=temperature, lapse=lapse, marginals=True)
-    thresholds = {
-        str(percent): head_set_threshold(arcs, gold_heads, percent / 100, heads=heads) for percent in COVERAGES
-    }
+    conformity = conformities(arcs, gold_heads, heads)
+    thresholds = {str(percent): threshold_of(conformity, percent / 100) for percent in COVERAGES}
     return Calibration(
         arc_temperature=temperature,
         arc_lapse=lapse,
@@ -376,7 +376,10 @@ def _loss(p: Floats, right: Right) -> float:
 
 
 def _best_lapse(p: Floats, uniform: Floats, right: Right) -> float:
-    """Return the lapse of greatest likelihood, from 0 to 0.9. The log-likelihood is concave, so its slope is bisected."""
+    """Return the lapse of greatest likelihood, from 0 to 0.9.
+
+    The log-likelihood is concave, so its slope is bisected.
+    """
     change = np.where(right, uniform - p, p - uniform)
     start = np.where(right, p, 1 - p)
 

@@ -13,7 +13,7 @@ from ..errors import CalibrationError
 from ..scores import shown
 from ..trees import MISSING
 
-__all__ = ["COVERAGES", "head_set_threshold", "head_sets"]
+__all__ = ["COVERAGES", "conformities", "head_set_threshold", "head_sets", "threshold_of"]
 
 COVERAGES = range(50, 100)  # in percent: those for which a calibration keeps thresholds
 
@@ -119,6 +119,21 @@ def head_set_threshold(
     """
     if not 0 < coverage < 1:
         raise CalibrationError(f"coverage is {shown(coverage)}. It must be above 0 and below 1.")
+    return threshold_of(conformities(probabilities, gold_heads, heads), coverage)
+
+
+def conformities(
+    probabilities: Sequence[npt.ArrayLike],
+    gold_heads: Sequence[npt.ArrayLike],
+    heads: Sequence[npt.ArrayLike] | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return the conformity of each token with a known head, in increasing order. See `head_set_threshold`.
+
+    Raises
+    ------
+    CalibrationError
+        If no head is known.
+    """
     found = []
     for k, (arcs, gold) in enumerate(zip(probabilities, gold_heads, strict=True)):
         p, own = _with_heads(arcs, None if heads is None else heads[k])
@@ -128,6 +143,11 @@ def head_set_threshold(
     conformity = np.sort(np.concatenate([np.empty(0), *found]))
     if len(conformity) == 0:
         raise CalibrationError("no token has a known head, so there is nothing to choose a threshold by.")
+    return conformity
+
+
+def threshold_of(conformity: npt.NDArray[np.float64], coverage: float) -> float:
+    """Return the threshold for a coverage, given conformities in increasing order."""
     place = math.ceil(round((len(conformity) + 1) * coverage, 9))
     return float(conformity[-place]) if place <= len(conformity) else 0.0
 

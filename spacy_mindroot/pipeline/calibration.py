@@ -9,6 +9,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import resolve_dot_names
 
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration
@@ -54,51 +55,61 @@ def set_calibration(nlp: Language, calibration: Calibration | None, name: str | 
     nlp.meta[_KEY] = shown
 
 
-def make_calibrate_callback(
-    corpus: Corpus, train_corpus: Corpus | None = None, folds: int = 5, limit: int = 2000
-) -> Callable[[Language], Language]:
+def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Language], Language]:
     """Return a callback for `before_to_disk` under `[training]`, which calibrates each pipeline that is saved.
 
-    If there is no development set, so that most of its sentences are in the training set, too, pipelines are trained on
-    parts of the training set, and calibration uses what they predict for the others. That happens once, when training
-    begins, and takes about as long as the training itself.
+    It reads the development set, `dev_corpus` under `[training]`. If there is none, so that most of its sentences are
+    in `train_corpus`, too, pipelines are trained on parts of the training set, and calibration uses what they predict
+    for the others. That happens once, when training begins, and takes about as long as the training itself. A pipeline
+    that can't be calibrated is saved without, with a warning.
 
-    corpus (Callable): The development set, `${corpora.dev}`.
-    train_corpus (Optional[Callable]): The training set, `${corpora.train}`. Without it, `corpus` is taken for held out.
     folds (int): The number of parts of the training set for cross-validation. With 0, a pipeline without a development
         set is not calibrated.
-    limit (int): The greatest number of Docs of `corpus` to calibrate on, since it is done for every evaluation; 0 for
-        all of them.
+    limit (int): The greatest number of Docs of the development set to calibrate on, since it is done for every
+        evaluation; 0 for all of them.
     """
     if folds < 0 or folds == 1 or limit < 0:
         raise CalibrationError(
             f"folds is {folds} and limit is {limit}. folds must be at least 2, or 0 for no cross-validation, and limit "
             "at least 0."
         )
+    held_out: list[Doc] = []
     fitted: list[Calibration | None] = []  # by cross-validation
 
     def calibrate_pipeline(nlp: Language) -> Language:
-        if not fitted:
-            gold = [example.reference for example in corpus(nlp)]
-            if train_corpus is None or not _overlap(gold, (example.reference for example in train_corpus(nlp))):
-                calibrate(nlp, gold[: limit or None])
-                return nlp
-            fitted.append(_by_folds(nlp, train_corpus, folds))
-        set_calibration(nlp, fitted[0])
+        try:
+            if not held_out and not fitted:
+                dev, train = _corpora(nlp)
+                gold = [example.reference for example in dev(nlp)]
+                if _overlap(gold, (example.reference for example in train(nlp))):
+                    fitted.append(None)  # in case of an error, which then would come again
+                    fitted[0] = _by_folds(nlp, train, folds)
+                else:
+                    held_out.extend(gold[: limit or None])
+            if fitted:
+                set_calibration(nlp, fitted[0])
+            else:
+                calibrate(nlp, held_out)
+        except CalibrationError as error:
+            warnings.warn(f"The pipeline is saved without calibration: {error}", stacklevel=2)
         return nlp
 
     return calibrate_pipeline
 
 
-def _by_folds(nlp: Language, train_corpus: Corpus, folds: int) -> Calibration | None:
+def _corpora(nlp: Language) -> tuple[Corpus, Corpus]:
+    config = nlp.config.interpolate()
+    dev, train = resolve_dot_names(config, [config["training"]["dev_corpus"], config["training"]["train_corpus"]])
+    return dev, train
+
+
+def _by_folds(nlp: Language, train: Corpus, folds: int) -> Calibration:
     if folds == 0:
-        warnings.warn(
-            "The pipeline is not calibrated, since the development set is part of the training set. Set folds under "
-            "[training.before_to_disk] to calibrate by cross-validation.",
-            stacklevel=4,
+        raise CalibrationError(
+            "the development set is part of the training set. To calibrate by cross-validation, set folds under "
+            "[training.before_to_disk]."
         )
-        return None
-    return cross_validate(nlp.config, train_corpus, folds).fit(f"{folds}-fold cross-validation")
+    return cross_validate(nlp.config, train, folds).fit(f"{folds}-fold cross-validation")
 
 
 def _overlap(dev: Iterable[Doc], train: Iterable[Doc]) -> bool:

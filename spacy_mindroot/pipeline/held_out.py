@@ -27,6 +27,7 @@ from ..scores import FloatArray
 from ..trees import MISSING
 from .arc_labels import ArcLabels
 from .extensions import describe
+from .head_scores import HeadScores
 from .mind_root import MindRoot
 from .reading import check_sentences, read_heads, sentence_bounds
 
@@ -124,6 +125,8 @@ def score_held_out(nlp: Language, gold: Iterable[Annotation], name: str | None =
     RAISES (MindRootError): If a Doc can't be scored or decoded.
     """
     name, mind_root = find_mind_root(nlp, name)
+    if isinstance(mind_root.scores, HeadScores):
+        raise CalibrationError(f"{name} repairs the heads of another parser, so there are no arc scores to calibrate.")
     found = HeldOut()
     pairs = ((_make_doc(nlp, own), own) for own in gold if any((heads != MISSING).any() for heads in own.heads))
     with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(name)]):
@@ -140,10 +143,6 @@ def _make_doc(nlp: Language, gold: Annotation) -> Doc:
 def _add(found: HeldOut, doc: Doc, gold: Annotation, mind_root: MindRoot) -> None:
     """Add the sentences of a Doc that has been scored."""
     sourced = mind_root.scores.read(doc)
-    if sourced.heads is not None:
-        raise CalibrationError(
-            f"{mind_root.name} repairs the heads of another parser, so there are no arc scores to calibrate."
-        )
     lengths = [len(matrix) for matrix in sourced.matrices]
     if lengths != [len(heads) for heads in gold.heads]:
         raise CalibrationError(

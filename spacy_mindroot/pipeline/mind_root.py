@@ -2,6 +2,7 @@
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -300,7 +301,7 @@ class MindRoot(Pipe):
         file = Path(path) / "cfg"
         if self.calibration is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
-            srsly.write_json(file, {"calibration": self.calibration.to_dict()})
+            file.write_text(json.dumps({"calibration": self.calibration.to_dict()}, indent=2), encoding="utf8")
         elif file.exists():
             file.unlink()
         self.valid_trees.to_disk(path)
@@ -315,7 +316,8 @@ class MindRoot(Pipe):
         """
         if "cfg" not in exclude:
             file = Path(path) / "cfg"
-            self._set_calibration(srsly.read_json(file).get("calibration") if file.exists() else None)
+            # Not with srsly, which does not read all digits of a float.
+            self._set_calibration(json.loads(file.read_text("utf8")).get("calibration") if file.exists() else None)
             self.valid_trees.from_disk(path)
         return self
 

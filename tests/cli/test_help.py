@@ -13,6 +13,7 @@ COMMANDS = {
     "decode": commands.decode_cli,
     "audit": commands.audit_cli,
     "score": commands.score_cli,
+    "calibrate": commands.calibrate_cli,
     "init-config": commands.init_config_cli,
     "repair": commands.repair_cli,
     "parse": commands.parse_cli,

@@ -1,5 +1,7 @@
 """Confidence: probabilities of a tree and of its heads, against all trees there are."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -142,3 +144,11 @@ def test_a_batch_is_as_its_sentences(rng):
         assert np.array_equal(one.head_prob, alone.head_prob) and one.tree_logprob == alone.tree_logprob
         np.testing.assert_allclose(probabilities, marginals(matrix), rtol=1e-12)
     assert confidences_of(matrices, heads)[1] == []
+
+
+def test_batches_of_nothing():
+    nothing = np.empty((0, 1)), np.empty(0, dtype=np.int32)
+    assert margins_of([], []) == [] and confidences_of([], []) == ([], [])
+    assert margins_of(*([own] for own in nothing)) == [math.inf]
+    (found,), _ = confidences_of(*([own] for own in nothing))
+    assert len(found.head_prob) == 0 and found.tree_logprob == 0

@@ -1,0 +1,129 @@
+"""`spacy mindroot calibrate`, as a person runs it."""
+
+import json
+
+import pytest
+import spacy
+from spacy.cli import app
+from typer.testing import CliRunner
+
+from scorer_helpers import TREEBANK, gold_docs, make_nlp
+from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.inference import Calibration
+from spacy_mindroot.pipeline.calibration import calibrate, set_calibration
+
+DEV = TREEBANK / "dev.conllu"
+
+
+def run(*args):
+    return CliRunner().invoke(app, ["mindroot", "calibrate", *map(str, args)])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("calibrate") / "model"
+    make_nlp(gold_docs(6), steps=15).to_disk(path)
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    text = DEV.read_text("utf8")
+    sentences = text.strip().split("\n\n")[:12]
+    (tmp_path / "dev.conllu").write_text("\n\n".join(sentences) + "\n\n", encoding="utf8")
+    return tmp_path / "dev.conllu"
+
+
+def test_another_folder(model, corpus, tmp_path):
+    result = run(model, corpus, "--output", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert spacy.load(model).get_pipe("mind_root").calibration is None
+    nlp = spacy.load(tmp_path / "out")
+    found = nlp.get_pipe("mind_root").calibration
+    assert found.method == "held-out" and found.sentences == 12
+    lines = result.output.splitlines()
+    assert "ECE of heads" in lines[0] and "ECE of labels" in lines[0]
+    before, after = (line.split() for line in lines if line.startswith(("before", "after")))
+    assert float(after[2]) < float(before[2]) and float(after[3]) < float(before[3])
+    assert f"temperature {found.arc_temperature:.3g}" in result.output
+    assert lines[-1] == f"Wrote the calibration to {tmp_path / 'out'}."
+
+
+def test_the_model_itself(model, corpus, tmp_path):
+    nlp = spacy.load(model)
+    nlp.to_disk(tmp_path / "model")
+    files = {p.relative_to(tmp_path): p.read_bytes() for p in sorted((tmp_path / "model").rglob("*")) if p.is_file()}
+    assert run(tmp_path / "model", corpus).exit_code == 0
+    after = {p.relative_to(tmp_path): p.read_bytes() for p in sorted((tmp_path / "model").rglob("*")) if p.is_file()}
+    changed = {str(path.relative_to("model")) for path in after if after[path] != files.get(path)}
+    assert changed == {"meta.json", "mind_root/cfg"}
+    assert json.loads((tmp_path / "model" / "meta.json").read_text("utf8"))["calibration"]["mind_root"]["tokens"] > 0
+    # Calibrating anew does not build on what is there.
+    first = spacy.load(tmp_path / "model").get_pipe("mind_root").calibration
+    assert run(tmp_path / "model", corpus).exit_code == 0
+    assert spacy.load(tmp_path / "model").get_pipe("mind_root").calibration == first
+
+
+def test_words_without_heads(model, corpus, tmp_path):
+    lines = corpus.read_text("utf8").split("\n")
+    cells = lines[[line.startswith("2\t") for line in lines].index(True)].split("\t")
+    lines[[line.startswith("2\t") for line in lines].index(True)] = "\t".join([*cells[:6], "_", "_", *cells[8:]])
+    corpus.write_text("\n".join(lines), encoding="utf8")
+    assert run(model, corpus, "--output", tmp_path / "out").exit_code == 0
+    whole, _ = calibrate(spacy.load(model), [s.as_doc() for doc in gold_docs(6, part="dev") for s in doc.sents])
+    found = spacy.load(tmp_path / "out").get_pipe("mind_root").calibration
+    assert (found.sentences, found.tokens) == (whole.sentences, whole.tokens - 1)
+
+
+def test_cross_validation(corpus, tmp_path):
+    config = spacy.util.load_config_from_str(
+        make_config("en", "efficiency", [], None),
+        overrides={
+            "paths.train": str(corpus),
+            "paths.dev": str(corpus),
+            "corpora.train": {"@readers": "spacy-mindroot.ConlluCorpus.v1", "path": str(corpus)},
+            "corpora.dev": {"@readers": "spacy-mindroot.ConlluCorpus.v1", "path": str(corpus)},
+            "training.max_steps": 2,
+            "components.tok2vec.model.encode.width": 32,
+            "components.arc_scorer.model.arc_width": 16,
+        },
+    )
+    spacy.training.initialize.init_nlp(config).to_disk(tmp_path / "model")
+    result = run(tmp_path / "model", corpus, "--folds", 2, "--output", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert spacy.load(tmp_path / "out").get_pipe("mind_root").calibration.method == "2-fold cross-validation"
+
+
+def test_messages(model, corpus, tmp_path):
+    for args, message in (
+        ((model, corpus, "--folds", 1), "Invalid value for '--folds'"),
+        ((model, corpus, "--component", "other"), "does not have a mind_root component named 'other'"),
+        ((model, corpus, "--output", corpus), "which is a file"),
+        ((tmp_path, corpus), "not a pipeline that spaCy can load"),
+        (("en_no_such_package", corpus), "Choose a folder for the calibrated pipeline: --output"),
+        ((model, tmp_path / "none.conllu"), "none.conllu"),
+    ):
+        result = run(*args)
+        assert result.exit_code != 0 and message in " ".join(result.output.replace("│", " ").split()), result.output
+        assert "Traceback" not in result.output
+
+
+def test_the_table_names_a_scorer_without_labels(tmp_path, corpus):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("scores_for_test_calibrate")
+    nlp.add_pipe("mind_root")
+    set_calibration(nlp, Calibration(2.0))
+    nlp.to_disk(tmp_path / "model")
+    result = run(tmp_path / "model", corpus)
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.output.splitlines() if line.startswith(("before", "after"))]
+    assert [row[-1] for row in rows] == ["-", "-"]
+
+
+@spacy.Language.component("scores_for_test_calibrate")
+def scores_for_test_calibrate(doc):
+    """Every token prefers the token before it, in sentences as they are set."""
+    import numpy as np
+
+    doc._.arc_scores = [3 * np.eye(len(s), len(s) + 1) for s in doc.sents]
+    return doc

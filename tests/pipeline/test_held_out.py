@@ -1,0 +1,160 @@
+"""What pipelines are calibrated on: scores of annotated sentences that they have not seen."""
+
+import random
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.util import load_config_from_str
+
+from scorer_helpers import gold_docs, make_examples, make_nlp
+from spacy_mindroot import decode, errors
+from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.pipeline.held_out import (
+    Annotation,
+    HeldOut,
+    cross_validate,
+    find_mind_root,
+    read_annotation,
+    score_held_out,
+)
+from spacy_mindroot.trees import MISSING
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return make_nlp(gold_docs(6), steps=15)
+
+
+def test_annotation_of_a_doc():
+    vocab = spacy.blank("en").vocab
+    doc = Doc(vocab, words=list("abcde"), heads=[1, 1, 1, 3, 3], deps=["x", "ROOT", "y", "ROOT", "z"])
+    words, spaces, heads, labels = read_annotation(doc)
+    assert words == list("abcde") and spaces == [True] * 5
+    assert [own.tolist() for own in heads] == [[2, 0, 2], [0, 1]]
+    assert labels == [["x", "ROOT", "y"], ["ROOT", "z"]]
+    without = Doc(vocab, words=["a", "b"])
+    assert [own.tolist() for own in read_annotation(without).heads] == [[MISSING, MISSING]]
+
+
+def test_scores_and_trees_are_those_of_the_pipeline(nlp):
+    gold = gold_docs(4, part="dev")
+    found = score_held_out(nlp, [read_annotation(doc) for doc in gold])
+    assert len(found.matrices) == sum(len(list(doc.sents)) for doc in gold)
+    parsed = [sentence for doc in gold for sentence in nlp(with_starts(nlp, doc)).sents]
+    names = list(nlp.get_pipe("arc_scorer").labels)
+    for k, sentence in enumerate(parsed):
+        heads = found.heads[k]
+        assert np.array_equal(heads, decode(found.matrices[k]))
+        own = [0 if t.head == t else t.head.i - sentence.start + 1 for t in sentence]
+        assert heads.tolist() == own
+        best = found.label_scores[k].argmax(axis=1)
+        assert [names[label] for label in best] == [t.dep_ for t in sentence]
+        assert found.gold_heads[k].shape == found.gold_labels[k].shape == heads.shape
+    assert found.fit().tokens == sum(len(doc) for doc in gold)
+
+
+def with_starts(nlp, doc):
+    return Doc(
+        nlp.vocab,
+        words=[t.text for t in doc],
+        spaces=[bool(t.whitespace_) for t in doc],
+        sent_starts=[t.is_sent_start for t in doc],
+    )
+
+
+def test_labels_that_the_pipeline_does_not_know_are_wrong(nlp):
+    gold = Annotation(["a", "b", "c"], [True] * 3, [np.array([2, 0, MISSING])], [["never:seen", "root", "x"]])
+    (labels,) = score_held_out(nlp, [gold]).gold_labels
+    count = len(nlp.get_pipe("arc_scorer").labels)
+    assert labels.tolist() == [count, count, MISSING]
+
+
+def test_docs_without_heads_are_left_out(nlp):
+    nothing = Annotation(["a"], [True], [np.array([MISSING])], [[""]])
+    assert score_held_out(nlp, [nothing]).matrices == []
+    with pytest.raises(errors.CalibrationError, match="known head"):
+        HeldOut().fit()
+
+
+def test_pipelines_that_have_nothing_to_calibrate(nlp):
+    with pytest.raises(errors.CalibrationError, match="does not have a mind_root component"):
+        find_mind_root(spacy.blank("en"))
+    with pytest.raises(errors.CalibrationError, match="named 'other'"):
+        find_mind_root(nlp, "other")
+    repairing = spacy.blank("en")
+    repairing.add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.head_scores.v1"}})
+    gold = Annotation(["a"], [True], [np.array([0])], [["root"]])
+    with pytest.raises(errors.CalibrationError, match="repairs the heads"):
+        score_held_out(repairing, [gold])
+
+
+@spacy.Language.component("splits_for_test_held_out")
+def splits_for_test_held_out(doc):
+    doc._.arc_scores = [np.zeros((1, 2)) for _ in doc]
+    return doc
+
+
+def test_other_sentences_than_the_annotated_ones():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("splits_for_test_held_out")
+    nlp.add_pipe("mind_root")
+    gold = Annotation(["a", "b"], [True] * 2, [np.array([2, 0])], [["x", "root"]])
+    with pytest.raises(errors.CalibrationError, match="other sentences than the annotated"):
+        score_held_out(nlp, [gold])
+
+
+@pytest.fixture(scope="module")
+def small_config(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "train.spacy"
+    DocBin(docs=[s.as_doc() for doc in gold_docs(3) for s in doc.sents][:6]).to_disk(path)
+    overrides = {
+        "paths.train": str(path),
+        "paths.dev": str(path),
+        "training.max_steps": 12,
+        "training.eval_frequency": 6,
+        "components.tok2vec.model.encode.width": 32,
+        "components.arc_scorer.model.arc_width": 16,
+        "components.arc_scorer.model.label_width": 8,
+    }
+    return load_config_from_str(make_config("xx", "efficiency", [], None), overrides=overrides, interpolate=False)
+
+
+def test_each_sentence_is_scored_by_a_pipeline_that_has_not_seen_it(small_config, monkeypatch):
+    trained = []
+    monkeypatch.setattr(
+        "spacy_mindroot.pipeline.held_out._train", lambda nlp, examples: trained.append([e.text for e in examples])
+    )
+    texts = []
+    monkeypatch.setattr(
+        "spacy_mindroot.pipeline.held_out.score_held_out",
+        lambda nlp, gold, name: texts.append([" ".join(own.words) for own in gold]) or HeldOut(),
+    )
+    nlp = spacy.blank("xx")
+    corpus = small_corpus(small_config)
+    state = random.getstate(), np.random.get_state()[1].tolist()
+    cross_validate(small_config, corpus, 4)
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == state
+    everything = sorted(" ".join(t.text for t in e.reference) for e in corpus(nlp))
+    assert len(texts) == 4 and sorted(sum(texts, [])) == everything
+    assert [len(own) for own in trained] == [len(everything) - len(own) for own in texts]
+
+
+def small_corpus(config):
+    resolved = spacy.registry.resolve(config.interpolate()["corpora"])
+    return resolved["train"]
+
+
+def test_cross_validation(small_config):
+    found = cross_validate(small_config, small_corpus(small_config), 2)
+    assert len(found.matrices) == 6 and all(scores is not None for scores in found.label_scores)
+    assert found.fit("2-fold cross-validation").method == "2-fold cross-validation"
+
+
+def test_too_few_docs(small_config):
+    one = make_examples(spacy.blank("xx"), gold_docs(1))
+    with pytest.raises(errors.CalibrationError, match="at least two Docs"):
+        cross_validate(small_config, lambda nlp: one, 5)
+    with pytest.raises(errors.CalibrationError, match=r"no \[training\]"):
+        cross_validate(spacy.blank("en").config | {"training": {}}, lambda nlp: one, 5)
