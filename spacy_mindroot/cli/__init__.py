@@ -139,6 +139,13 @@ def audit_cli(
         help="Score the multiword tokens of CoNLL-U, or the words in them (default: as the corpus reader in the "
         "pipeline's config; words if it names none)",
     ),
+    rules: str | None = typer.Option(
+        None,
+        "--rules",
+        metavar="RULES",
+        help="Also report what rules change: ud, for the syntax of Universal Dependencies, or a JSON file of rules "
+        "(default: none). Needs a pipeline",
+    ),
 ) -> None:
     """Report what the root constraint changes on a corpus.
 
@@ -148,7 +155,7 @@ def audit_cli(
     """
     from .audit import run
 
-    run(model, corpus, out, most, seed, surface_tokens)
+    run(model, corpus, out, most, seed, surface_tokens, rules)
 
 
 @mindroot.command("score")
