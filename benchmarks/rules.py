@@ -1,20 +1,155 @@
-"""Trees under rules: violations and accuracy before and after, certified optimality, and time."""
+"""Trees under rules: violations and accuracy before and after, certified optimality, time, and Stanza's repair.
+
+Score files have the best label of each arc alone. The other labels share the rest of its probability equally.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import tempfile
+import time
+import types
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import spacy
 from spacy.language import Language
+from spacy.tokens import Doc
 from thinc.api import NumpyOps, set_current_ops
 
-from spacy_mindroot.rules import UD
+from spacy_mindroot import Rules, decode, learn_rules
+from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.conllu.repair import pos_of_sentence
+from spacy_mindroot.core.rules_reference import Found
+from spacy_mindroot.labelled import find_tree
+from spacy_mindroot.rules import UD, Unique
 
 from .training import convert, make_config, train_pipeline
 
-WITHOUT_POS = UD.without([name for name in UD.names if "upos" in name])
+SUBJECTS_OBJECTS = UD.only(["too-many-subjects", "too-many-objects"])
+CLASSES = {
+    "subjects and objects": ("too-many",),
+    "punctuation and crossing": ("punct-", "leaf-punct"),
+    "dependents of function words": ("leaf-",),
+    "part of speech against relation": ("rel-upos", "upos-rel"),
+    "other": ("",),
+}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A sentence with all its scores, and its gold tree."""
+
+    arcs: np.ndarray
+    labels: np.ndarray
+    heads: list[int]
+    deprels: list[str]
+    pos: list[str | None]
+
+
+@dataclass
+class Outcome:
+    """Results of one way to decode a treebank. Times in seconds of CPU time per sentence."""
+
+    tokens: int = 0
+    heads: int = 0
+    labelled: int = 0
+    certified: int = 0
+    sentences: int = 0
+    nodes: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    violations: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def uas(self) -> float:
+        return 100 * self.heads / self.tokens
+
+    @property
+    def las(self) -> float:
+        return 100 * self.labelled / self.tokens
+
+    def of_class(self, name: str) -> int:
+        """Violations of a class; each belongs to the first class that has it."""
+        return sum(count for rule, count in self.violations.items() if class_of(rule) == name)
+
+
+def class_of(rule: str) -> str:
+    return next(name for name, prefixes in CLASSES.items() if rule.startswith(prefixes))
+
+
+def read_scored(path: Path, treebanks: Path) -> tuple[list[str], list[Scored], Rules]:
+    """Return labels, sentences and learnt rules: a score file, with parts of speech from the gold test set."""
+    with np.load(path) as arrays:
+        names = arrays["labels"].tobytes().decode().split("\n")
+        lengths, arc, best = arrays["lens"], arrays["arc"], arrays["label_best"]
+        log_p = np.minimum(arrays["label_logp"].astype(np.float32), -1e-4)
+        heads, deprels = arrays["heads"], arrays["deprels"]
+    folder = treebanks / f"UD_{path.stem}"
+    (test,), (train,) = (list(folder.glob(f"*-ud-{part}.conllu")) for part in ("test", "train"))
+    sentences, at, token = [], 0, 0
+    for gold, n in zip(read_conllu(test), lengths.tolist(), strict=True):
+        own = slice(at, at + n * (n + 1))
+        at, token = own.stop, token + n
+        rest = np.log(-np.expm1(log_p[own]) / (len(names) - 1)).reshape(n, n + 1, 1)
+        scores = np.repeat(rest, len(names), axis=2)
+        labels = best[own].reshape(n, n + 1, 1).astype(np.int64)
+        np.put_along_axis(scores, labels, log_p[own].reshape(n, n + 1, 1), axis=2)
+        own_heads = heads[token - n : token].tolist()
+        own_deprels = [names[k] for k in deprels[token - n : token]]
+        matrix = arc[own].reshape(n, n + 1)
+        sentences.append(Scored(matrix, scores, own_heads, own_deprels, pos_of_sentence(gold)))
+    trees = ((own.heads, own.labels, pos_of_sentence(own)) for own in read_conllu(train))
+    return names, sentences, learn_rules(trees)
+
+
+def measure(names: Sequence[str], sentences: Sequence[Scored], learnt: Rules) -> dict[str, Outcome]:
+    """Return the outcome of each way to decode; "gold" has the violations of the gold trees."""
+    ways: dict[str, Rules | None] = {
+        "single-rooted": None,
+        "best labels": Rules(),
+        "subjects and objects": SUBJECTS_OBJECTS,
+        "ud": UD,
+        "learnt": learnt,
+    }
+    found = {name: Outcome() for name in ("gold", *ways)}
+    for own in sentences:
+        found["gold"].violations.update(v.rule for v in UD.violations(own.heads, own.deprels, own.pos))
+        for name, rules in ways.items():
+            outcome = found[name]
+            began = time.process_time()
+            if rules is None:
+                heads = decode(own.arcs)
+                labels = own.labels[np.arange(len(heads)), heads].argmax(axis=1)
+                nodes, certified = 1, True
+            else:
+                tree = find_tree(own.arcs, own.labels, names, rules, own.pos)
+                assert isinstance(tree, Found) and tree.heads is not None and tree.labels is not None
+                heads, labels, nodes, certified = tree.heads, tree.labels, tree.nodes, tree.bound <= tree.value
+            outcome.seconds.append(time.process_time() - began)
+            outcome.nodes.append(nodes)
+            outcome.certified += certified
+            count(outcome, own, heads.tolist(), [names[k] for k in labels])
+    return found
+
+
+def count(outcome: Outcome, own: Scored, heads: list[int], labels: list[str]) -> None:
+    """Count what is right, labels up to the colon, and the violations."""
+    outcome.sentences += 1
+    outcome.tokens += len(heads)
+    for head, label, gold, deprel in zip(heads, labels, own.heads, own.deprels, strict=True):
+        right = head == gold
+        outcome.heads += right
+        outcome.labelled += right and label.partition(":")[0].lower() == deprel.partition(":")[0]
+    outcome.violations.update(v.rule for v in UD.violations(heads, labels, own.pos))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Our own scorer, with all labels.
 
 
 def train_and_save(source: Path, folder: Path, seconds: float, seed: int = 0) -> Language:
@@ -29,6 +164,147 @@ def train_and_save(source: Path, folder: Path, seconds: float, seed: int = 0) ->
         nlp.to_disk(path)
     set_current_ops(NumpyOps(use_blis=False))
     return spacy.load(path)
+
+
+def score_with(nlp: Language, source: Path) -> tuple[list[str], list[Scored], Rules]:
+    """Return labels, sentences and learnt rules: the scores of our scorer on the gold tokens of a test set."""
+    (test,), (train,) = (list(source.glob(f"*-ud-{part}.conllu")) for part in ("test", "train"))
+    scorer = nlp.get_pipe("arc_scorer")
+    gold = list(read_conllu(test))
+    docs = [Doc(nlp.vocab, words=own.words, sent_starts=[True, *[False] * (len(own) - 1)]) for own in gold]
+    for name, pipe in nlp.pipeline:
+        if name != "mind_root":
+            docs = list(pipe.pipe(docs) if hasattr(pipe, "pipe") else map(pipe, docs))
+    assert scorer is not None
+    names, sentences = [], []
+    for doc, own in zip(docs, gold, strict=True):
+        names = list(doc._.arc_label_names)
+        (matrix,), (labels,) = doc._.arc_scores, doc._.arc_labels
+        log_p = matrix - matrix.max(axis=1, keepdims=True)
+        scores = labels.scores_of_all_arcs()
+        sentences.append(Scored(log_p, scores, own.heads, own.labels, pos_of_sentence(own)))
+    trees = ((own.heads, own.labels, pos_of_sentence(own)) for own in read_conllu(train))
+    return names, sentences, learn_rules(trees)
+
+
+def time_mind_root(nlp: Language, source: Path, repeats: int = 5) -> Iterator[tuple[str, float, float]]:
+    """Yield the time of `mind_root` without rules, with "ud" and with "learnt": mean and worst seconds per sentence."""
+    (test,), (train,) = (list(source.glob(f"*-ud-{part}.conllu")) for part in ("test", "train"))
+    mind_root: Any = nlp.get_pipe("mind_root")
+    trees = ((own.heads, own.labels, pos_of_sentence(own)) for own in read_conllu(train))
+    mind_root.valid_trees.learnt = learn_rules(trees)
+    sentences = list(read_conllu(test))
+    times: dict[Any, list[list[float]]] = {None: [], "ud": [], "learnt": []}
+    for _ in range(repeats):
+        for setting, seen in times.items():
+            mind_root.rules = setting
+            pos = [[tag or "X" for tag in pos_of_sentence(own)] for own in sentences]
+            docs = [
+                Doc(nlp.vocab, words=own.words, pos=tags, sent_starts=[True, *[False] * (len(own) - 1)])
+                for own, tags in zip(sentences, pos, strict=True)
+            ]
+            for name, pipe in nlp.pipeline:
+                if name != "mind_root":
+                    docs = list(pipe.pipe(docs) if hasattr(pipe, "pipe") else map(pipe, docs))
+            round_times = []
+            for doc in docs:
+                began = time.process_time()
+                mind_root(doc)
+                round_times.append(time.process_time() - began)
+            seen.append(round_times)
+    mind_root.rules = None
+    for setting, seen in times.items():
+        each = np.min(seen, axis=0)
+        yield str(setting), float(each.mean()), float(each.max())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Stanza's repair.
+
+
+def load_stanza(folder: Path) -> Callable[..., Any]:
+    """Return `resolve_head_constraint_violations` from an unpacked wheel of Stanza. Its module needs no torch."""
+    vocab = types.ModuleType("stanza.models.common.vocab")
+    vocab.VOCAB_PREFIX_SIZE = 0  # type: ignore[attr-defined]
+    for name in ("stanza", "stanza.models", "stanza.models.common"):
+        sys.modules.setdefault(name, types.ModuleType(name))
+    sys.modules["stanza.models.common.vocab"] = vocab
+    for name, path in (
+        ("stanza.models.common.chuliu_edmonds", "common/chuliu_edmonds.py"),
+        ("stanza.models.depparse.head_constraints", "depparse/head_constraints.py"),
+    ):
+        spec = importlib.util.spec_from_file_location(name, folder / "stanza" / "models" / path)
+        assert spec is not None and spec.loader is not None
+        module = sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    found: Callable[..., Any] = sys.modules[
+        "stanza.models.depparse.head_constraints"
+    ].resolve_head_constraint_violations
+    return found
+
+
+@dataclass
+class Against:
+    """Our search against Stanza's repair, on the sentences whose single-rooted tree breaks one of Stanza's rules."""
+
+    sentences: int = 0
+    lower: int = 0  # sentences in which our weight is lower
+    higher: int = 0
+    gain: float = 0.0
+    left_theirs: int = 0  # sentences with violations left
+    left_ours: int = 0
+    seconds_theirs: float = 0.0
+    seconds_ours: float = 0.0
+
+
+def against_stanza(names: Sequence[str], sentences: Sequence[Scored], folder: Path) -> Against:
+    """Compare on the same scores. Stanza counts these labels and no others, so our rules exclude all other subtypes."""
+    resolve = load_stanza(folder)
+    theirs = sys.modules["stanza.models.depparse.head_constraints"]
+    groups = theirs.SINGLETON_DEPREL_GROUPS.items()
+    rules = Rules(
+        unique=[
+            Unique(
+                tuple(group), name, excluding=tuple(n for n in names if n.partition(":")[0] in group and n not in group)
+            )
+            for name, group in groups
+        ]
+    )
+
+    class Vocab:
+        def unmap(self, numbers: Sequence[int]) -> list[str]:
+            return [names[k] for k in numbers]
+
+    found = Against()
+    for own in sentences:
+        n = len(own.heads)
+        arcs = np.full((n + 1, n + 1), -np.inf, dtype=own.arcs.dtype)
+        arcs[1:] = own.arcs
+        arcs[0, 0] = 0
+        arcs[np.arange(1, n + 1), np.arange(1, n + 1)] = -np.inf
+        labels = np.concatenate([np.full((1, n + 1, len(names)), -10.0), own.labels])
+        tree = np.array([0, *decode(own.arcs)])
+        raw = [names[k] for k in labels[np.arange(1, n + 1), tree[1:]].argmax(axis=1)]
+        if not theirs.find_head_constraint_violations(tree, raw):
+            continue
+        began = time.process_time()
+        heads, numbers = resolve(arcs.copy(), labels, tree, Vocab())
+        found.seconds_theirs += time.process_time() - began
+        began = time.process_time()
+        ours = find_tree(own.arcs, own.labels, names, rules)
+        found.seconds_ours += time.process_time() - began
+        assert isinstance(ours, Found) and ours.heads is not None and ours.labels is not None
+        tokens = np.arange(n)
+        weight = float((own.arcs[tokens, heads[1:]] + own.labels[tokens, heads[1:], numbers]).astype(np.float64).sum())
+        violated = theirs.find_head_constraint_violations(heads, [names[k] for k in numbers])
+        found.sentences += 1
+        found.left_theirs += bool(violated)
+        found.left_ours += bool(rules.violations(ours.heads, [names[k] for k in ours.labels]))
+        if not violated:
+            found.lower += ours.value < weight - 1e-3
+            found.higher += ours.value > weight + 1e-3
+            found.gain += ours.value - weight
+    return found
 
 
 if __name__ == "__main__":

@@ -221,6 +221,8 @@ def no_valid_tree_error(
 ) -> DecodingError:
     """Return the error for a sentence for which `find_tree` has found no tree.
 
+    Parameters
+    ----------
     matrix : ndarray, (n, n+1)
         The arc scores, without the mask of the constraints.
     where, words

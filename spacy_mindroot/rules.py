@@ -117,10 +117,16 @@ class _Rule:
 class Unique(_Rule):
     """A head has at most one dependent with any of these labels. Each further one is a violation.
 
-    labels (Sequence[str]): Labels, or types of labels, that are counted together.
-    name (str): Its name in reports.
-    excluding (Sequence[str]): Labels that do not count, such as `nsubj:outer`.
-    price (float): What each violation costs; inf (null in JSON) for a hard rule.
+    Parameters
+    ----------
+    labels : sequence of str
+        Labels, or types of labels, that are counted together.
+    name : str
+        The name of the rule in reports.
+    excluding : sequence of str
+        Labels that do not count, such as `nsubj:outer`.
+    price : float
+        What each violation costs; inf (null in JSON) for a hard rule.
     """
 
     kind: ClassVar[str] = "unique"
@@ -134,8 +140,12 @@ class Unique(_Rule):
 class Leaf(_Rule):
     """A token with any of these labels has no dependents, except those with an allowed label.
 
-    labels, name, excluding, price: As for `Unique`.
-    allowed (Sequence[str]): Labels, or types of labels, that dependents may have.
+    Parameters
+    ----------
+    labels, name, excluding, price
+        As for `Unique`.
+    allowed : sequence of str
+        Labels, or types of labels, that dependents may have.
     """
 
     allowed: tuple[str, ...] = ()
@@ -158,8 +168,12 @@ class Leaf(_Rule):
 class Direction(_Rule):
     """A dependent with any of these labels stands on the given side of its head. Arcs from ROOT have no direction.
 
-    labels, name, excluding, price: As for `Unique`.
-    side (str): "right" if the dependent follows its head, "left" if it precedes it.
+    Parameters
+    ----------
+    labels, name, excluding, price
+        As for `Unique`.
+    side : {"right", "left"}
+        "right" if the dependent follows its head, "left" if it precedes it.
     """
 
     side: Literal["left", "right"] = "right"
@@ -179,10 +193,16 @@ class Forbidden(_Rule):
 
     A part of speech that is unknown matches nothing. That of ROOT is "ROOT".
 
-    labels, labels_not (Sequence[str]): Labels or types; with `labels_not`, all other labels match.
-    name, excluding, price: As for `Unique`.
-    pos, pos_not (Sequence[str]): Parts of speech of the dependent; with `pos_not`, all others match.
-    head_pos, head_pos_not (Sequence[str]): Parts of speech of the head.
+    Parameters
+    ----------
+    labels, labels_not : sequences of str
+        Labels or types; with `labels_not`, all other labels match.
+    name, excluding, price
+        As for `Unique`.
+    pos, pos_not : sequences of str
+        Parts of speech of the dependent; with `pos_not`, all others match.
+    head_pos, head_pos_not : sequences of str
+        Parts of speech of the head.
     """
 
     labels_not: tuple[str, ...] = ()
@@ -222,10 +242,14 @@ class Forbidden(_Rule):
 class Planar(_Rule):
     """A token with any of these labels takes no part in crossing arcs. At most one violation per token.
 
-    labels, name, excluding, price: As for `Unique`.
-    which (str): "own": all tokens between it and its head depend on its head, directly or through others. "other": it
-        makes no other arc cross its own. It does so if an arc spans it, from between it and its head to beyond it,
-        unless it depends on the head of that arc. These are the two tests of the UD validator.
+    Parameters
+    ----------
+    labels, name, excluding, price
+        As for `Unique`.
+    which : {"own", "other"}
+        "own": all tokens between it and its head depend on its head, directly or through others. "other": it makes no
+        other arc cross its own. It does so if an arc spans it, from between it and its head to beyond it, unless it
+        depends on the head of that arc. These are the two tests of the UD validator.
     """
 
     which: Literal["own", "other"] = "own"

@@ -38,6 +38,10 @@ class ScoredSentence:
         The gold label of each token.
     name : str
         The name of the sentence in reports, if it has one.
+    label_scores : ndarray of float32 or float64, (n, n+1, labels), or None
+        The score of each label of each arc, if they are needed.
+    pos : list of str, (n,), or None
+        Parts of speech as the pipeline sets them.
     """
 
     scores: FloatArray
@@ -47,6 +51,8 @@ class ScoredSentence:
     gold_heads: Ints | None = None
     gold_labels: list[str] | None = None
     name: str = ""
+    label_scores: FloatArray | None = None
+    pos: list[str] | None = None
 
     def labels(self, heads: Ints) -> list[str]:
         """Return the UD labels of a tree.

@@ -5,7 +5,7 @@ Each sentence becomes a Doc of its own, with gold tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,10 +19,13 @@ from spacy.vocab import Vocab
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..errors import CorpusError, MindRootError, ScoresShapeError
 from ..labels import SPACY_ROOT, UD_ROOT
+from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.mind_root import MindRoot
 from ..pipeline.reading import check_sentences, sentence_bounds
 from ..pipeline.sources import DocArcScores
+from ..pipeline.valid_trees import pos_of_rules
 from ..scored import ScoredSentence
+from ..scores import FloatArray
 from ..trees import MISSING
 
 __all__ = [
@@ -135,11 +138,14 @@ def _gold_sentence(span: Span, name: str) -> GoldSentence:
     )
 
 
-def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterator[ScoredSentence]:
+def score_sentences(
+    nlp: Language, sentences: Iterable[GoldSentence], *, all_labels: bool = False
+) -> Iterator[ScoredSentence]:
     """Score sentences with a pipeline, up to its `mind_root`, and read the scores as that component would.
 
     nlp (Language): A pipeline with an `arc_scorer` or any other component that sets arc scores. Without a
         `mind_root`, they are read from `doc._.arc_scores`.
+    all_labels (bool): Whether to keep the scores of all labels, if the scorer has them, and parts of speech.
     RAISES (MindRootError): If a Doc has no scores, or not those of a single sentence, or a component fails.
     """
     at = next((i for i, (_, pipe) in enumerate(nlp.pipeline) if isinstance(pipe, MindRoot)), None)
@@ -173,7 +179,14 @@ def score_sentences(nlp: Language, sentences: Iterable[GoldSentence]) -> Iterato
                 gold_heads=gold.heads,
                 gold_labels=gold.labels,
                 name=gold.name,
+                label_scores=_scores_of_labels(labels) if all_labels else None,
+                pos=pos_of_rules(doc) if all_labels else None,
             )
+
+
+def _scores_of_labels(labels: Sequence[npt.ArrayLike | ArcLabels] | None) -> FloatArray | None:
+    own = None if labels is None else labels[0]
+    return own.scores_of_all_arcs() if isinstance(own, ArcLabels) else None
 
 
 def keep_probabilities(nlp: Language) -> None:

@@ -13,6 +13,8 @@ from markupsafe import Markup
 from ..drawing.trees import DrawnTree, draw_trees
 from ..escapes import markdown_text, visible
 from .measures import NAMES, Audit, AuditedSentence, Comparison
+from .valid import SCORE_HEADER as RULE_HEADER
+from .valid import VIOLATION_HEADER, RuleAudit, ValidSentence
 
 __all__ = [
     "NOTE",
@@ -76,21 +78,28 @@ def _score_row(name: str, score: Comparison) -> tuple[str, ...]:
     )
 
 
-def to_json(audit: Audit, facts: dict[str, Any]) -> dict[str, Any]:
+def to_json(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> dict[str, Any]:
     """Return the content of `audit.json`.
 
     facts (dict): What was audited, and with which versions.
+    valid (Optional[RuleAudit]): What rules change, under the key "rules".
     """
-    return {**facts, **asdict(audit), "multi_rooted_rate": audit.multi_rooted_rate}
+    found = {**facts, **asdict(audit), "multi_rooted_rate": audit.multi_rooted_rate}
+    return found if valid is None else {**found, "rules": valid.to_json()}
 
 
-def to_markdown(audit: Audit, facts: dict[str, Any]) -> str:
+def to_markdown(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> str:
     """Return the content of `audit.md`. See `to_json`."""
     lines = ["# What the root constraint changes", ""]
     lines += [f"- {name}: {markdown_text(str(value))}" for name, value in facts.items()]
     lines += ["", *markdown_table(("", ""), count_rows(audit)), ""]
     if audit.scores:
         lines += [*markdown_table(SCORE_HEADER, score_rows(audit)), "", NOTE]
+    if valid is not None:
+        lines += ["", "# What rules change", "", *markdown_table(("", ""), valid.count_rows()), ""]
+        lines += [*markdown_table(VIOLATION_HEADER, valid.violation_rows()), ""]
+        if valid.scores:
+            lines += [*markdown_table(RULE_HEADER, valid.score_rows()), "", NOTE]
     return "\n".join(lines) + "\n"
 
 
@@ -101,11 +110,19 @@ def markdown_table(header: Sequence[str], rows: Rows) -> list[str]:
     return [lines[0], divider, *lines[1:]]
 
 
-def to_html(audit: Audit, facts: dict[str, Any], changed: Sequence[AuditedSentence]) -> str:
+def to_html(
+    audit: Audit,
+    facts: dict[str, Any],
+    changed: Sequence[AuditedSentence],
+    valid: RuleAudit | None = None,
+    mended: Sequence[ValidSentence] = (),
+) -> str:
     """Return the content of `audit.html`: both tables, and sentences that the constraint changes, before and after.
 
     facts (dict): See `to_json`.
     changed (Sequence[AuditedSentence]): The sentences to show. The page says how many there are in all.
+    valid (Optional[RuleAudit]): What rules change.
+    mended (Sequence[ValidSentence]): The sentences to show that rules change.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
@@ -123,6 +140,10 @@ def to_html(audit: Audit, facts: dict[str, Any], changed: Sequence[AuditedSenten
         note=NOTE,
         changed=audit.changed_sentences,
         sentences=[_sentence_for_page(each) for each in changed],
+        valid=valid,
+        violation_header=VIOLATION_HEADER,
+        rule_header=RULE_HEADER,
+        mended=[each.for_page() for each in mended],
     )
 
 

@@ -139,6 +139,13 @@ def audit_cli(
         help="Score the multiword tokens of CoNLL-U, or the words in them (default: as the corpus reader in the "
         "pipeline's config; words if it names none)",
     ),
+    rules: str | None = typer.Option(
+        None,
+        "--rules",
+        metavar="RULES",
+        help="Also report what rules change: ud, for the syntax of Universal Dependencies, or a JSON file of rules "
+        "(default: none). Needs a pipeline",
+    ),
 ) -> None:
     """Report what the root constraint changes on a corpus.
 
@@ -148,7 +155,7 @@ def audit_cli(
     """
     from .audit import run
 
-    run(model, corpus, out, most, seed, surface_tokens)
+    run(model, corpus, out, most, seed, surface_tokens, rules)
 
 
 @mindroot.command("score")
@@ -863,3 +870,39 @@ def suspect_cli(
     from .suspect import run
 
     run(gold, out, report, what, most, folds, steps, seed, config, optimize, lang)
+
+
+@mindroot.command("rules")
+def rules_cli(
+    source: Path = typer.Argument(
+        ..., metavar="IN", help="CoNLL-U file, a folder of them, or - for standard input", allow_dash=True
+    ),
+    out: Path | None = typer.Option(
+        None,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="JSON file to write the learnt rules to, or - for standard output (default: none)",
+        allow_dash=True,
+        dir_okay=False,
+    ),
+    candidates: str = typer.Option(
+        "ud",
+        "--candidates",
+        metavar="RULES",
+        help="Rules to count and to choose from: ud, for the syntax of Universal Dependencies, or a JSON file of rules",
+    ),
+    min_support: int = typer.Option(50, "--min-support", help="Leave out rules with fewer cases"),
+    max_violation: float = typer.Option(
+        0.001, "--max-violation", help="Share of cases that may break a hard rule, from 0 to 1"
+    ),
+) -> None:
+    """Count how often the trees of CoNLL-U files break rules, and learn rules from them.
+
+    A rule that holds becomes a hard rule. Another one gets a price: the log-odds that it holds. The file of rules can
+    be read and edited, and goes to `repair --rules`, `vote --rules`, or, as a table, into the setting `rules` of
+    mind_root.
+    """
+    from .rules import run
+
+    run(source, out, candidates, min_support, max_violation)

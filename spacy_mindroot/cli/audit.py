@@ -20,9 +20,13 @@ from ..arc_scorer.component import ArcScorer
 from ..audit.corpus import GoldSentence, load_pipeline, score_sentences
 from ..audit.measures import Audit, AuditedSentence, AuditedTree, Tally, audit_sentences
 from ..audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
+from ..audit.valid import SCORE_HEADER as RULE_HEADER
+from ..audit.valid import VIOLATION_HEADER, RuleAudit, RuleTally, ValidSentence, audit_rules
 from ..conllu import format_sentence
+from ..conllu.repair import pos_of_sentence
 from ..conllu.sentence import DEPREL, HEAD
 from ..errors import CorpusError
+from ..rules import to_rules
 from ..score_file import read_score_file
 from .corpora import read_for, warn
 from .files import Opened, PathsError, errors_as_messages, outputs, printable, refuse_same_files
@@ -38,24 +42,43 @@ _Pairs = Iterator[tuple[AuditedSentence, GoldSentence | None]]
 
 
 def run(
-    model: str, corpus: Path | None, out: Path | None, most: int, seed: int, surface_tokens: bool | None = None
+    model: str,
+    corpus: Path | None,
+    out: Path | None,
+    most: int,
+    seed: int,
+    surface_tokens: bool | None = None,
+    rules: str | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot audit --help`."""
     with errors_as_messages(nothing_written=out is not None):
         _check_paths(model, corpus, out)
-        tally = Tally()
+        known = None if rules is None else to_rules(rules, what="--rules")
+        tally, valid_tally = Tally(), None if known is None else RuleTally(known)
         with outputs(out) as opened:
-            total, pairs = _audited(model, corpus, surface_tokens)
+            total, pairs = _audited(model, corpus, surface_tokens, all_labels=known is not None)
             with ExitStack() as stack:
                 report = None if out is None else _Report(out, stack, opened, most)
                 for audited, gold in tqdm(pairs, total=total, unit=" sentences", disable=None, leave=False):
                     tally.add(audited)
                     if report is not None:
                         report.add(audited, gold)
+                    if known is not None and valid_tally is not None:
+                        valid = audit_rules(audited, known, _gold_pos(gold))
+                        valid_tally.add(valid)
+                        if report is not None:
+                            report.add_valid(valid)
                 audit = tally.summarize(seed=seed)
+                valid_audit = None if valid_tally is None else valid_tally.summarize(seed=seed)
                 if report is not None:
-                    report.finish(audit, _facts(model, corpus))
+                    report.finish(audit, _facts(model, corpus), valid_audit)
         _print(audit, out)
+        if valid_audit is not None:
+            _print_valid(valid_audit)
+
+
+def _gold_pos(gold: GoldSentence | None) -> list[str | None] | None:
+    return None if gold is None or gold.conllu is None else pos_of_sentence(gold.conllu)
 
 
 def _check_paths(model: str, corpus: Path | None, out: Path | None) -> None:
@@ -73,9 +96,15 @@ def _check_paths(model: str, corpus: Path | None, out: Path | None) -> None:
         )
 
 
-def _audited(model: str, corpus: Path | None, surface_tokens: bool | None) -> tuple[int | None, _Pairs]:
+def _audited(
+    model: str, corpus: Path | None, surface_tokens: bool | None, *, all_labels: bool
+) -> tuple[int | None, _Pairs]:
     """Return the number of sentences, if it is known, and the audited sentences, each with its gold sentence."""
     if corpus is None:
+        if all_labels:
+            raise CorpusError(
+                "--rules needs the scores of all labels, which score files do not have. Audit a pipeline: MODEL CORPUS."
+            )
         if not model.endswith(".npz"):
             raise CorpusError(f"{model} is not a score file (.npz). For a pipeline, give a corpus too: MODEL CORPUS.")
         scored = read_score_file(model)
@@ -89,7 +118,7 @@ def _audited(model: str, corpus: Path | None, surface_tokens: bool | None) -> tu
     nlp = load_pipeline(model)
     _warn_of_loss(nlp)
     gold, to_score = tee(read_for(nlp, corpus, surface_tokens))
-    audited = audit_sentences(score_sentences(nlp, to_score), source=printable(corpus))
+    audited = audit_sentences(score_sentences(nlp, to_score, all_labels=all_labels), source=printable(corpus))
     return None, zip(audited, gold, strict=True)
 
 
@@ -129,6 +158,13 @@ def _print(audit: Audit, out: Path | None) -> None:
         )
 
 
+def _print_valid(valid: RuleAudit) -> None:
+    typer.echo(table(valid.count_rows(), aligns=("l", "r"), max_col=60))
+    typer.echo(table(valid.violation_rows(), header=VIOLATION_HEADER, divider=True, aligns=("l", "r", "r", "r")))
+    if valid.scores:
+        typer.echo(table(valid.score_rows(), header=RULE_HEADER, divider=True, aligns=("l", *"rrrr"), max_col=60))
+
+
 class _Report:
     """The files of an audit. Trees and records are written sentence by sentence; the rest is written at the end."""
 
@@ -136,6 +172,7 @@ class _Report:
         self._files: dict[str, BinaryIO] = {name: stack.enter_context(opened(out / name)) for name in _FILES}
         self._most = most
         self._changed: list[AuditedSentence] = []
+        self._mended: list[ValidSentence] = []
 
     def add(self, audited: AuditedSentence, gold: GoldSentence | None) -> None:
         for name in _TREES:
@@ -144,10 +181,14 @@ class _Report:
         if len(self._changed) < self._most and audited.changed:
             self._changed.append(audited)
 
-    def finish(self, audit: Audit, facts: dict[str, Any]) -> None:
-        self._write("audit.md", to_markdown(audit, facts))
-        self._write("audit.html", to_html(audit, facts, self._changed))
-        self._write("audit.json", srsly.json_dumps(to_json(audit, facts), indent=2) + "\n")
+    def add_valid(self, valid: ValidSentence) -> None:
+        if len(self._mended) < self._most and valid.changed:
+            self._mended.append(valid)
+
+    def finish(self, audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> None:
+        self._write("audit.md", to_markdown(audit, facts, valid))
+        self._write("audit.html", to_html(audit, facts, self._changed, valid, self._mended))
+        self._write("audit.json", srsly.json_dumps(to_json(audit, facts, valid), indent=2) + "\n")
 
     def _write(self, name: str, text: str) -> None:
         self._files[name].write(text.encode("utf8"))

@@ -247,3 +247,30 @@ def test_udeval_counts_the_same(treebank, model, checkout, request, tmp_path):
     if treebank != "assets":  # of which this parser makes no malformed trees
         code, _, output = udeval(gold, tmp_path / "unconstrained.conllu")
         assert code != 0 and "root" in output, "the check that --multiple-roots-okay switches off"
+
+
+def test_rules_before_and_after(model, checkout, tmp_path):
+    treebank = checkout / "assets" / "treebank" / "test.conllu"
+    result = audit(model / "model-last", treebank, "--out", tmp_path / "out", "--rules", "ud")
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "out" / "audit.json").read_text("utf8"))["rules"]
+    assert found["sentences"] == found["certified"] > 10 and found["changed_sentences"] > 0
+    violations = found["violations"]
+    assert sum(counts["before"] for counts in violations.values()) > 10
+    # The pipeline sets no parts of speech, so rules about them are counted, but not met.
+    assert all(counts["after"] == 0 for name, counts in violations.items() if "upos" not in name)
+    assert all(counts["gold"] <= 3 for name, counts in violations.items())
+    assert set(found["scores"]["las"]) == {"before", "after", "difference", "interval", "better", "worse"}
+    page = (tmp_path / "out" / "audit.html").read_text("utf8")
+    assert f"Sentences that rules change: {found['changed_sentences']}" in page and "leaf-punct" in page
+    assert "# What rules change" in (tmp_path / "out" / "audit.md").read_text("utf8")
+    assert re.search(r"sentences whose tree is certainly the best valid one +\d+ of \d+", result.output)
+    without = audit(model / "model-last", treebank)
+    assert "rules" not in without.output
+
+
+def test_rules_need_the_scores_of_all_labels(model, checkout, tmp_path):
+    result = audit(tmp_path / "scores.npz", "--rules", "ud")
+    assert result.exit_code == 1 and "which score files do not have" in " ".join(result.output.split())
+    result = audit(model / "model-last", checkout / "assets" / "treebank" / "test.conllu", "--rules", "x")
+    assert result.exit_code == 1 and "--rules" in result.output

@@ -124,3 +124,13 @@ def test_a_failure_is_written_and_can_be_checked_again(tmp_path, checkout, monke
     monkeypatch.setattr(sys, "argv", ["fuzz", "repair", "--input", str(path)])
     assert command_line.main() == 1
     assert "malformed after the repair" in capsys.readouterr().err
+
+
+def test_the_search_under_rules_is_exact_on_random_sentences(monkeypatch):
+    from . import rules_against_exhaustion
+
+    valid = sum(rules_against_exhaustion.check(seed) for seed in range(150))
+    assert 75 < valid < 150
+    monkeypatch.setattr(rules_against_exhaustion, "best_by_exhaustion", lambda *_: 1e3)
+    with pytest.raises(AssertionError):
+        rules_against_exhaustion.check(1)
