@@ -7,28 +7,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CORE = Path("spacy_mindroot/core")
-<<<<<<< HEAD:scripts/mutations/table.py
-=======
-QUICK = [  # kill most mutants at once, and import nothing that takes long
-    ["-m", "tests.fuzz.core_against_twin", "--seconds", "200", "--count", "600"],
-    ["-m", "pytest", "--noconftest", "-x", "-q", "-p", "no:cacheprovider", "tests/core/test_ties.py"]
-    + ["tests/core/test_fault.py", "tests/core/test_large_scores.py", "tests/core/test_parallel.py"],
-]
-TESTS = {
-    "rows": ["tests/core", "tests/test_decoding.py"],
-    "arborescence": ["tests/core", "tests/test_decoding.py"],
-    "root_constraint": ["tests/core", "tests/test_decoding.py"],
-    "decode": ["tests/core", "tests/test_decoding.py"],
-    "parallel": ["tests/core", "tests/test_decoding.py"],
-    "kbest": ["tests/core", "tests/inference/test_next_best.py"],
-    "projective": ["tests/core", "tests/test_decoding.py"],
-    "numbers": ["tests/inference/test_matrix_tree.py", "tests/inference/test_arc_confidence.py", "tests/core"],
-    "matrix_tree": ["tests/inference/test_matrix_tree.py", "tests/inference/test_sampling.py", "tests/core"],
-    "sampling": ["tests/inference/test_sampling.py", "tests/core"],
-    "confidence": ["tests/inference/test_calibration.py", "tests/inference/test_arc_confidence.py"],
-    "inside_outside": ["tests/core/test_inside_outside.py"],
-}
->>>>>>> refs/heads/calib:scripts/mutations.py
 EXTENSIONS = ("_core", "_inference")
 
 
