@@ -11,13 +11,13 @@ import numpy as np
 from markupsafe import Markup
 
 from ..core.fault import Fault
+from ..drawing.trees import DrawnTree, draw_trees
 from ..errors import CorpusError
 from ..labelled import find_tree, no_valid_tree_error
 from ..labels import UD_ROOT, is_root_label
 from ..rules import Rules, Violation
 from ..scored import ScoredSentence
 from ..trees import is_tree, nonprojective_arcs, tree_weight
-from .drawing import DrawnTree, draw_trees
 from .evaluation import count_right
 from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally
 
