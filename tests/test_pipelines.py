@@ -180,6 +180,7 @@ def test_every_layer_uses_the_products_that_the_config_says(make_pipeline, name)
         assert get_current_ops().use_blis, "the default for other pipelines"
 
 
+@pytest.mark.filterwarnings("ignore:arc_scorer")  # texts of two sentences, taken as one
 def test_trees_do_not_depend_on_the_products(make_pipeline, tmp_path):
     docs = gold_docs(count=3)
     nlp = make_pipeline("whole-doc-small", nlp__after_pipeline_creation__products="numpy")

@@ -1,6 +1,7 @@
 """spacy-mindroot.PassageCorpus.v1: Docs of several sentences for training."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -129,6 +130,29 @@ def test_incomplete_trees_keep_their_boundaries(nlp, tmp_path):
     (example,) = read(nlp, save(docs, tmp_path / "a.spacy"), min_sentences=3, max_sentences=3)
     assert [len(sentence) for sentence in example.reference.sents] == [2, 2, 2]
     assert [token.dep_ for token in example.reference] == ["ROOT", ""] * 3
+
+
+@pytest.mark.parametrize("newlines", [0.0, 1.0])
+def test_tangled_trees_keep_their_boundaries(nlp, tmp_path, rng, newlines):
+    """spaCy derives wrong sentence starts from them."""
+    text = ""
+    for _ in range(6):
+        heads = random_path(60, rng)
+        rows = [f"{i}\tw\tw\tX\t_\t_\t{head}\t{'dep' if head else 'root'}\t_\t_" for i, head in enumerate(heads, 1)]
+        text += "\n".join(rows) + "\n\n"
+    (tmp_path / "a.conllu").write_text(text)
+    for example in read(nlp, tmp_path / "a.conllu", min_sentences=3, max_sentences=3, newlines=newlines):
+        lengths = [sum(not token.is_space for token in sentence) for sentence in example.reference.sents]
+        assert lengths == [60, 60, 60]
+
+
+def random_path(n, rng):
+    """The heads of a tree without branches, in random order."""
+    order = rng.permutation(n) + 1
+    heads = [0] * n
+    for head, dependent in pairwise(order.tolist()):
+        heads[dependent - 1] = head
+    return heads
 
 
 def test_an_augmenter_sees_each_passage(nlp):
