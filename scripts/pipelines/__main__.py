@@ -45,7 +45,7 @@ def build(
         msg.fail(name, why)
     if failed:
         raise typer.Exit(1)
-    msg.good(f"{len(sources)} pipelines are built: {out}/*/dist/*.whl. All figures are in {out}/*/pipeline.json.")
+    msg.good(f"Pipelines built: {len(sources)}. Wheels: {out}/*/dist/*.whl. All figures: {out}/*/pipeline.json.")
 
 
 @app.command()
