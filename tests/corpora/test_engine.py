@@ -127,7 +127,9 @@ def test_input_that_can_not_be_read_fails_alone(client, model, tmp_path):
 def test_a_pipeline_that_a_worker_can_not_load(client, tmp_path):
     with pytest.raises(CorpusError, match="no-such-pipeline is not a pipeline that spaCy can load"):
         DaskEngine(client, 0).identify("no-such-pipeline", Settings(), str(tmp_path))
-    with pytest.raises(CorpusError, match=r"A worker can't load 3 \(AttributeError\).*All workers need the same packages"):
+    with pytest.raises(
+        CorpusError, match=r"A worker can't load 3 \(AttributeError\).*All workers need the same packages"
+    ):
         DaskEngine(client, 0).identify(3, None, str(tmp_path))
 
 
