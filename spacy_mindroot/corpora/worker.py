@@ -207,7 +207,9 @@ def _complete(job: Job) -> Record | None:
         size = (Path(job.out) / job.output).stat().st_size
     except (OSError, ValueError, TypeError):
         return None
-    return record if (record.output, record.bytes) == (job.output, size) else None
+    shard = job.shard
+    found = (record.output, record.bytes, record.input, record.start, record.stop)
+    return record if found == (job.output, size, shard.path, shard.start, shard.stop) else None
 
 
 def _resident_bytes() -> int:
