@@ -9,6 +9,7 @@ import logging
 import queue
 import time
 from abc import ABC, abstractmethod
+from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -150,13 +151,14 @@ class DaskEngine(Engine):
                     return
                 for future in _taken(finished):
                     job = running.pop(future)
-                    error = future.exception() if future.status != "cancelled" else CorpusError("it was cancelled")
-                    if error is None:
-                        yield Outcome(job, future.result()), False
-                    elif isinstance(error, _FATAL):
-                        raise error
-                    else:
+                    try:  # fetching the record may fail as well, if its worker has died since
+                        record = future.result()
+                    except _FATAL:
+                        raise
+                    except (Exception, CancelledError) as error:
                         yield Outcome(job, None, _reason(error)), isinstance(error, KilledWorker)
+                    else:
+                        yield Outcome(job, record), False
                     del future
                 tick()
         finally:
@@ -220,6 +222,7 @@ def local_client(workers: int, retries: int) -> Iterator[Any]:
         "distributed.worker.memory.target": False,
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.pause": False,
+        "distributed.worker.profile.enabled": False,  # what it collects grows for an hour
         "distributed.comm.timeouts.connect": "60s",
     }
     with (

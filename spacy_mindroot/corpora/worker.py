@@ -173,6 +173,9 @@ def parse_shard(job: Job) -> Record:
         difference = "" if job.identity is None else job.identity.difference(identity)
         if difference:
             return replace(record, mismatch=difference)
+        complete = _complete(job)
+        if complete is not None:
+            return complete
         record.model = f"{identity.model} {identity.version}"
         output = _Output(job)
         try:
@@ -190,6 +193,23 @@ def parse_shard(job: Job) -> Record:
         finally:
             output.abandon()
     return record
+
+
+def _complete(job: Job) -> Record | None:
+    """Return the record of a shard that is complete already.
+
+    A worker may die after it has completed a shard, but before anybody has fetched its record. Dask then runs the shard
+    again.
+    """
+    try:
+        text = (Path(job.out) / RECORDS / f"{job.shard.name}.json").read_text("utf8")
+        record = Record(**json.loads(text))
+        size = (Path(job.out) / job.output).stat().st_size
+    except (OSError, ValueError, TypeError):
+        return None
+    shard = job.shard
+    found = (record.output, record.bytes, record.input, record.start, record.stop)
+    return record if found == (job.output, size, shard.path, shard.start, shard.stop) else None
 
 
 def _resident_bytes() -> int:

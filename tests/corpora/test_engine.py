@@ -6,9 +6,10 @@ import signal
 import subprocess
 import time
 
-import psutil
 import pytest
 from corpora_helpers import command, environment, lines, make_model, make_trouble, run, shard_files, texts, union
+from spacy.cli import app
+from typer.testing import CliRunner
 
 from spacy_mindroot.corpora import parse_corpus
 from spacy_mindroot.corpora.engine import DaskEngine, LocalEngine, local_client, remote_client
@@ -17,6 +18,7 @@ from spacy_mindroot.corpora.worker import Job, OutputError, Record, Settings
 from spacy_mindroot.errors import CorpusError
 
 distributed = pytest.importorskip("distributed", reason="clusters need the extra `dask`")
+psutil = pytest.importorskip("psutil", reason="clusters need the extra `dask`")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask, about its own
 
 
@@ -80,8 +82,9 @@ def test_at_most_two_shards_per_worker_are_ahead(client, model, tmp_path):
 def test_by_address(client, model, tmp_path):
     corpus = write(tmp_path / "a.txt", texts(20))
     out = tmp_path / "out"
-    done = run(model, corpus, "-o", out, "--scheduler", client.scheduler.address, "--metrics", tmp_path / "m.json")
-    assert done.returncode == 0, done.stderr
+    arguments = [model, corpus, "-o", out, "--scheduler", client.scheduler.address, "--metrics", tmp_path / "m.json"]
+    done = CliRunner().invoke(app, ["mindroot", "parse", *map(str, arguments)])
+    assert done.exit_code == 0, done.output
     assert lines(out / "manifest.jsonl")[0]["documents"] == 20 and (tmp_path / "m.json").exists()
 
 

@@ -209,3 +209,19 @@ def test_all_inputs(tmp_path, model, words_model, out):
 def test_settings_are_kept_as_json():
     settings = Settings("jsonl", Columns("body", "key", True), True, 3, 10)
     assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+
+
+def test_a_complete_shard_is_not_parsed_again(tmp_path, model, out, monkeypatch):
+    """Dask runs it again if its worker dies before anybody has fetched the record."""
+    first = job(write(tmp_path / "a.txt", ["A cat.", "word " * 300]), model, out)
+    record = parse_shard(first)
+    parse, calls = worker._parse, []
+    monkeypatch.setattr(worker, "_parse", lambda *args: calls.append(1) or parse(*args))
+    again = parse_shard(first)
+    assert again.manifest_line() == record.manifest_line() and len(again.rejected) == 1 and not calls
+    (out / "a.conllu").write_bytes(b"damaged")
+    assert parse_shard(first).sha256 == record.sha256 and len(calls) == 1
+    (out / "a.conllu").unlink()
+    assert parse_shard(first).sha256 == record.sha256 and len(calls) == 2
+    (out / RECORDS / "000000.000000.json").write_text("{")
+    assert parse_shard(first).sha256 == record.sha256 and len(calls) == 3
