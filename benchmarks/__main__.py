@@ -521,6 +521,7 @@ def correction(
     treebanks: Treebanks = "Irish-IDT,Afrikaans-AfriBooms,Vietnamese-VTB",
     first: int = typer.Option(100, help="Sentences whose heads are all known from the start"),
     new: int = typer.Option(400, help="Sentences of which some heads are annotated"),
+    steps: int = typer.Option(1500, help="Training steps of each parser"),
     shares: str = typer.Option("0.05,0.1,0.2,0.4", help="Shares of their tokens that are annotated, by commas"),
     orders: str = typer.Option(
         "random tokens,rank --by token,random sentences,rank --by sentence", help="What to annotate, by commas"
@@ -534,8 +535,17 @@ def correction(
     from .training_size import read_runs
 
     numbers = [float(share) for share in shares.split(",")]
-    settings = {"first": first, "new": new, "seeds": seeds, "orders": orders.split(","), "shares": numbers}
-    for one in simulate_all(DATA, treebanks.split(","), **settings, results=results) if run else ():
+    settings = {
+        "first": first,
+        "new": new,
+        "steps": steps,
+        "seeds": seeds,
+        "orders": orders.split(","),
+        "shares": numbers,
+    }
+    for one in (
+        simulate_all(DATA, treebanks.split(","), **settings, orders=orders.split(","), results=results) if run else ()
+    ):
         typer.echo(f"{one.treebank}, {one.order}, {one.share}, seed {one.seed}: UAS {one.uas}")
     groups = simulated_means(read_runs(results))
     columns = sorted({share for _, _, share in groups})

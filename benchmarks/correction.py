@@ -116,7 +116,6 @@ def detect(
 
 SHARES = (0.05, 0.1, 0.2, 0.4)  # of the tokens of new sentences that are annotated
 ORDERS = ("random tokens", "rank --by token", "random sentences", "rank --by sentence")
-_STEPS = 600
 
 
 @dataclass(frozen=True)
@@ -129,6 +128,7 @@ class Correction:
     treebank: str
     first: int
     new: int
+    steps: int
     order: str
     share: float
     seed: int
@@ -182,7 +182,15 @@ def partly_annotated(nlp: Language, sentences: Sequence[GoldSentence], known: Se
 
 
 def simulate(
-    folder: Path, *, first: int, new: int, seed: int, orders: Sequence[str], shares: Sequence[float], done: set
+    folder: Path,
+    *,
+    first: int,
+    new: int,
+    steps: int,
+    seed: int,
+    orders: Sequence[str],
+    shares: Sequence[float],
+    done: set,
 ) -> Iterator[Correction]:
     """Yield a run for each order and share that is not done, and before them the parser without new heads."""
     vocab = spacy.blank("xx").vocab
@@ -195,9 +203,9 @@ def simulate(
 
     def trained(masks: Sequence[np.ndarray]) -> tuple[Language, dict, float]:
         began = time.process_time()
-        nlp = make_parser("efficiency", _STEPS, seed)
+        nlp = make_parser("efficiency", steps, seed)
         docs = gold_docs(nlp, known) + partly_annotated(nlp, pool, masks)
-        return nlp, train(nlp, docs, _STEPS, seed), time.process_time() - began
+        return nlp, train(nlp, docs, steps, seed), time.process_time() - began
 
     def assessed(nlp: Language, averages: dict, seconds: float, name: str, share: float) -> Correction:
         with nlp.use_params(averages):
@@ -206,6 +214,7 @@ def simulate(
             treebank,
             first,
             new,
+            steps,
             name,
             share,
             seed,
@@ -235,6 +244,7 @@ def simulate_all(
     *,
     first: int,
     new: int,
+    steps: int,
     seeds: int,
     orders: Sequence[str],
     shares: Sequence[float],
@@ -242,9 +252,15 @@ def simulate_all(
 ) -> Iterator[Correction]:
     """Do the runs that are not in a file yet, and add each to the file."""
     for seed, treebank in product(range(1, seeds + 1), treebanks):
-        done = {(each["treebank"], each["order"], each["share"], each["seed"]) for each in read_runs(results)}
+        done = {
+            (each["treebank"], each["order"], each["share"], each["seed"])
+            for each in read_runs(results)
+            if (each["first"], each["new"], each["steps"]) == (first, new, steps)
+        }
         folder = data / "ud" / f"UD_{treebank}"
-        for found in simulate(folder, first=first, new=new, seed=seed, orders=orders, shares=shares, done=done):
+        for found in simulate(
+            folder, first=first, new=new, steps=steps, seed=seed, orders=orders, shares=shares, done=done
+        ):
             results.parent.mkdir(parents=True, exist_ok=True)
             with open(results, "a", encoding="utf8") as file:
                 file.write(json.dumps(asdict(found)) + "\n")
@@ -252,8 +268,9 @@ def simulate_all(
 
 
 def simulated_means(runs: Sequence[dict]) -> dict[tuple[str, str, float], list[float]]:
-    """Return the UAS of all seeds, by treebank, order and share."""
+    """Return the UAS of all seeds, by treebank (with numbers of sentences and steps), order and share."""
     groups: dict[tuple[str, str, float], list[float]] = {}
     for each in runs:
-        groups.setdefault((each["treebank"], each["order"], each["share"]), []).append(each["uas"])
+        name = f"{each['treebank']}, {each['first']} + {each['new']}, {each['steps']} steps"
+        groups.setdefault((name, each["order"], each["share"]), []).append(each["uas"])
     return groups

@@ -73,3 +73,31 @@ def test_the_sentences_themselves_stay(correction, sentences, checkout):
     )
     for mine, file in zip(sentences[:2], read_conllu(checkout / "assets/treebank/dev.conllu"), strict=False):
         assert mine.conllu.to_bytes() == file.to_bytes()
+
+
+def test_runs_that_are_noted_are_not_repeated(correction, tmp_path, monkeypatch):
+    asked = []
+
+    def simulate(folder, *, first, new, steps, seed, orders, shares, done):
+        for share in shares:
+            for order in orders:
+                asked.append((order, share, seed))
+                if (folder.name[3:], order, share, seed) not in done:
+                    yield correction.Correction(
+                        folder.name[3:], first, new, steps, order, share, seed, 1, 1.0, 50.0, 1.0
+                    )
+
+    monkeypatch.setattr(correction, "simulate", simulate)
+    settings = {
+        "first": 1,
+        "new": 2,
+        "seeds": 2,
+        "orders": ["a", "b"],
+        "shares": [0.1],
+        "results": tmp_path / "r.jsonl",
+    }
+    assert len(list(correction.simulate_all(tmp_path, ["T"], steps=3, **settings))) == 4
+    assert list(correction.simulate_all(tmp_path, ["T"], steps=3, **settings)) == [] and len(asked) == 8
+    assert len(list(correction.simulate_all(tmp_path, ["T"], steps=4, **settings))) == 4
+    means = correction.simulated_means(correction.read_runs(tmp_path / "r.jsonl"))
+    assert means["T, 1 + 2, 3 steps", "a", 0.1] == [50.0, 50.0]
