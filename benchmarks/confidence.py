@@ -28,6 +28,7 @@ from spacy_mindroot.inference.arc_confidence import confidences_of
 from spacy_mindroot.inference.calibration import label_probabilities
 from spacy_mindroot.pipeline.held_out import HeldOut, find_mind_root, read_annotation, score_held_out
 
+from .calibration import spearman
 from .training import convert
 
 COVERAGE = 0.9
@@ -147,16 +148,6 @@ def _measured(
         lapse=calibration.arc_lapse,
         cpu_seconds=seconds,
     )
-
-
-def spearman(a: np.ndarray, b: np.ndarray) -> float:
-    """Return Spearman's rank correlation. Ties get their mean rank."""
-    return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[places]
 
 
 def main(treebank: str, seed: str, steps: str, results: str) -> None:

@@ -60,8 +60,8 @@ def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Lang
 
     It reads the development set, `dev_corpus` under `[training]`. If there is none, so that most of its sentences are
     in `train_corpus`, too, pipelines are trained on parts of the training set, and calibration uses what they predict
-    for the others. That happens once, when training begins, and takes about as long as the training itself. A pipeline
-    that can't be calibrated is saved without, with a warning.
+    for the others. That happens once, when training begins, and is meant for small training sets. A pipeline that can't
+    be calibrated is saved without, with a warning.
 
     folds (int): The number of parts of the training set for cross-validation. With 0, a pipeline without a development
         set is not calibrated.

@@ -38,6 +38,10 @@ def test_labels_of_a_tree_are_those_of_its_arcs_among_all(nlp, docs, rng):
             assert (array[:, 0] == 0).all() and (array[:, 1:] > 0).all()
             heads = rng.integers(0, n + 1, n)
             assert labels.of_tree(heads).tolist() == array[np.arange(n), heads].tolist()
+            scores = labels.scores_of_tree(heads)
+            assert scores.argmax(axis=1).tolist() == labels.of_tree(heads).tolist()
+            assert scores.shape == (n, len(nlp.get_pipe("arc_scorer").labels))
+            assert ((scores[:, 0] == 0) == (heads == 0)).all() and np.isneginf(scores[heads == 0, 1:]).all()
             assert labels[0, 1] == array[0, 1]
 
 

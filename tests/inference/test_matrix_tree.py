@@ -13,6 +13,7 @@ from generators import (
     extreme_scores,
     random_scores,
     random_tree,
+    weights_of_all_trees,
 )
 from spacy_mindroot import decode, errors, tree_weight
 from spacy_mindroot.inference import (
@@ -369,3 +370,33 @@ def test_errors_name_the_sentence(function):
         function([good, np.full((2, 3), np.nan)])
     with pytest.raises(errors.ScoresShapeError, match="sentence 1 of the batch"):
         function([np.zeros((2, 2))])
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_projective_trees(single_root, rng):
+    for n in (1, 3, 5):
+        scores = random_scores("masked" if n == 3 else "normal", n, rng)
+        trees, weights = weights_of_all_trees(scores, single_root=single_root, projective=True)
+        if len(trees) == 0:
+            continue
+        p = np.exp(weights - np.logaddexp.reduce(weights))
+        settings = {"single_root": single_root, "projective": True}
+        assert log_partition(scores, **settings) == pytest.approx(np.logaddexp.reduce(weights))
+        assert entropy(scores, **settings) == pytest.approx(-(p * np.log(p)).sum(), abs=1e-9)
+        expected = np.zeros((n, n + 1))
+        for tree, own in zip(trees, p, strict=True):
+            expected[np.arange(n), tree] += own
+        np.testing.assert_allclose(marginals(scores, **settings), expected, atol=1e-12)
+        assert np.array_equal(marginals_batch([scores], **settings)[0], marginals(scores, **settings))
+        assert log_partition_batch([scores], **settings)[0] == log_partition(scores, **settings)
+        assert entropy_batch([scores], **settings)[0] == entropy(scores, **settings)
+
+
+def test_no_projective_tree_and_scores_that_are_too_large():
+    crossing = np.full((4, 5), -np.inf)
+    crossing[np.arange(4), [3, 4, 0, 3]] = 0  # 1 <- 3 and 2 <- 4 cross
+    assert log_partition(crossing) == 0
+    with pytest.raises(errors.NoTreeError, match="crossing"):
+        marginals(crossing, projective=True)
+    with pytest.raises(errors.ScoreRangeError, match="projective"):
+        marginals(np.array([[1e305, 0], [0, 0]])[:1], projective=True)

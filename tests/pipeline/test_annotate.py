@@ -10,7 +10,9 @@ from spacy.vocab import Vocab
 
 from generators import random_tree, zigzag
 from spacy_mindroot import TangledTreeWarning, errors, restore_sentences
-from spacy_mindroot.pipeline.annotate import hash_labels, write_trees
+from spacy_mindroot.inference import Calibration
+from spacy_mindroot.pipeline.annotate import hash_labels, labels_with_probabilities, write_trees
+from spacy_mindroot.pipeline.arc_labels import ArcLabels
 
 LABELS = ("nsubj", "obj", "case", "punct", "conj")
 
@@ -175,3 +177,37 @@ def test_labels_need_not_be_contiguous():
     label = doc.vocab.strings.add("nsubj")
     write_trees(doc, [[2, 0, 2]], np.array([label, 5, 0, 5, 0, 5], dtype=np.uint64)[::2])
     assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "dep"]
+
+
+class _Scored(ArcLabels):
+    def __init__(self, scores):
+        self.scores, n = np.array(scores), len(scores)
+        self.shape, self.dtype = (n, n + 1), np.dtype("uint8")
+
+    def scores_of_tree(self, heads):
+        return self.scores
+
+    def of_tree(self, heads):
+        return self.scores.argmax(axis=1).astype(self.dtype)
+
+    def of_all_arcs(self):
+        raise NotImplementedError
+
+
+def test_probabilities_of_labels_are_there_for_the_sentences_that_have_scores():
+    vocab = spacy.blank("xx").vocab
+    doc = Doc(vocab, words=list("abcd"))
+    hashes = hash_labels(vocab.strings, ["ROOT", "obj", "root"])
+    heads = [np.array([2, 0], dtype=np.int32), np.array([0, 1], dtype=np.int32)]
+    calibration = Calibration(label_temperature=2.0, label_lapse=0.3)
+    # The best label of the first token can't be written on an arc that is not from ROOT.
+    scored = _Scored([[-np.inf, 0, 2], [0, -np.inf, -np.inf]])
+    arrays = np.array([[0, 0, 0], [0, 1, 0]])
+    found, p = labels_with_probabilities(doc, [scored, arrays], hashes, heads, calibration)
+    assert p == [None, 1.0, None, None] and found.tolist() == [0, 0, 0, vocab.strings["obj"]]
+    scored.scores[0] = [-np.inf, 2, 0]
+    _, p = labels_with_probabilities(doc, [scored, arrays], hashes, heads, calibration)
+    assert p[0] == pytest.approx(0.7 * np.exp(1) / (1 + np.exp(1)) + 0.3 / 2)
+    assert labels_with_probabilities(doc, [arrays, arrays], hashes, heads, calibration)[1] is None
+    with pytest.raises(errors.LabelsError, match="for 1 sentences"):
+        labels_with_probabilities(doc, [arrays], hashes, heads, calibration)
