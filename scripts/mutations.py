@@ -43,7 +43,7 @@ TESTS = {
     "matrix_tree": ["tests/inference/test_matrix_tree.py", "tests/inference/test_sampling.py", "tests/core"],
     "sampling": ["tests/inference/test_sampling.py", "tests/core"],
 }
-EXTENSIONS = ("_core", "_inference")
+EXTENSIONS = ("_core", "_inference", "_rules")
 NARROW = "-DMINDROOT_DISPATCH=0"  # compiles faster, and short rows fill vectors, too
 SCALAR = "-DMINDROOT_VECTORS=0"  # for mutations of the scalar loops
 SECONDS = 240  # a mutant may loop for ever

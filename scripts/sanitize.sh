@@ -22,7 +22,7 @@ compared="--count 1000 --seconds 300"
 build() { # flags...
     local include extension
     include=$("$python" -c "import sysconfig; print(sysconfig.get_path('include'))")
-    for extension in _core _inference; do
+    for extension in _core _inference _rules; do
         "$python" -m cython -3 --cplus spacy_mindroot/core/$extension.pyx -o $extension.cpp
         "$compiler" -std=c++17 -O1 -g -fPIC -shared -pthread -w -DPy_LIMITED_API=0x030B0000 "$@" \
             -Ispacy_mindroot/core "-I$include" $extension.cpp -o spacy_mindroot/core/$extension.abi3.so
