@@ -22,13 +22,13 @@ check() { # what precedes the command...
     "$@" "$python" -m tests.fuzz.core_against_twin --count 1000 --seconds 300
     # CI: hypothesis has no deadline. A sanitizer keeps memory that is freed, so memory is not measured.
     CI=true "$@" "$python" -m pytest -q -p no:cacheprovider --ignore tests/core/test_memory.py \
-        tests/core tests/inference tests/arc_scorer/test_bilstm.py
+        tests/core tests/inference tests/test_labelled.py tests/arc_scorer/test_{bilstm,maxout,character_ngrams,optimizer}.py
 }
 
 build() { # flags...
     local include extension name
     include=$("$python" -c "import sysconfig; print(sysconfig.get_path('include'))")
-    for extension in core/_core core/_inference arc_scorer/_lstm; do
+    for extension in core/_core core/_inference core/_rules arc_scorer/_lstm arc_scorer/_layers; do
         name=spacy_mindroot/$extension
         "$python" -m cython -3 --cplus "$name.pyx" -o "$name.cpp"
         "$compiler" -std=c++17 -O1 -g -fPIC -shared -pthread -w -Wno-psabi -DPy_LIMITED_API=0x030B0000 "$@" \

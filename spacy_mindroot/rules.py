@@ -344,6 +344,10 @@ class Rules:
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Hashes of strings differ from process to process.
+        return Rules, (self.unique, self.leaf, self.direction, self.forbidden, self.planar)
+
     def __iter__(self) -> Any:
         """Iterate over all rules."""
         return iter((*self.unique, *self.leaf, *self.direction, *self.forbidden, *self.planar))

@@ -3,6 +3,10 @@
 import io
 import json
 import math
+import os
+import pickle
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -161,6 +165,14 @@ def test_round_trip_through_json(rng):
         read = Rules.from_dict(json.loads(json.dumps(rules.to_dict())))
         assert read == rules and hash(read) == hash(rules)
     assert Rules() != UD and bool(UD) and not Rules()
+
+
+def test_pickled_rules_have_the_hash_of_their_process():
+    code = "import pickle, sys; from spacy_mindroot.rules import UD; sys.stdout.buffer.write(pickle.dumps(UD))"
+    environment = os.environ | {"PYTHONHASHSEED": "7"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
+    rules = pickle.loads(done.stdout)
+    assert rules == UD and hash(rules) == hash(UD)
 
 
 def test_short_forms():

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CORE = Path("spacy_mindroot/core")
-EXTENSIONS = ("_core", "_inference")
+EXTENSIONS = ("_core", "_inference", "_rules")
 
 
 class Mutation(NamedTuple):
