@@ -69,7 +69,7 @@ def test_products_are_those_of_the_run(model, tmp_path):
         ({}, ""),
         ({"products": "numpy"}, ""),
         ({"version": "1.1"}, "model: en_x 1.0 and en_x 1.1"),
-        ({"digest": "abd"}, "files of the model: abc and abd"),
+        ({"digest": "xyz"}, "files of the model: abc and xyz"),
         ({"packages": {"spacy": "3.8.2", "numpy": "2.0"}}, "spacy: 3.8.1 and 3.8.2"),
         ({"packages": {"spacy": "3.8.1"}}, "numpy: 2.0 and None"),
     ],
