@@ -70,8 +70,9 @@ def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]
     for sentence in sentences:
         heads = [k if head == 0 else head - 1 for k, head in enumerate(sentence.heads.tolist())]
         deps = [SPACY_ROOT if label == UD_ROOT else label for label in sentence.labels]
+        starts = [k == 0 for k in range(len(heads))]
         gold = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, heads=heads, deps=deps)
-        yield Example(Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces), gold)
+        yield Example(Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=starts), gold)
 
 
 def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:

@@ -67,10 +67,12 @@ class OutputFolder:
         self._manifest: BinaryIO | None = None
         self._rejections: BinaryIO | None = None
         self._lock: BinaryIO | None = None
+        self._made = False  # whether this run has made the folder
 
     def __enter__(self) -> OutputFolder:
         if self.path.exists() and not self.path.is_dir():
             raise CorpusError(f"{self.path} is a file. Give --out a folder.")
+        self._made = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
         if not (self.path / _HEADER).exists() and any(p.name != _HIDDEN for p in self.path.iterdir()):
             raise CorpusError(
@@ -97,6 +99,11 @@ class OutputFolder:
                 with suppress(OSError):
                     file.close()
         if self._lock is not None:
+            if not (self.path / _HEADER).exists():  # nothing has begun, so nothing is left behind
+                shutil.rmtree(self.path / _HIDDEN, ignore_errors=True)
+                if self._made:
+                    with suppress(OSError):
+                        self.path.rmdir()
             self._lock.close()
             self._lock = None
 

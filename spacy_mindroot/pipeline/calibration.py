@@ -98,7 +98,14 @@ def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Lang
 
 
 def _corpora(nlp: Language) -> tuple[Corpus, Corpus]:
+    """Return the development set and the training set. Passages are read as single sentences, each of them once.
+
+    Otherwise parts of the training set would not be disjoint, and a small one would have too few Docs to be divided.
+    """
     config = nlp.config.interpolate()
+    for corpus in config["corpora"].values():
+        if isinstance(corpus, dict) and "max_sentences" in corpus:
+            corpus.update(min_sentences=1, max_sentences=1, divisions=1, newlines=0.0)
     dev, train = resolve_dot_names(config, [config["training"]["dev_corpus"], config["training"]["train_corpus"]])
     return dev, train
 

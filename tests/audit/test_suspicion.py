@@ -40,7 +40,9 @@ def nlp(config, sentences):
 def test_probabilities_of_annotated_arcs(nlp, sentences):
     scorer = nlp.get_pipe("arc_scorer")
     for sentence, suspects in zip(sentences, assess(nlp, sentences), strict=True):
-        doc = nlp.get_pipe("tok2vec")(Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces))
+        starts = [i == 0 for i in range(len(sentence.words))]
+        doc = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=starts)
+        doc = nlp.get_pipe("tok2vec")(doc)
         doc = scorer(doc)
         expected = marginals(doc._.arc_scores[0])
         labels = np.exp(doc._.arc_labels[0].scores_of_tree(np.asarray(sentence.heads)).astype(float))

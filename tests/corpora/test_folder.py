@@ -142,3 +142,13 @@ def test_a_damaged_manifest(tmp_path, text, message):
     with OutputFolder(tmp_path, force=True) as folder:
         folder.start_over()
         assert names(begin(folder)) == ALL
+
+
+def test_a_run_that_never_begins_leaves_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt), OutputFolder(tmp_path / "out"):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "own").mkdir()
+    with OutputFolder(tmp_path / "own"):
+        pass
+    assert list((tmp_path / "own").iterdir()) == [] and (tmp_path / "own").is_dir()

@@ -118,7 +118,7 @@ def small_config(tmp_path_factory):
         "components.arc_scorer.model.arc_width": 16,
         "components.arc_scorer.model.label_width": 8,
     }
-    return load_config_from_str(make_config("xx", "efficiency", [], None), overrides=overrides, interpolate=False)
+    return load_config_from_str(make_config("xx", "efficiency", ["senter"], None), overrides=overrides, interpolate=False)
 
 
 def test_each_sentence_is_scored_by_a_pipeline_that_has_not_seen_it(small_config, monkeypatch):
@@ -142,7 +142,9 @@ def test_each_sentence_is_scored_by_a_pipeline_that_has_not_seen_it(small_config
 
 
 def small_corpus(config):
-    resolved = spacy.registry.resolve(config.interpolate()["corpora"])
+    corpora = config.interpolate()["corpora"]
+    corpora["train"].update(max_sentences=1, divisions=1)
+    resolved = spacy.registry.resolve(corpora)
     return resolved["train"]
 
 
