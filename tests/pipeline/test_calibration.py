@@ -131,7 +131,8 @@ def config_of(folder, dev, **overrides):
         "components.tok2vec.model.encode.width": 32,
         **overrides,
     }
-    return load_config_from_str(make_config("xx", "efficiency", ["senter"], None), overrides=overrides, interpolate=False)
+    text = make_config("xx", "efficiency", ["senter"], None)
+    return load_config_from_str(text, overrides=overrides, interpolate=False)
 
 
 def test_training_calibrates_on_the_development_set(tmp_path):

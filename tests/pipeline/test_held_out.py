@@ -118,7 +118,8 @@ def small_config(tmp_path_factory):
         "components.arc_scorer.model.arc_width": 16,
         "components.arc_scorer.model.label_width": 8,
     }
-    return load_config_from_str(make_config("xx", "efficiency", ["senter"], None), overrides=overrides, interpolate=False)
+    text = make_config("xx", "efficiency", ["senter"], None)
+    return load_config_from_str(text, overrides=overrides, interpolate=False)
 
 
 def test_each_sentence_is_scored_by_a_pipeline_that_has_not_seen_it(small_config, monkeypatch):
