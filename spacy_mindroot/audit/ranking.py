@@ -12,8 +12,7 @@ from spacy.tokens import Doc, Token
 
 from ..errors import CorpusError
 from ..labels import SPACY_ROOT, UD_ROOT
-from ..pipeline.annotate import drop_extension
-from ..pipeline.extensions import describe, read_extension
+from ..pipeline.extensions import describe, drop_extension, read_extension
 from ..pipeline.head_marginals import head_marginals
 from ..trees import MISSING
 from .corpus import GoldSentence

@@ -17,8 +17,8 @@ from ..conllu import sentence_to_doc
 from ..errors import CorpusError
 from ..inference.matrix_tree import marginals_batch
 from ..labels import SPACY_ROOT, UD_ROOT
-from ..pipeline.annotate import drop_extension
 from ..pipeline.arc_labels import ArcLabels
+from ..pipeline.extensions import drop_extension
 from ..trees import MISSING
 from .corpus import GoldSentence
 from .cross_validation import new_parser, train

@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy.util import logger, minibatch
 
 from ..errors import ConlluError
-from ..pipeline.annotate import drop_extension
+from ..pipeline.extensions import drop_extension
 from ..trees import MISSING
 from .docs import sentences_to_doc
 from .files import conllu_files

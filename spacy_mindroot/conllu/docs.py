@@ -15,8 +15,7 @@ from spacy.vocab import Vocab
 
 from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
-from ..pipeline.annotate import write_extension
-from ..pipeline.extensions import describe, read_extension
+from ..pipeline.extensions import describe, read_extension, write_extension
 from ..pipeline.reading import sentence_bounds
 from ..trees import MISSING, find_cycles, shown_cycle
 from .columns import CONLLU, Columns

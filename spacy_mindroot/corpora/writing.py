@@ -15,8 +15,7 @@ from spacy.tokens import Doc, DocBin
 from ..conllu.docs import doc_to_conllu, rows_text, write_predicted
 from ..conllu.files import gzipped
 from ..conllu.sentence import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, format_rows
-from ..pipeline.annotate import write_extension
-from ..pipeline.extensions import read_extension
+from ..pipeline.extensions import read_extension, write_extension
 from .reading import Document
 from .rows import Cells, ParsedSentence, parsed_sentences
 from .shards import import_parquet

@@ -30,14 +30,12 @@ from .reading import listed, read_heads
 __all__ = [
     "Hashes",
     "TangledTreeWarning",
-    "drop_extension",
     "drop_results",
     "hash_labels",
     "labels_of_trees",
     "labels_with_probabilities",
     "restore_sentences",
     "write_confidence",
-    "write_extension",
     "write_kbest",
     "write_trees",
 ]
@@ -134,16 +132,6 @@ def restore_sentences(doc: Doc) -> None:
     sent_starts[0] = 1
     sent_starts[1:][arcs_across[:-1] == 0] = 1
     doc.from_array(_STARTS, sent_starts.view(np.uint64))
-
-
-def write_extension(doc: Doc, name: str, value: Any) -> None:
-    """Set `doc._.name` without spaCy's proxy."""
-    doc.user_data[("._.", name, None, None)] = value
-
-
-def drop_extension(doc: Doc, name: str) -> None:
-    """Remove the value of `doc._.name`, so that it costs nothing to store or to send."""
-    doc.user_data.pop(("._.", name, None, None), None)
 
 
 def drop_results(doc: Doc) -> None:

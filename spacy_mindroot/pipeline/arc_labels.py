@@ -11,7 +11,7 @@ import numpy.typing as npt
 import srsly
 from spacy.tokens import Doc
 
-from .extensions import read_extension
+from .extensions import read_extension, write_extension
 
 __all__ = ["ArcLabels", "score_all_labels"]
 
@@ -97,4 +97,4 @@ def score_all_labels(doc: Doc) -> None:
     labels = read_extension(doc, "arc_labels")
     if isinstance(labels, (list, tuple)) and any(isinstance(own, ArcLabels) for own in labels):
         arrays = [np.asarray(own) if isinstance(own, ArcLabels) else own for own in labels]
-        doc.user_data[("._.", "arc_labels", None, None)] = arrays
+        write_extension(doc, "arc_labels", arrays)

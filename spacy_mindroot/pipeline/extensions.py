@@ -16,8 +16,10 @@ __all__ = [
     "TOKEN_EXTENSIONS",
     "Trees",
     "describe",
+    "drop_extension",
     "install_extensions",
     "read_extension",
+    "write_extension",
 ]
 
 # doc._.arc_scores: one (n, n+1) array per sentence, in order (see scores.py).
@@ -72,6 +74,16 @@ def key_of(name: str, owner: Doc | Token | Span) -> tuple[str, str, int | None, 
 def read_extension(doc: Doc, name: str) -> Any:
     """Return `doc._.name` without spaCy's proxy, which takes longer than decoding a sentence."""
     return doc.user_data.get(("._.", name, None, None))
+
+
+def write_extension(doc: Doc, name: str, value: Any) -> None:
+    """Set `doc._.name` without spaCy's proxy."""
+    doc.user_data[("._.", name, None, None)] = value
+
+
+def drop_extension(doc: Doc, name: str) -> None:
+    """Remove the value of `doc._.name`, so that it costs nothing to store or to send."""
+    doc.user_data.pop(("._.", name, None, None), None)
 
 
 def describe(doc: Doc, sentence: int | None = None) -> str:

@@ -30,18 +30,25 @@ from ..rule_learning import MAX_VIOLATION, MIN_SUPPORT, learn_rules
 from ..scores import FloatArray, to_count
 from .annotate import (
     Hashes,
-    drop_extension,
     drop_results,
     hash_labels,
     labels_of_trees,
     labels_with_probabilities,
     write_confidence,
-    write_extension,
     write_kbest,
     write_trees,
 )
 from .arc_labels import score_all_labels
-from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, Trees, describe, install_extensions, read_extension
+from .extensions import (
+    SPAN_EXTENSIONS,
+    TOKEN_EXTENSIONS,
+    Trees,
+    describe,
+    drop_extension,
+    install_extensions,
+    read_extension,
+    write_extension,
+)
 from .reading import check_sentences, read_arc_constraints
 from .sources import ScoreSource, SourcedScores, to_source
 from .valid_trees import LEARNT, ValidTrees, labelled_trees

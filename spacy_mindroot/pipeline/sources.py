@@ -18,9 +18,9 @@ from spacy.tokens import Doc
 from ..decoding import Heads
 from ..errors import LabelsError, MissingScoresError, ScoresShapeError
 from ..scores import FloatArray, Layout, check_layout, rearrange, to_root_column
-from .annotate import Hashes, drop_extension
+from .annotate import Hashes
 from .arc_labels import ArcLabels
-from .extensions import describe, read_extension
+from .extensions import describe, drop_extension, read_extension
 from .reading import sentence_bounds
 
 __all__ = [
