@@ -194,8 +194,8 @@ def pos_of_rules(doc: Doc) -> list[str] | None:
 
 
 _REMEDY = (
-    "Use the arc_scorer of this package, or leave ArcLabels with `scores_of_all_arcs` in doc._.arc_labels; see the "
-    "documentation on rules."
+    "Use the arc_scorer of this package with joint = false, on a CPU, or leave ArcLabels with `scores_of_all_arcs` in "
+    "doc._.arc_labels; see the documentation on rules."
 )
 
 

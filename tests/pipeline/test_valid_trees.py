@@ -8,8 +8,9 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_mindroot import Rules, decode_labelled, learn_rules
+from spacy_mindroot import Rules, decode_labelled, learn_rules, tree_weight
 from spacy_mindroot.errors import CountError, LabelsError, NoValidTreeError, RulesError
+from spacy_mindroot.inference import kbest
 from spacy_mindroot.pipeline import valid_trees
 from spacy_mindroot.pipeline.arc_labels import ArcLabels
 from spacy_mindroot.pipeline.valid_trees import SearchLimitWarning, ValidTrees, labelled_trees, pos_of_rules
@@ -98,6 +99,21 @@ def test_with_confidence_the_labels_and_their_probabilities_are_those_of_the_val
             assert doc[i]._.dep_prob == pytest.approx(own[NAMES.index(label)] / own.sum())
             not_the_best += own.argmax() != NAMES.index(label)
     assert not_the_best > 0
+
+
+def test_the_margin_is_that_over_the_best_other_tree_valid_or_not(rng):
+    nlp, mind_root = make_nlp(rules=ONE_SUBJECT, confidence=True)
+    signs = set()
+    for scale in np.geomspace(1, 100, 20):
+        doc, _ = make_doc(nlp, rng, (6,))
+        arcs = doc._.arc_scores[0] * scale
+        doc._.arc_scores = [arcs]
+        mind_root(doc)
+        heads = written(doc)[0][0]
+        best = next(weight for tree, weight in kbest(arcs, 2) if tree.tolist() != heads)
+        assert next(doc.sents)._.tree_margin == pytest.approx(tree_weight(arcs, heads) - best)
+        signs.add(np.sign(next(doc.sents)._.tree_margin))
+    assert signs == {-1, 1}
 
 
 def test_parts_of_speech_count_and_extpos_before_upos(rng):
