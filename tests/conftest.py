@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import warnings
 from pathlib import Path
 
@@ -13,6 +14,7 @@ with warnings.catch_warnings(action="ignore"):  # of other plug-ins
     spacy.registry.cli.get_all()  # the commands of plug-ins, as `spacy` loads them when it starts
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT))  # for benchmarks and scripts; last, so that an installed package is the one that is tested
 DATA = Path(os.environ.get("MINDROOT_DATA", ROOT / "../shared/data")).resolve()
 
 

@@ -1,7 +1,5 @@
 """Simulated annotators and corrupted heads."""
 
-import sys
-
 import numpy as np
 import pytest
 import spacy
@@ -12,10 +10,8 @@ from spacy_mindroot.conllu import read_conllu
 
 
 @pytest.fixture(scope="module")
-def correction(checkout):
-    sys.path.append(str(checkout))
-    yield __import__("benchmarks.correction", fromlist=["correction"])
-    sys.path.remove(str(checkout))
+def correction():
+    return __import__("benchmarks.correction", fromlist=["correction"])
 
 
 @pytest.fixture

@@ -1,15 +1,11 @@
 """The long runs, at a small size: they go through, and their checks hold."""
 
-import sys
-
 import pytest
 
 
 @pytest.fixture(scope="module")
-def longruns(checkout):
-    sys.path.append(str(checkout))
-    yield __import__("benchmarks.longruns", fromlist=["longruns"])
-    sys.path.remove(str(checkout))
+def longruns():
+    return __import__("benchmarks.longruns", fromlist=["longruns"])
 
 
 def test_memory_is_measured_over_any_number_of_sentences(longruns):

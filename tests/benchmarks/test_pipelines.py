@@ -10,10 +10,8 @@ from scorer_helpers import TREEBANK
 
 
 @pytest.fixture(scope="module")
-def pipelines(checkout):
-    sys.path.append(str(checkout))
-    yield __import__("benchmarks.pipelines", fromlist=["pipelines"])
-    sys.path.remove(str(checkout))
+def pipelines():
+    return __import__("benchmarks.pipelines", fromlist=["pipelines"])
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Confidence against training size: measures, steps, and runs that are not repeated."""
 
 import json
-import sys
 from dataclasses import asdict
 
 import numpy as np
@@ -13,10 +12,8 @@ from spacy_mindroot.inference import marginals
 
 
 @pytest.fixture(scope="module")
-def training_size(checkout):
-    sys.path.append(str(checkout))
-    yield __import__("benchmarks.training_size", fromlist=["training_size"])
-    sys.path.remove(str(checkout))
+def training_size():
+    return __import__("benchmarks.training_size", fromlist=["training_size"])
 
 
 def test_measures(training_size, rng):

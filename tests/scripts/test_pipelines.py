@@ -2,20 +2,11 @@
 
 import json
 import shutil
-import sys
 
 import pytest
 from typer.testing import CliRunner
 
 pytest.importorskip("udtools", reason="pipelines are evaluated with the extra `evaluate`")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def scripts(checkout):
-    """The package scripts.pipelines, which is not installed."""
-    sys.path.insert(0, str(checkout))
-    yield
-    sys.path.remove(str(checkout))
 
 
 def command(*args):

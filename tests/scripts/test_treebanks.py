@@ -11,11 +11,9 @@ import srsly
 
 
 @pytest.fixture(scope="module")
-def treebanks(checkout):
+def treebanks():
     """The package scripts.treebanks, which is not installed."""
-    sys.path.insert(0, str(checkout))
-    yield __import__("scripts.treebanks.table", fromlist=["table"])
-    sys.path.remove(str(checkout))
+    return __import__("scripts.treebanks.table", fromlist=["table"])
 
 
 def run(checkout, out, command, *args):
