@@ -20,6 +20,7 @@ from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..errors import CorpusError, MindRootError, ScoresShapeError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
+from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
 from ..pipeline.reading import check_sentences, sentence_bounds
 from ..pipeline.sources import DocArcScores
@@ -200,6 +201,8 @@ def keep_probabilities(nlp: Language) -> None:
             f"The pipeline has the components {', '.join(nlp.pipe_names) or 'none'}, but no mind_root, so there are no "
             "probabilities of heads."
         )
+    if isinstance(component.scores, HeadScores):
+        raise CorpusError("The pipeline repairs the heads of another parser, so there are no probabilities of heads.")
     component.keep_scores = component.confidence = True
 
 

@@ -159,7 +159,8 @@ def known_limits(treebank: Treebank, scores: Mapping[str, Any], *, evaluated_on:
         limits.append(f"It finds sentence boundaries with an F1 of {100 * sentences:.1f}.")
     if evaluated_on == "dev":
         limits.append(
-            "There is no test set. The development set also chose the training step, so scores are optimistic."
+            "There is no test set. The development set also chose the training step, so scores are optimistic. It also "
+            "calibrated the probabilities, so they are less reliable than they look here."
         )
     if scores and treebank.parts[evaluated_on].sentences < _SMALL_TEST:
         limits.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -13,7 +14,7 @@ import typer
 from tqdm import tqdm
 from wasabi import msg, table
 
-from ..audit.corpus import load_pipeline
+from ..audit.corpus import load_pipeline, reads_surface_tokens
 from ..building.card import Description, make_card, make_meta
 from ..building.speed import words_per_cpu_second
 from ..building.steps import Steps
@@ -118,7 +119,9 @@ def build(
             found, _ = _step(chain, name, _evaluation(best, gold, raw, output, show), needs=output)
             if "error" not in found:
                 scores[name] = found
-        speed, _ = _step(chain, "words per CPU second", lambda: words_per_cpu_second(load_pipeline(str(best)), gold))
+        if "raw text" in scores:
+            measure = partial(words_per_cpu_second, load_pipeline(str(best)), gold)
+            speed, _ = _step(chain, "words per CPU second", measure)
     megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
 
     def package() -> dict[str, Any]:
@@ -155,7 +158,11 @@ def _evaluation(best: Path, gold: list[Sentence], raw: bool, output: Path, show:
     def make() -> dict[str, Any]:
         nlp = load_pipeline(str(best))
         set_confidence(nlp)
-        parts: Iterable[str] = predict_from_raw_text(nlp, gold) if raw else predict_from_tokens(nlp, gold)
+        parts: Iterable[str] = (
+            predict_from_raw_text(nlp, gold)
+            if raw
+            else predict_from_tokens(nlp, gold, surface_tokens=bool(reads_surface_tokens(nlp)))
+        )
         total = sum(1 for _ in paragraphs(gold)) if raw else len(gold)
         unit = " paragraphs" if raw else " sentences"
         try:

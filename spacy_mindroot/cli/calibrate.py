@@ -15,6 +15,7 @@ from spacy.training import Example
 from wasabi import table
 
 from ..audit.corpus import GoldSentence, load_pipeline
+from ..conllu.docs import sentence_to_doc
 from ..inference.arc_confidence import confidences_of
 from ..inference.calibration import Calibration, expected_calibration_error, label_probabilities
 from ..inference.conformal import head_sets
@@ -66,13 +67,17 @@ def run(
 
 
 def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]:
-    """Yield annotated sentences as spaCy's training reads them."""
+    """Yield annotated sentences as spaCy's training reads them: from CoNLL-U, with all annotation."""
     for sentence in sentences:
+        starts = [k == 0 for k in range(len(sentence.words))]
+        blank = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=starts)
+        if sentence.conllu is not None:
+            gold = sentence_to_doc(nlp.vocab, sentence.conllu)
+            yield Example(blank, gold)
+            continue
         heads = [k if head == 0 else head - 1 for k, head in enumerate(sentence.heads.tolist())]
         deps = [SPACY_ROOT if label == UD_ROOT else label for label in sentence.labels]
-        starts = [k == 0 for k in range(len(heads))]
-        gold = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, heads=heads, deps=deps)
-        yield Example(Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=starts), gold)
+        yield Example(blank, Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, heads=heads, deps=deps))
 
 
 def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:

@@ -22,6 +22,7 @@ from thinc.api import Model
 from ..arc_scorer.products import NumpyProducts, make_product_setter
 from ..audit.corpus import load_pipeline
 from ..errors import CorpusError
+from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
 
 __all__ = ["Identity", "Loaded", "loaded", "this_process", "trims_memory"]
@@ -118,8 +119,11 @@ def _load(model: str, confidence: bool, kbest: int) -> Loaded:
         component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)
         if component is None:
             raise CorpusError(f"{model} has no mind_root, so there are no probabilities and no further trees to write.")
+        if isinstance(component.scores, HeadScores):
+            raise CorpusError(f"{model} repairs heads of another parser, so it has no probabilities or further trees.")
         component.confidence = component.confidence or confidence
         component.kbest = max(component.kbest, kbest)
+        component.check_settings()
     packages = {name: _version(name) for name in _PACKAGES}
     meta = nlp.meta
     identity = Identity(

@@ -18,6 +18,7 @@ from ..conllu.sentence import COLUMNS, DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MIS
 from ..errors import CorpusError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.extensions import describe
+from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
 from ..pipeline.reading import read_heads
 from .raw_text import paragraphs
@@ -82,9 +83,9 @@ def sentences_in(text: str, source: str) -> list[Sentence]:
 
 
 def set_confidence(nlp: Language) -> None:
-    """Make every `mind_root` of a pipeline set the probability of each head."""
+    """Make every `mind_root` of a pipeline set the probability of each head, except those that repair given heads."""
     for _, component in nlp.pipeline:
-        if isinstance(component, MindRoot):
+        if isinstance(component, MindRoot) and not isinstance(component.scores, HeadScores):
             component.confidence = True
 
 

@@ -21,6 +21,7 @@ __all__ = ["calibrate", "make_calibrate_callback", "set_calibration"]
 Corpus = Callable[[Language], Iterable[Example]]
 
 _KEY = "calibration"  # in the meta of a pipeline
+_PASSAGES = "spacy-mindroot.PassageCorpus.v1"
 
 
 def calibrate(nlp: Language, gold: Iterable[Doc], name: str | None = None) -> tuple[Calibration, HeldOut]:
@@ -98,14 +99,16 @@ def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Lang
 
 
 def _corpora(nlp: Language) -> tuple[Corpus, Corpus]:
-    """Return the development set and the training set. Passages are read as single sentences, each of them once.
+    """Return the development set and the training set, without augmenters. Passages are read as single sentences.
 
-    Otherwise parts of the training set would not be disjoint, and a small one would have too few Docs to be divided.
+    Otherwise parts of the training set could share sentences, and a small one would have too few Docs to be divided.
     """
     config = nlp.config.interpolate()
     for corpus in config["corpora"].values():
-        if isinstance(corpus, dict) and "max_sentences" in corpus:
+        if isinstance(corpus, dict) and corpus.get("@readers") == _PASSAGES:
             corpus.update(min_sentences=1, max_sentences=1, divisions=1, newlines=0.0)
+        if isinstance(corpus, dict) and "augmenter" in corpus:
+            corpus["augmenter"] = None
     dev, train = resolve_dot_names(config, [config["training"]["dev_corpus"], config["training"]["train_corpus"]])
     return dev, train
 

@@ -215,6 +215,12 @@ def _without_callbacks(config: Config) -> Config:
         raise CalibrationError(
             "the config of the pipeline has no [training] or no [corpora], so it can't be trained for cross-validation."
         )
+    train = copied.interpolate()["corpora"].get("train")
+    if isinstance(train, dict) and train.get("path", "") is None:
+        raise CalibrationError(
+            "the config of the pipeline has no path of a training corpus, as in a package, so nothing can be trained "
+            "with it. Use the folder that `spacy train` wrote, or calibrate on a development set."
+        )
     copied["training"]["before_to_disk"] = copied["training"]["before_update"] = None
     return copied
 

@@ -211,7 +211,7 @@ class MindRoot(Pipe):
         self.scorer = scorer
         self.valid_trees = ValidTrees(rules, name)
         self._hashed: tuple[Any, Hashes] | None = None
-        self._check_settings()
+        self.check_settings()
 
     def __call__(self, doc: Doc) -> Doc:
         """Parse one Doc, in place. An error leaves it unchanged.
@@ -294,7 +294,7 @@ class MindRoot(Pipe):
             if "calibration" in settings:
                 self._set_calibration(settings["calibration"])
             self.valid_trees.from_dict(settings.get("learnt_rules"))
-        self._check_settings()
+        self.check_settings()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -342,7 +342,8 @@ class MindRoot(Pipe):
         "fallback_label",
     )
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
+        """Raise an error if settings do not go together. Call it after changing them."""
         if to_count(self.kbest, "kbest") > 1 and self.projective:
             raise CountError(
                 f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = "

@@ -20,7 +20,7 @@ from ..labelled import find_tree, no_valid_tree_error
 from ..rule_learning import Tree
 from ..rules import Rules, to_rules
 from ..scores import FloatArray
-from ..trees import is_tree
+from ..trees import MISSING, is_tree
 from .arc_labels import ArcLabels, Labels
 from .extensions import describe
 from .reading import read_heads, sentence_bounds
@@ -217,8 +217,11 @@ def _scores_of_all_labels(doc: Doc, k: int, labels: Any, n: int, n_labels: int) 
 def labelled_trees(docs: Iterable[Doc]) -> Iterator[Tree]:
     """Yield heads, labels and parts of speech of each sentence of gold Docs.
 
-    Sentences without a complete tree, with several roots or with a token without a label are left out.
+    Sentences without a complete tree, with several roots or with a token without a label are left out. So are white
+    space, which treebanks do not have, and all but the first of several sentences that are the same: a training corpus
+    may have copies of each (`spacy-mindroot.PassageCorpus.v1`).
     """
+    known = set()
     for doc in docs:
         heads, deps = read_heads(doc)
         pos = pos_of_rules(doc)
@@ -227,5 +230,15 @@ def labelled_trees(docs: Iterable[Doc]) -> Iterator[Tree]:
             own[heads[start:end] == np.arange(start, end)] = 0
             if (deps[start:end] == 0).any() or not is_tree(own, single_root=True):
                 continue
-            labels = [token.dep_ for token in doc[start:end]]
-            yield own, labels, None if pos is None else pos[start:end]
+            words = [i for i in range(start, end) if not doc[i].is_space]
+            labels = [doc[i].dep_ for i in words]
+            if len(words) < end - start:
+                numbers = {i - start + 1: number for number, i in enumerate(words, 1)} | {0: 0}
+                own = np.array([numbers.get(own[i - start], MISSING) for i in words])
+                if not is_tree(own, single_root=True):  # a word depends on white space
+                    continue
+            own_pos = None if pos is None else [pos[i] for i in words]
+            key = hash((tuple(own.tolist()), tuple(labels), tuple(doc[i].orth for i in words), tuple(own_pos or ())))
+            if key not in known:
+                known.add(key)
+                yield own, labels, own_pos

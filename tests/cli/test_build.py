@@ -92,7 +92,7 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
 def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatch, capsys):
     """As when no sentence boundary is found in a long text. From gold tokens, it is an error."""
 
-    def fails(nlp, gold):
+    def fails(nlp, gold, **settings):
         yield "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
         raise SentenceTooLongError("a sentence of 2,000 tokens")
 

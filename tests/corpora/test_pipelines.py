@@ -8,11 +8,12 @@ import sys
 from dataclasses import replace
 
 import pytest
+import spacy
 from corpora_helpers import make_model
 
 from spacy_mindroot.arc_scorer.products import NumpyProducts
 from spacy_mindroot.corpora.pipelines import Identity, _digest, loaded, this_process, trims_memory
-from spacy_mindroot.errors import CorpusError
+from spacy_mindroot.errors import CorpusError, CountError
 from spacy_mindroot.pipeline.mind_root import MindRoot
 
 IDENTITY = Identity("en_x", "1.0", "abc", {"spacy": "3.8.1", "numpy": "2.0"}, "blis")
@@ -35,12 +36,26 @@ def test_settings_of_the_component(model):
 
 
 def test_without_the_component_there_are_no_probabilities(tmp_path):
-    import spacy
-
     spacy.blank("en").to_disk(tmp_path / "blank")
     with loaded(str(tmp_path / "blank")):
         pass
     with pytest.raises(CorpusError, match="has no mind_root"), loaded(str(tmp_path / "blank"), confidence=True):
+        pass
+
+
+@pytest.mark.parametrize(
+    "setting, error, message",
+    [
+        ({"rules": "ud"}, CountError, "need not be valid under the rules"),
+        ({"projective": True}, CountError, "may have crossing arcs"),
+        ({"scores": {"@misc": "spacy-mindroot.head_scores.v1"}}, CorpusError, "repairs heads of another parser"),
+    ],
+)
+def test_pipelines_without_further_trees(setting, error, message, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("mind_root", config=setting)
+    nlp.to_disk(tmp_path / "model")
+    with pytest.raises(error, match=message), loaded(str(tmp_path / "model"), kbest=2):
         pass
 
 

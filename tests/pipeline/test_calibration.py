@@ -15,7 +15,7 @@ from scorer_helpers import gold_docs, make_nlp, with_sentences
 from spacy_mindroot import errors
 from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.inference import Calibration, calibrated_marginals, head_sets
-from spacy_mindroot.pipeline.calibration import calibrate, make_calibrate_callback, set_calibration
+from spacy_mindroot.pipeline.calibration import _corpora, calibrate, make_calibrate_callback, set_calibration
 
 
 def trained(**settings):
@@ -158,6 +158,16 @@ def test_training_without_both_goes_on_with_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="saved without calibration: the development set is part of the training set"):
         train(init_nlp(config), tmp_path / "out", stdout=io.StringIO())
     assert spacy.load(tmp_path / "out" / "model-best").get_pipe("mind_root").calibration is None
+
+
+def test_the_parts_of_a_corpus_of_passages_are_disjoint(tmp_path):
+    """Whether or not the settings of the corpus are spelled out."""
+    config = config_of(tmp_path, "dev.spacy", **{"corpora.train.newlines": 1.0})
+    del config["corpora"]["train"]["max_sentences"]
+    nlp = init_nlp(config)
+    _, corpus = _corpora(nlp)
+    read = [example.reference.text.strip() for example in corpus(nlp)]
+    assert sorted(read) == sorted(sentence.text for doc in gold_docs(4) for sentence in doc.sents)
 
 
 def test_settings_of_the_callback():

@@ -161,3 +161,10 @@ def test_too_few_docs(small_config):
         cross_validate(small_config, lambda nlp: one, 5)
     with pytest.raises(errors.CalibrationError, match=r"no \[training\]"):
         cross_validate(spacy.blank("en").config | {"training": {}}, lambda nlp: one, 5)
+
+
+def test_the_config_of_a_package_can_not_train(small_config):
+    config = small_config.copy()
+    config["paths"]["train"] = None
+    with pytest.raises(errors.CalibrationError, match="no path of a training corpus, as in a package"):
+        cross_validate(config, lambda nlp: [], 2)

@@ -183,8 +183,8 @@ def test_the_limit_of_the_search_is_a_warning(rng, monkeypatch):
 
 def gold(nlp, count=60):
     return [
-        Doc(nlp.vocab, words=["a", "b", "c"], heads=[1, 1, 1], deps=["nsubj", "ROOT", "obj"], sent_starts=[1, 0, 0])
-        for _ in range(count)
+        Doc(nlp.vocab, words=[f"a{k}", "b", "c"], heads=[1, 1, 1], deps=["nsubj", "ROOT", "obj"], sent_starts=[1, 0, 0])
+        for k in range(count)
     ]
 
 
@@ -252,3 +252,23 @@ def test_the_setting_can_be_changed():
     assert rules and rules.rules.names
     rules.from_dict(None)
     assert rules.learnt is None
+
+
+def test_settings_that_are_changed_later_are_checked():
+    _, mind_root = make_nlp(rules=ONE_SUBJECT)
+    mind_root.kbest = 3
+    with pytest.raises(CountError, match="need not be valid under the rules"):
+        mind_root.check_settings()
+
+
+def test_white_space_and_copies_of_sentences_teach_no_rules():
+    vocab = spacy.blank("xx").vocab
+    words, heads, deps = ["It", "rains", "."], [1, 1, 1], ["nsubj", "ROOT", "punct"]
+    plain = Doc(vocab, words=words, heads=heads, deps=deps)
+    with_space = ["nsubj", "dep", "ROOT", "punct", "dep"]
+    spaced = Doc(vocab, words=["It", "\n", "rains", ".", "\n\n"], heads=[2, 0, 2, 2, 3], deps=with_space)
+    for docs in ([plain], [spaced], [plain, spaced, plain]):
+        ((heads, labels, pos),) = labelled_trees(docs)
+        assert heads.tolist() == [2, 0, 2] and labels == ["nsubj", "ROOT", "punct"] and pos is None
+    above = Doc(vocab, words=["\n", "It"], heads=[0, 0], deps=["ROOT", "dep"])
+    assert list(labelled_trees([above])) == []
