@@ -1,4 +1,4 @@
-"""Finds annotated arcs that parsers trained on the other parts of a treebank hold for unlikely."""
+"""Finds annotated arcs that parsers trained on the other parts of a treebank consider unlikely."""
 
 from __future__ import annotations
 

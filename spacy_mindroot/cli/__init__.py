@@ -215,7 +215,7 @@ def evaluate_cli(
         "in the pipeline's config; words if it names none)",
     ),
 ) -> None:
-    """Evaluate a pipeline by the official script of UD, from gold tokens or from raw text.
+    """Evaluate a pipeline with the official script of UD, from gold tokens or from raw text.
 
     Prints the scores of the CoNLL 2018 shared task: tokens, sentences, words, UPOS, XPOS, UFeats, lemmas, UAS, LAS,
     CLAS, MLAS and BLEX. A metric whose column is empty in GOLD is left out. Then what that script lacks: exact match,
@@ -854,7 +854,7 @@ def suspect_cli(
     ),
     lang: str = typer.Option("xx", "--lang", "-l", metavar="CODE", help="Language of the default config; xx for any"),
 ) -> None:
-    """List annotated arcs of a treebank that parsers trained on its other parts hold for unlikely.
+    """List annotated arcs of a treebank that parsers trained on its other parts consider unlikely.
 
     The treebank is divided into folds, by documents (comments `# newdoc`) or blocks of neighbouring sentences. Each
     fold is scored by a parser that was trained on the others. For each word, the probability of its head is compared

@@ -1,4 +1,4 @@
-"""`spacy mindroot suspect`: lists the annotated arcs of a treebank that cross-validated parsers hold for unlikely."""
+"""`spacy mindroot suspect`: lists the annotated arcs of a treebank that cross-validated parsers consider unlikely."""
 
 from __future__ import annotations
 

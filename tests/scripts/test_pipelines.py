@@ -100,9 +100,9 @@ def test_a_run_is_complete(treebanks):
     from scripts.pipelines.compare import run
     from scripts.pipelines.scoreboard import rows_of
 
-    found = run(treebanks / "UD_Marathi-UFAL", "spacy", 0, 0.5)
-    assert (found["treebank"], found["sentences"], found["budget"]) == ("Marathi-UFAL", 97, 0.5)
-    assert found["steps"] > 0 and 0.5 <= found["cpu_seconds"] < 20
+    found = run(treebanks / "UD_Marathi-UFAL", "spacy", 0, 4.0)
+    assert (found["treebank"], found["sentences"], found["budget"]) == ("Marathi-UFAL", 97, 4.0)
+    assert found["steps"] > 0 and 4 <= found["cpu_seconds"] < 40
     assert found["gold"]["official"]["Words"]["f1"] == 1 and "LAS" in found["raw"]["official"]
     (row,) = rows_of([json.loads(json.dumps(found))])
     assert row.score("spacy", "gold", "official", "Words", "f1") == 100
