@@ -25,7 +25,7 @@ __all__ = ["Disturbed", "chaos", "disturbed_run", "union"]
 
 @dataclass
 class Disturbed:
-    """What came of a run: whether the union was the same, kills, and shards that were begun more than once."""
+    """The outcome of a run: whether the union was the same, kills, and shards that were begun more than once."""
 
     same: bool
     kills: int

@@ -33,7 +33,7 @@ from .training_size import gold_docs, make_parser, matrices, measure, read_runs,
 
 @dataclass(frozen=True)
 class Detection:
-    """What was found of the corrupted heads.
+    """The corrupted heads that were found, as shares.
 
     precision (dict[str, float]): The share of corrupted heads among the first 1 % of tokens, by criterion.
     """

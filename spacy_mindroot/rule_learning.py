@@ -23,7 +23,7 @@ Tree = tuple[npt.ArrayLike, Sequence[str], Sequence[str | None] | None]  # heads
 
 
 class RuleCount(NamedTuple):
-    """How often a rule could be broken in a treebank, and how often it is.
+    """The number of cases in a treebank in which a rule could be broken, and of those in which it is.
 
     Attributes
     ----------

@@ -64,7 +64,7 @@ class Violation(NamedTuple):
 
 @dataclass(frozen=True)
 class _Rule:
-    """What all rules have. A label is covered if it or its type is named: `nsubj` covers `nsubj:pass`."""
+    """The base class of all rules. A label is covered if it or its type is named: `nsubj` covers `nsubj:pass`."""
 
     labels: tuple[str, ...] = ()
     name: str = ""

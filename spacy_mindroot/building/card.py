@@ -27,7 +27,7 @@ _SMALL_TEST = 100  # sentences
 
 @dataclass
 class Description:
-    """What a user says about a pipeline.
+    """A description of a pipeline by its user.
 
     name (str): The name of the package without its language, such as "gum_sm".
     version (str): Its version.

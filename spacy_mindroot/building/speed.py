@@ -1,4 +1,4 @@
-"""How fast a pipeline is."""
+"""Measures the speed of a pipeline."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _language(paths: Iterable[Path]) -> str:
 
 
 class _Tags:
-    """What is annotated in a training set."""
+    """The layers that are annotated in a training set."""
 
     def __init__(self) -> None:
         self._xpos: dict[str, set[str]] = {}  # the tags of each UPOS

@@ -28,7 +28,7 @@ _FATAL = (OutputError,)  # every other shard would fail in the same way
 
 @dataclass
 class Outcome:
-    """What became of a shard: a record, or the reason why it failed."""
+    """The outcome of a shard: a record, or the reason why it failed."""
 
     job: Job
     record: Record | None

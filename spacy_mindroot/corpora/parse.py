@@ -27,7 +27,7 @@ __all__ = ["Messages", "ParseSummary", "WorkerSummary", "parse_corpus", "run_par
 
 @dataclass
 class WorkerSummary:
-    """What one process has done, and its resident memory in bytes after its first and last shard, and at most."""
+    """The work of one process, and its resident memory in bytes after its first and last shard, and at most."""
 
     shards: int = 0
     words: int = 0
@@ -48,7 +48,7 @@ class WorkerSummary:
 
 @dataclass
 class ParseSummary:
-    """What a run of `parse_corpus` has done.
+    """A summary of a run of `parse_corpus`.
 
     Attributes
     ----------

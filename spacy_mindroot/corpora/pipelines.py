@@ -33,7 +33,7 @@ _PACKAGES = ("spacy-mindroot", "spacy", "thinc", "numpy")  # all of them may cha
 
 @dataclass(frozen=True)
 class Identity:
-    """What decides about the parses of a pipeline.
+    """The facts that determine the parses of a pipeline.
 
     model (str): Language and name, such as "en_core_news".
     version (str): The version of the pipeline.

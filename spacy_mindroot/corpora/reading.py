@@ -28,7 +28,7 @@ _SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
 
 @dataclass(frozen=True)
 class Columns:
-    """Where the text of a document is.
+    """The place of the text of a document.
 
     text (str): The key in JSON lines, or the column in Parquet, with the text.
     id (Optional[str]): That with the id. None: "id", if there is one.

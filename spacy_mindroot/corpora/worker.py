@@ -56,7 +56,7 @@ class OutputError(CorpusError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides about the output, besides the pipeline and the input."""
+    """The settings that determine the output, besides the pipeline and the input."""
 
     format: str = "conllu"
     columns: Columns = Columns()
@@ -126,7 +126,7 @@ class Record:
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """What the command needs to know of a worker.
+    """The facts about a worker that the command needs.
 
     malloc_trim (bool): Whether memory is trimmed all the time, which slows parsing down. See `trims_memory`.
     sees_output (bool): Whether the folder of the output is there.

@@ -23,7 +23,7 @@ _BINS = 10
 
 @dataclass(frozen=True)
 class Calibration:
-    """How well the probabilities of heads (HeadProb in MISC) agree with the heads that are right.
+    """The agreement of the probabilities of heads (HeadProb in MISC) with the heads that are right.
 
     words (int): Words with a probability that gold has, too.
     right (float): The share of them whose head is right.
