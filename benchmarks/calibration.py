@@ -117,8 +117,9 @@ def cross_fit(path: Path, seeds: int) -> CrossFitted:
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
-    """Return Spearman's rank correlation. Ties get their mean rank."""
-    return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
+    """Return Spearman's rank correlation. Ties get their mean rank. NaN if all values of one are the same."""
+    with np.errstate(invalid="ignore"):
+        return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
