@@ -551,6 +551,11 @@ def correction(
     orders: str = typer.Option(
         "random tokens,rank --by token,random sentences,rank --by sentence", help="What to annotate, by commas"
     ),
+    others: str = typer.Option(
+        "left out",
+        help='Heads of the other tokens of the new sentences: "left out" of training, or "parsed": those of the best '
+        "tree with the annotated heads",
+    ),
     seeds: Seeds = 3,
     results: Results = ROOT / "benchmarks/results/correction.jsonl",
     run: Run = True,
@@ -567,6 +572,7 @@ def correction(
         "seeds": seeds,
         "orders": orders.split(","),
         "shares": numbers,
+        "others": others,
     }
     for one in simulate_all(DATA, treebanks.split(","), **settings, results=results) if run else ():
         typer.echo(f"{one.treebank}, {one.order}, {one.share}, seed {one.seed}: UAS {one.uas}")

@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 from spacy import load
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
@@ -40,7 +39,7 @@ from spacy_mindroot.inference.calibration import label_probabilities
 from spacy_mindroot.pipeline.held_out import Annotation, HeldOut, cross_validate, score_held_out
 
 from .calibration import spearman
-from .training_size import gold_docs, treebank_part
+from .training_size import blank_docs, gold_docs, treebank_part
 
 FOLDS = 5
 FOLD_STEPS = 300  # the most training steps of the pipelines of cross-validation
@@ -128,10 +127,9 @@ def _cross_validate(nlp: Language, treebank: Path) -> HeldOut:
     config["training"]["optimizer"]["learn_rate"] = fresh["training"]["optimizer"]["learn_rate"]
 
     def examples(fold_nlp: Language) -> Iterator[Example]:
-        for doc in gold_docs(fold_nlp, treebank_part(treebank, "train", fold_nlp.vocab)):
-            words, spaces = [token.text for token in doc], [bool(token.whitespace_) for token in doc]
-            starts = [k == 0 for k in range(len(doc))]
-            yield Example(Doc(fold_nlp.vocab, words=words, spaces=spaces, sent_starts=starts), doc)
+        sentences = treebank_part(treebank, "train", fold_nlp.vocab)
+        for blank, gold in zip(blank_docs(fold_nlp, sentences), gold_docs(fold_nlp, sentences), strict=True):
+            yield Example(blank, gold)
 
     return cross_validate(with_steps(config, FOLD_STEPS), examples, FOLDS)
 
