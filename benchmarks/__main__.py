@@ -473,7 +473,7 @@ def calibration(
 
     Then the same after calibration on one half of the sentences, measured on the other half, and head sets.
     """
-    from .calibration import calibrate, cross_fit, plot, reliability
+    from .calibration import calibrate, coverage_with_few, cross_fit, plot, reliability
 
     found = [calibrate(path) for path in sorted(folder.glob("*.npz"))]
     rows = [
@@ -497,6 +497,13 @@ def calibration(
         rows.append((half.treebank, *figures, f"{half.spearman:.2f}"))
     header = ("on the other half", "ECE", "calibrated", "perfect", "in 90 % head sets", "size", "Spearman of UAS")
     typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 6)))
+    rows = []
+    for path in sorted(folder.glob("*.npz")):
+        few = coverage_with_few(path, 50, 40)
+        pairs = ((few.coverage, few.deviation), (few.by_sentence, few.by_sentence_deviation))
+        rows.append((few.treebank, few.sentences, *(f"{mean:.1f} +- {deviation:.1f}" for mean, deviation in pairs)))
+    header = ("90 % head sets from few sentences", "sentences", "coverage", "if sentences count alike")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"rrr")))
     for one in found:
         in_use, mean, accuracy, share = reliability(one.head_prob, one.right)
         tenths = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}" for tenth in in_use.tolist()]
@@ -599,6 +606,7 @@ def suspect(
     most: int = typer.Option(100_000, help="Sentences of the training part of each"),
     folds: int = typer.Option(5, help="As of `spacy mindroot suspect`"),
     steps: int = typer.Option(600, help="As of `spacy mindroot suspect`"),
+    parsers: int = typer.Option(1, help="As of `spacy mindroot suspect`"),
     optimize: str = typer.Option("efficiency", help="As of `spacy mindroot suspect`"),
     seed: int = typer.Option(1, help="Seed of the corrupted heads, the folds and the parsers"),
     results: Results = ROOT / "benchmarks/results/suspect.jsonl",
@@ -610,7 +618,7 @@ def suspect(
 
     for treebank in treebanks.split(",") if run else ():
         (path,) = (DATA / "ud" / f"UD_{treebank}").glob("*-ud-train.conllu")
-        found = detect(path, most=most, optimize=optimize, folds=folds, steps=steps, seed=seed)
+        found = detect(path, most=most, optimize=optimize, folds=folds, steps=steps, seed=seed, parsers=parsers)
         results.parent.mkdir(parents=True, exist_ok=True)
         with open(results, "a", encoding="utf8") as file:
             file.write(json.dumps(asdict(found)) + "\n")

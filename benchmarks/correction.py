@@ -52,6 +52,7 @@ class Detection:
     cpu_seconds: float
     precision: dict[str, float]
     recall_5: float
+    parsers: int = 1
 
 
 def corrupt(sentences: list[GoldSentence], share: float, seed: int) -> set[tuple[int, int]]:
@@ -82,7 +83,7 @@ def corrupt(sentences: list[GoldSentence], share: float, seed: int) -> set[tuple
 
 
 def detect(
-    path: Path, *, most: int, optimize: str, folds: int, steps: int, seed: int, share: float = 0.01
+    path: Path, *, most: int, optimize: str, folds: int, steps: int, seed: int, parsers: int = 1, share: float = 0.01
 ) -> Detection:
     """Corrupt heads of a treebank, and look for them by cross-validation."""
     sentences = list(read_corpus(path, spacy.blank("xx").vocab))[:most]
@@ -91,7 +92,7 @@ def detect(
     began = time.process_time()
     documents, _ = find_documents(sentences, folds)
     parts = split_documents(documents, folds, seed)
-    suspects = list(cross_validated(sentences, parts, config, steps=steps, seed=seed))
+    suspects = list(cross_validated(sentences, parts, config, steps=steps, seed=seed, parsers=parsers))
     seconds = time.process_time() - began
     tokens = len(suspects)
     precision = {}
@@ -114,6 +115,7 @@ def detect(
         cpu_seconds=seconds,
         precision=precision,
         recall_5=100 * sum((each.sentence, each.word) in corrupted for each in first) / len(corrupted),
+        parsers=parsers,
     )
 
 

@@ -185,7 +185,9 @@ def plot(runs: Sequence[dict], path: Path) -> None:
 
     treebanks = sorted({each["treebank"] for each in runs})
     rows = (("ece", "calibration error, points"), ("uas", "UAS, and mean probability (dashed)"))
-    figure, axes = pyplot.subplots(2, len(treebanks), figsize=(max(6.5, 4 * len(treebanks)), 6.2), sharey="row", squeeze=False)
+    figure, axes = pyplot.subplots(
+        2, len(treebanks), figsize=(max(6.5, 4 * len(treebanks)), 6.2), sharey="row", squeeze=False
+    )
     looks = {"head": ("#d55e00", "o"), "tree": ("#0072b2", "s"), "both": ("#009e73", "^")}
     found = list(means(runs))
     for column, treebank in enumerate(treebanks):
