@@ -133,5 +133,6 @@ def train_for(config: Config, seconds: float, *, has_dev: bool) -> tuple[Languag
 
 def save(nlp: Language, folder: Path) -> float:
     """Write a pipeline to a folder, and return its size in MB."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(folder)
     return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6, 1)
