@@ -1,7 +1,13 @@
 """More than the best tree: probabilities of arcs and trees, random trees, the next best trees, and calibration."""
 
 from .arc_confidence import Confidence, confidence
-from .calibration import Calibration, calibrated_marginals, expected_calibration_error, fit_calibration
+from .calibration import (
+    Calibration,
+    calibrated_marginals,
+    calibration_error_by_chance,
+    expected_calibration_error,
+    fit_calibration,
+)
 from .conformal import head_set_threshold, head_sets
 from .labelled import labelled_marginals
 from .matrix_tree import entropy, entropy_batch, log_partition, log_partition_batch, marginals, marginals_batch
@@ -12,6 +18,7 @@ __all__ = [
     "Calibration",
     "Confidence",
     "calibrated_marginals",
+    "calibration_error_by_chance",
     "confidence",
     "entropy",
     "entropy_batch",
