@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from spacy_mindroot import decode_batch
-from spacy_mindroot.inference import Calibration as FittedCalibration
 from spacy_mindroot.inference import (
+    Calibration,
     calibration_error_by_chance,
     expected_calibration_error,
     fit_calibration,
@@ -159,7 +159,7 @@ def coverage_with_few(path: Path, sentences: int, draws: int, share: float = 0.9
 
 
 def _conformities(
-    fit: FittedCalibration,
+    fit: Calibration,
     scores: Sequence[np.ndarray],
     heads: Sequence[np.ndarray],
     gold: Sequence[np.ndarray],
