@@ -25,7 +25,7 @@ from spacy_mindroot.audit.cross_validation import find_documents, split_document
 from spacy_mindroot.audit.suspicion import cross_validated, order_suspects
 from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.conllu import Sentence, sentence_to_doc
-from spacy_mindroot.conllu.sentence import HEAD, UPOS
+from spacy_mindroot.conllu.columns import HEAD, UPOS
 from spacy_mindroot.inference import marginals_batch
 
 from .training_size import gold_docs, make_parser, matrices, measure, read_runs, treebank_part

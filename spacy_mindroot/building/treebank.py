@@ -14,8 +14,7 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
-from ..conllu.columns import CONLLU
-from ..conllu.sentence import FEATS, LEMMA, UPOS, XPOS
+from ..conllu.columns import CONLLU, FEATS, LEMMA, UPOS, XPOS
 from ..errors import ConlluError, CorpusError
 
 __all__ = ["PARTS", "Part", "Treebank", "prepare_treebank", "spacy_language"]

@@ -12,9 +12,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from spacy.tokens import Doc, DocBin
 
+from ..conllu.columns import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
 from ..conllu.docs import doc_to_conllu, rows_text, write_predicted
 from ..conllu.files import gzipped
-from ..conllu.sentence import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, format_rows
+from ..conllu.sentence import Sentence, format_rows
 from ..pipeline.extensions import read_extension, write_extension
 from .reading import Document
 from .rows import Cells, ParsedSentence, parsed_sentences

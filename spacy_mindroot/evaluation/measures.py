@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..conllu import Sentence
-from ..conllu.sentence import FORM, MISC
+from ..conllu.columns import FORM, MISC
 from ..inference import expected_calibration_error
 from ..labels import is_root_label
 from ..trees import is_tree, nonprojective_arcs

@@ -18,7 +18,7 @@ from spacy_mindroot.cli.rewriting import (
     shown_name,
 )
 from spacy_mindroot.conllu import read_pieces
-from spacy_mindroot.conllu.sentence import HEAD
+from spacy_mindroot.conllu.columns import HEAD
 
 
 def test_sentences_are_written_as_the_caller_leaves_them():
