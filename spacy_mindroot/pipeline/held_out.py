@@ -61,6 +61,8 @@ class HeldOut:
     label_scores (list[Optional[np.ndarray]]): The scores of the labels of the arcs of the decoded tree, (n, labels).
     gold_labels (list[np.ndarray]): (n,), as columns of `label_scores`; MISSING if unknown, and the number of labels for
         a label that the pipeline does not know.
+    projective (bool): Whether the trees are decoded without crossing arcs; their probabilities are then among such
+        trees.
     """
 
     matrices: list[FloatArray] = field(default_factory=list)
@@ -68,11 +70,16 @@ class HeldOut:
     gold_heads: list[npt.NDArray[np.int64]] = field(default_factory=list)
     label_scores: list[npt.NDArray[np.floating[Any]] | None] = field(default_factory=list)
     gold_labels: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    projective: bool = False
 
     def extend(self, other: HeldOut) -> None:
-        """Add the sentences of another."""
-        for name, values in vars(other).items():
-            getattr(self, name).extend(values)
+        """Add the sentences of another, of a pipeline with the same settings."""
+        self.matrices.extend(other.matrices)
+        self.heads.extend(other.heads)
+        self.gold_heads.extend(other.gold_heads)
+        self.label_scores.extend(other.label_scores)
+        self.gold_labels.extend(other.gold_labels)
+        self.projective = other.projective
 
     def fit(self, method: str = "held-out") -> Calibration:
         """Return the calibration that fits these sentences. See `inference.fit_calibration`.
@@ -80,7 +87,13 @@ class HeldOut:
         RAISES (CalibrationError): If no token has a known head.
         """
         return fit_to_trees(
-            self.matrices, self.heads, self.gold_heads, self.label_scores, self.gold_labels, method=method
+            self.matrices,
+            self.heads,
+            self.gold_heads,
+            self.label_scores,
+            self.gold_labels,
+            projective=self.projective,
+            method=method,
         )
 
 
@@ -125,7 +138,7 @@ def score_held_out(nlp: Language, gold: Iterable[Annotation], name: str | None =
     name, mind_root = find_mind_root(nlp, name)
     if isinstance(mind_root.scores, HeadScores):
         raise CalibrationError(f"{name} repairs the heads of another parser, so there are no arc scores to calibrate.")
-    found = HeldOut()
+    found = HeldOut(projective=mind_root.projective)
     pairs = ((_make_doc(nlp, own), own) for own in gold if any((heads != MISSING).any() for heads in own.heads))
     with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(name)]):
         for doc, own in nlp.pipe(pairs, as_tuples=True):
