@@ -38,7 +38,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Measures:
-    """What is right in a system's output, as shares from 0 to 1.
+    """The measures of a system's output. Shares are from 0 to 1.
 
     sentences, system_sentences (int): Sentences in gold and in the output.
     words, system_words (int): Words in gold and in the output.

@@ -1,4 +1,4 @@
-"""What pipelines are calibrated on: scores of annotated sentences that they have not seen."""
+"""Scores of annotated sentences that a pipeline has not seen, for calibration."""
 
 import random
 
