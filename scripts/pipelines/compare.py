@@ -32,11 +32,9 @@ from spacy_mindroot.evaluation.predicting import (
 from spacy_mindroot.evaluation.report import evaluate, to_json
 
 from .contestants import config_for, save, train_for
+from .scoreboard import CONFIG
 
-__all__ = ["CONFIG", "run"]
-
-# Increase it when `init-config` gives our contestants other settings. The page names runs with other numbers.
-CONFIG = 3
+__all__ = ["run"]
 
 
 def run(
@@ -60,7 +58,9 @@ def run(
             "contestant": contestant,
             "seed": seed,
             "budget": seconds,
-            **vars(trained),
+            "steps": trained.steps,
+            "best_step": trained.best_step,
+            "cpu_seconds": round(trained.cpu_seconds, 1),
             "sentences": treebank.parts["train"].sentences,
             "components": nlp.pipe_names,
             "config": CONFIG,

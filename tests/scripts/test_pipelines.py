@@ -102,8 +102,8 @@ def test_a_run_is_complete(treebanks, tmp_path):
     from scripts.pipelines.compare import run
     from scripts.pipelines.scoreboard import rows_of
 
-    found = run(treebanks / "UD_Marathi-UFAL", "spacy", 0, 4.0, tmp_path / "model")
-    assert "parser" in spacy.load(tmp_path / "model").pipe_names
+    found = run(treebanks / "UD_Marathi-UFAL", "spacy", 0, 4.0, tmp_path / "models" / "model")
+    assert "parser" in spacy.load(tmp_path / "models" / "model").pipe_names
     assert (found["treebank"], found["sentences"], found["budget"]) == ("Marathi-UFAL", 97, 4.0)
     assert found["steps"] > 0 and 4 <= found["cpu_seconds"] < 40
     assert found["gold"]["official"]["Words"]["f1"] == 1 and "LAS" in found["raw"]["official"]
