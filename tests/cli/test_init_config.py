@@ -74,6 +74,12 @@ def test_the_configs_of_the_project_are_what_the_command_makes(checkout):
         assert init_config(*shlex.split(command)).stdout == text, path
 
 
+def test_words_bypass_the_bilstm_if_there_is_more_to_learn_than_trees():
+    for pipeline, expected in ((("--pipeline", "senter"), False), (("--pipeline", "all"), True), ((), False)):
+        config = util.load_config_from_str(init_config(*pipeline).stdout)
+        assert config["components"]["tok2vec"]["model"]["encode"]["residual"] is expected
+
+
 def test_sizes_and_schedules_suit_the_data():
     """More data, more of everything; the schedule of the learning rate ends with the last step."""
     numbers = (20, 300, 1000, 5000, 50000)
