@@ -10,6 +10,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -417,37 +418,49 @@ def given(
 def confidence(
     treebanks: Treebanks = "Lithuanian-HSE,Marathi-UFAL,Kurmanji-MG,Upper_Sorbian-UFAL,Kazakh-KTB,Irish-IDT,"
     "Afrikaans-AfriBooms,Vietnamese-VTB",
+    models: Path | None = typer.Option(
+        None, help="Folder of trained pipelines, TREEBANK-mindroot-SEED, as `python -m scripts.pipelines compare` saves"
+    ),
     seeds: Annotated[int, typer.Option(help="Runs on each treebank")] = 1,
-    steps: Annotated[int, typer.Option(help="Training steps of a run")] = 400,
+    steps: Annotated[int, typer.Option(help="Training steps of a run, without --models")] = 400,
     results: Results = ROOT / "benchmarks/results/confidence.jsonl",
     run: Run = True,
 ) -> None:
-    """Train our small CPU config with calibration, and measure its probabilities and head sets on the test sets.
+    """Calibrate pipelines, and measure their probabilities and head sets on the test sets.
 
-    Gold tokens and sentences; everything else is predicted, and all tokens count. Calibration errors are in points,
-    without and with calibration.
+    With --models, pipelines are loaded, and treebanks without one are left out; otherwise our small CPU config is
+    trained. Gold tokens and sentences; everything else is predicted, and all tokens count. Calibration errors are in
+    points: without calibration, with it, and by chance, for perfect probabilities of so few tokens.
     """
-    lines = results.read_text("utf8").splitlines() if results.exists() else []
-    done = {(one["treebank"], one["seed"], one["steps"]) for one in map(json.loads, lines)}
+    from .training_size import read_runs
+
+    steps = 0 if models is not None else steps
+    done = {(one["treebank"], one["seed"], one["steps"]) for one in read_runs(results)}
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    for seed in range(seeds if run else 0):
-        for treebank in treebanks.split(","):
-            if (treebank, seed, steps) not in done:
-                arguments = [str(DATA / "ud" / f"UD_{treebank}"), str(seed), str(steps), str(results)]
-                command = [sys.executable, "-W", "ignore", "-m", "benchmarks.confidence", *arguments]
-                subprocess.run(command, check=True, env=environment, cwd=ROOT)
+    for seed, treebank in product(range(seeds if run else 0), treebanks.split(",")):
+        arguments = [str(DATA / "ud" / f"UD_{treebank}"), str(seed), str(steps), str(results)]
+        if models is not None:
+            model = models / f"{treebank}-mindroot-{seed}"
+            if not (model / "meta.json").exists():
+                typer.echo(f"There is no {model} (yet).")
+                continue
+            arguments.append(str(model))
+        if (treebank, seed, steps) not in done:
+            command = [sys.executable, "-W", "ignore", "-m", "benchmarks.confidence", *arguments]
+            subprocess.run(command, check=True, env=environment, cwd=ROOT)
     rows = []
-    for one in map(json.loads, results.read_text("utf8").splitlines() if results.exists() else []):
-        errors = [" -> ".join(f"{value:.1f}" for value in one[name]) for name in ("head_ece", "label_ece", "las_ece")]
+    for one in read_runs(results):
+        errors = [" / ".join(f"{value:.1f}" for value in one[name]) for name in ("head_ece", "label_ece", "las_ece")]
         figures = [f"{one[name]:.1f}" for name in ("uas", "las")]
         sets = [f"{one['coverage']:.1f}", f"{one['set_size']:.2f}"]
         ranking = [f"{one['spearman']:.2f}", f"{one['surer_half']:+.1f}"]
-        rows.append((one["treebank"], one["seed"], one["steps"], *figures, *errors, *sets, *ranking))
+        method = f"{one['method']}, {one['calibration_sentences']}"
+        rows.append((one["treebank"], one["seed"], one["steps"] or "", method, *figures, *errors, *sets, *ranking))
     header = (
-        *("treebank", "seed", "steps", "UAS", "LAS", "ECE heads", "ECE labels", "ECE both"),
+        *("treebank", "seed", "steps", "calibrated on, sentences", "UAS", "LAS", "ECE heads", "ECE labels", "ECE both"),
         *("in 90 % sets", "size", "Spearman", "surer half"),
     )
-    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 11)))
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"rr", "l", *"r" * 9), max_col=60))
 
 
 @app.command()
@@ -460,7 +473,7 @@ def calibration(
 
     Then the same after calibration on one half of the sentences, measured on the other half, and head sets.
     """
-    from .calibration import calibrate, cross_fit, plot, reliability
+    from .calibration import calibrate, coverage_with_few, cross_fit, plot, reliability
 
     found = [calibrate(path) for path in sorted(folder.glob("*.npz"))]
     rows = [
@@ -484,6 +497,13 @@ def calibration(
         rows.append((half.treebank, *figures, f"{half.spearman:.2f}"))
     header = ("on the other half", "ECE", "calibrated", "perfect", "in 90 % head sets", "size", "Spearman of UAS")
     typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 6)))
+    rows = []
+    for path in sorted(folder.glob("*.npz")):
+        few = coverage_with_few(path, 50, 40)
+        pairs = ((few.coverage, few.deviation), (few.by_sentence, few.by_sentence_deviation))
+        rows.append((few.treebank, few.sentences, *(f"{mean:.1f} +- {deviation:.1f}" for mean, deviation in pairs)))
+    header = ("90 % head sets from few sentences", "sentences", "coverage", "if sentences count alike")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"rrr")))
     for one in found:
         in_use, mean, accuracy, share = reliability(one.head_prob, one.right)
         tenths = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}" for tenth in in_use.tolist()]
@@ -538,6 +558,11 @@ def correction(
     orders: str = typer.Option(
         "random tokens,rank --by token,random sentences,rank --by sentence", help="What to annotate, by commas"
     ),
+    others: str = typer.Option(
+        "left out",
+        help='Heads of the other tokens of the new sentences: "left out" of training, or "parsed": those of the best '
+        "tree with the annotated heads",
+    ),
     seeds: Seeds = 3,
     results: Results = ROOT / "benchmarks/results/correction.jsonl",
     run: Run = True,
@@ -554,10 +579,9 @@ def correction(
         "seeds": seeds,
         "orders": orders.split(","),
         "shares": numbers,
+        "others": others,
     }
-    for one in (
-        simulate_all(DATA, treebanks.split(","), **settings, orders=orders.split(","), results=results) if run else ()
-    ):
+    for one in simulate_all(DATA, treebanks.split(","), **settings, results=results) if run else ():
         typer.echo(f"{one.treebank}, {one.order}, {one.share}, seed {one.seed}: UAS {one.uas}")
     groups = simulated_means(read_runs(results))
     columns = sorted({share for _, _, share in groups})
@@ -582,6 +606,7 @@ def suspect(
     most: int = typer.Option(100_000, help="Sentences of the training part of each"),
     folds: int = typer.Option(5, help="As of `spacy mindroot suspect`"),
     steps: int = typer.Option(600, help="As of `spacy mindroot suspect`"),
+    parsers: int = typer.Option(1, help="As of `spacy mindroot suspect`"),
     optimize: str = typer.Option("efficiency", help="As of `spacy mindroot suspect`"),
     seed: int = typer.Option(1, help="Seed of the corrupted heads, the folds and the parsers"),
     results: Results = ROOT / "benchmarks/results/suspect.jsonl",
@@ -593,7 +618,7 @@ def suspect(
 
     for treebank in treebanks.split(",") if run else ():
         (path,) = (DATA / "ud" / f"UD_{treebank}").glob("*-ud-train.conllu")
-        found = detect(path, most=most, optimize=optimize, folds=folds, steps=steps, seed=seed)
+        found = detect(path, most=most, optimize=optimize, folds=folds, steps=steps, seed=seed, parsers=parsers)
         results.parent.mkdir(parents=True, exist_ok=True)
         with open(results, "a", encoding="utf8") as file:
             file.write(json.dumps(asdict(found)) + "\n")
