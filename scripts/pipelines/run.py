@@ -61,7 +61,9 @@ def build_all(sources: Mapping[str, Path], out: Path, *, optimize: str, steps: i
 
 
 def compare_all(wanted: Sequence[Comparison], runs: Path, models: Path) -> dict[str, str]:
-    """Run what is not in the file yet, or was made with an older config, each in a process of its own. Return each that failed, with the reason.
+    """Run what is not in the file yet, or was made with an older config, each in a process of its own.
+
+    RETURNS (dict[str, str]): The reason for each run that failed.
 
     runs (Path): The file of runs.
     models (Path): The folder for the trained pipelines, one folder each, such as `Irish-IDT-mindroot-0`.

@@ -56,15 +56,15 @@ class Mixture:
         """The number of different sentences of the related treebanks."""
         return sum(each.sentences for each in self.related)
 
-    def overrides(self, config: Mapping[str, Any]) -> dict[str, Any]:
+    def overrides(self, config: Mapping[str, Any]) -> dict[str, str]:
         """Return the settings of a config that change for training on the mixture, by their names with dots.
 
         The passages of `spacy-mindroot.PassageCorpus.v1` are made of the mixture once, since it has the copies already.
         The tokenizer learns the words of the treebank alone.
         """
-        changed: dict[str, Any] = {"paths.train": str(self.file)}
+        changed = {"paths.train": str(self.file)}
         if config["corpora"]["train"].get("@readers") == "spacy-mindroot.PassageCorpus.v1":
-            changed |= {"corpora.train.divisions": 1, "corpora.train.tags_from_pos": False}
+            changed |= {"corpora.train.divisions": "1", "corpora.train.tags_from_pos": "false"}
         before_init = config["initialize"].get("before_init") or {}
         if before_init.get("@callbacks") == "spacy-mindroot.tokenizer_cases.v1":
             changed["initialize.before_init.path"] = str(self.file.with_name("train.conllu"))
