@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +35,8 @@ LEARNT = "learnt"
 _FILE = "rules.json"
 _POS_AND_MORPH = (POS, MORPH)
 _POS = {number: name for name, number in IDS.items()}
-_EXT_POS: WeakKeyDictionary[Vocab, dict[int, str]] = WeakKeyDictionary()
+_EXT_POS: dict[int, str] = {}
+_MOST_EXT_POS = 1 << 16
 
 
 class SearchLimitWarning(UserWarning):
@@ -212,14 +212,13 @@ def pos_of_rules(doc: Doc) -> list[str] | None:
 
 
 def _ext_pos(vocab: Vocab, morph: int) -> str:
-    """Return the value of `ExtPos` in the features with this hash, or "". Looked up once for all tokens."""
-    known = _EXT_POS.get(vocab)
-    if known is None:
-        known = _EXT_POS[vocab] = {}
-    found = known.get(morph)
+    """Return the value of `ExtPos` in the features with this hash, or ""."""
+    found = _EXT_POS.get(morph)
     if found is None:
-        features = vocab.strings[morph].split("|") if morph in vocab.strings else []
-        found = known[morph] = next((one[7:].split(",")[0] for one in features if one.startswith("ExtPos=")), "")
+        features = vocab.strings[morph].split("|")
+        if len(_EXT_POS) >= _MOST_EXT_POS:
+            _EXT_POS.clear()
+        found = _EXT_POS[morph] = next((one[7:].split(",")[0] for one in features if one.startswith("ExtPos=")), "")
     return found
 
 
