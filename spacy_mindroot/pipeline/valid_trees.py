@@ -139,9 +139,7 @@ class ValidTrees:
             own_pos = None if pos is None else pos[start:end]
             found = None
             if isinstance(own, ArcLabels) and own.shape == matrix.shape:
-                found = find_tree_on_demand(
-                    matrix, own.scores_of_arcs, names, rules, own_pos, projective=projective
-                )
+                found = find_tree_on_demand(matrix, own.scores_of_arcs, names, rules, own_pos, projective=projective)
             if found is None:
                 scores = _scores_of_all_labels(doc, k, own, len(matrix), len(names))
                 found = find_tree(matrix, scores, names, rules, own_pos, projective=projective)

@@ -126,8 +126,8 @@ def test_with_labels_on_demand_the_result_is_the_same_and_few_arcs_are_scored(rn
 def test_labels_on_demand_give_up_where_they_cannot_be_exact(rng):
     arcs, labels = rng.normal(0, 1, (4, 5)), ["a", "b"]
 
-    def search(score, arcs=arcs, rules=Rules(), max_nodes=100):
-        given = arguments(arcs, np.zeros((4, 5, 2)), labels, rules, None, max_nodes)
+    def search(score, arcs=arcs, rules=None, max_nodes=100):
+        given = arguments(arcs, np.zeros((4, 5, 2)), labels, rules or Rules(), None, max_nodes)
         return _rules.search_on_demand(arcs, score, *given[2:])
 
     def zeros(dependents, heads):
