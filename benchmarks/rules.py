@@ -321,12 +321,17 @@ def against_stanza(names: Sequence[str], sentences: Sequence[Scored], folder: Pa
         raw = [names[k] for k in labels[np.arange(1, n + 1), tree[1:]].argmax(axis=1)]
         if not theirs.find_head_constraint_violations(tree, raw):
             continue
-        began = time.process_time()
-        heads, numbers = resolve(arcs.copy(), labels, tree, Vocab())
-        found.seconds_theirs += time.process_time() - began
-        began = time.process_time()
-        ours = find_tree(own.arcs, own.labels, names, rules)
-        found.seconds_ours += time.process_time() - began
+        theirs_took, ours_took = [], []
+        for _ in range(2):  # the faster one counts
+            began = time.process_time()
+            heads, numbers = resolve(arcs.copy(), labels, tree, Vocab())
+            theirs_took.append(time.process_time() - began)
+        for _ in range(2):
+            began = time.process_time()
+            ours = find_tree(own.arcs, own.labels, names, rules)
+            ours_took.append(time.process_time() - began)
+        found.seconds_theirs += min(theirs_took)
+        found.seconds_ours += min(ours_took)
         assert isinstance(ours, Found) and ours.heads is not None and ours.labels is not None
         tokens = np.arange(n)
         weight = float((own.arcs[tokens, heads[1:]] + own.labels[tokens, heads[1:], numbers]).astype(np.float64).sum())

@@ -17,6 +17,7 @@ from spacy.vocab import Vocab
 
 from ..constraints import Constraints
 from ..core.fault import Fault
+from ..core.rules_reference import Found
 from ..decoding import Heads
 from ..errors import LabelsError, RulesError
 from ..labelled import find_tree, find_tree_on_demand, no_valid_tree_error
@@ -137,17 +138,12 @@ class ValidTrees:
         for k, (matrix, own) in enumerate(zip(masked, sourced.arc_labels, strict=True)):
             end = start + len(matrix)
             own_pos = None if pos is None else pos[start:end]
-            found = None
-            if isinstance(own, ArcLabels) and own.shape == matrix.shape:
-                found = find_tree_on_demand(matrix, own.scores_of_arcs, names, rules, own_pos, projective=projective)
-            if found is None:
-                scores = _scores_of_all_labels(doc, k, own, len(matrix), len(names))
-                found = find_tree(matrix, scores, names, rules, own_pos, projective=projective)
+            found = self._search(doc, k, matrix, own, names, own_pos, projective=projective)
             if isinstance(found, Fault) or found.heads is None or found.labels is None:
                 raise no_valid_tree_error(
                     found,
                     sourced.matrices[k],
-                    scores,
+                    _scores_of_all_labels(doc, k, own, len(matrix), len(names)),
                     names,
                     rules,
                     own_pos,
@@ -169,6 +165,25 @@ class ValidTrees:
             labels.append(_ChosenLabels(found.labels, cast(ArcLabels, own)))
             start = end
         return sourced._replace(heads=heads, arc_labels=labels)
+
+    def _search(
+        self,
+        doc: Doc,
+        k: int,
+        matrix: FloatArray,
+        labels: Any,
+        names: tuple[str, ...],
+        pos: Sequence[str | None] | None,
+        *,
+        projective: bool,
+    ) -> Found | Fault:
+        """Return the best valid tree of a sentence: with the label scores of few arcs if that is enough."""
+        if isinstance(labels, ArcLabels) and labels.shape == matrix.shape:
+            found = find_tree_on_demand(matrix, labels.scores_of_arcs, names, self.rules, pos, projective=projective)
+            if found is not None:
+                return found
+        scores = _scores_of_all_labels(doc, k, labels, len(matrix), len(names))
+        return find_tree(matrix, scores, names, self.rules, pos, projective=projective)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the learnt rules as JSON; empty if there are none."""
