@@ -15,6 +15,8 @@ __all__ = ["rules"]
 
 
 def rules(
+    pairs: list[Path] = typer.Argument(None, help="PIPELINE GOLD, in turn: trained pipelines, and CoNLL-U files"),
+    times: bool = typer.Option(False, help="Measure the time of `mind_root` with the pipelines"),
     models: Path | None = typer.Option(None, help="Train our scorer, keep it in this folder, and use its scores"),
     seconds: float = typer.Option(60.0, help="CPU seconds of training"),
     only: str = typer.Option("", help="Only treebanks whose name has one of these in it, by commas"),
@@ -22,17 +24,26 @@ def rules(
 ) -> None:
     """Trees under rules: violations, accuracy, certified optimality and time, by treebank.
 
-    Uses the score files in the data folder, or our own scorer with the scores of all labels.
+    Uses the pipelines given, or the score files in the data folder, or our own scorer with the scores of all labels.
     """
-    from ..rules import CLASSES, against_stanza, measure, read_scored, score_with, time_mind_root, train_and_save
+    from ..rules import CLASSES, against_stanza, load, measure, read_scored, score_with, time_mind_root, train_and_save
 
+    if pairs and len(pairs) % 2:
+        raise typer.BadParameter("give a gold file for each pipeline.")
+    given = list(zip(pairs[::2], pairs[1::2], strict=True)) if pairs else None
+    paths = sorted((DATA / "scores").glob("*.npz"))
+    if only:
+        paths = [path for path in paths if any(part in path.stem for part in only.split(","))]
     differences: dict[str, list[float]] = defaultdict(list)
-    for path in sorted((DATA / "scores").glob("*.npz")):
-        if only and not any(part in path.stem for part in only.split(",")):
-            continue
-        source = DATA / "ud" / f"UD_{path.stem}"
-        nlp = None if models is None else train_and_save(source, models, seconds)
-        names, sentences, learnt = read_scored(path, DATA / "ud") if nlp is None else score_with(nlp, source)
+    for path, gold in given or [(path, DATA) for path in paths]:
+        nlp, title = None, path.stem
+        if given is not None:
+            nlp, title = load(path), f"{path.name} {gold.stem}"
+        elif models is not None:
+            source = DATA / "ud" / f"UD_{path.stem}"
+            (gold,) = source.glob("*-ud-test.conllu")
+            nlp = train_and_save(source, models, seconds)
+        names, sentences, learnt = read_scored(path, DATA / "ud") if nlp is None else score_with(nlp, gold)
         found = measure(names, sentences, learnt)
         rows = []
         for name, outcome in found.items():
@@ -53,11 +64,14 @@ def rules(
                     *counts,
                 )
             )
-        header = (path.stem, "UAS", "LAS", "certified", "nodes: mean, most", "us", "worst ms", *CLASSES)
+        header = (title, "UAS", "LAS", "certified", "nodes: mean, most", "us", "worst ms", *CLASSES)
         typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 11), max_col=18))
-        if nlp is not None:
-            for setting, mean, worst in time_mind_root(nlp, source):
-                typer.echo(f"mind_root, rules = {setting}: {1e6 * mean:.0f} us a sentence, worst {1e3 * worst:.1f} ms")
+        if nlp is not None and times:
+            for setting, mean, worst, stream in time_mind_root(nlp, gold):
+                typer.echo(
+                    f"mind_root, rules = {setting}: {1e6 * mean:.0f} us per sentence, worst {1e3 * worst:.1f} ms; "
+                    f"in a stream {1e6 * stream:.0f} us"
+                )
         if stanza is not None:
             typer.echo(f"Against Stanza: {against_stanza(names, sentences, stanza)}")
     for name, values in differences.items():
