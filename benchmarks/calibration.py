@@ -15,7 +15,7 @@ from spacy_mindroot.score_file import read_score_file
 
 
 @dataclass(frozen=True)
-class Calibration:
+class HeadConfidence:
     """The heads of the best trees of a treebank, and how sure their parser was of them.
 
     right (np.ndarray): Whether each head is right. (tokens,)
@@ -29,9 +29,8 @@ class Calibration:
     softmax: np.ndarray
 
     def error(self, confidence: np.ndarray) -> float:
-        """Expected calibration error in points: the gap between confidence and accuracy, averaged over tokens."""
-        _, mean, accuracy, share = reliability(confidence, self.right)
-        return 100 * float(np.sum(np.abs(mean - accuracy) * share))
+        """Return the expected calibration error, in points."""
+        return 100 * expected_calibration_error(confidence, self.right)
 
     def accuracy_of_most_confident(self, share: float) -> float:
         """UAS of the tokens with the highest head_prob, a share of all."""
@@ -39,13 +38,13 @@ class Calibration:
         return 100 * float(self.right[order].mean())
 
 
-def calibrate(path: Path) -> Calibration:
+def calibrate(path: Path) -> HeadConfidence:
     """Decodes a score file, with its marginals."""
     sentences = read_score_file(path)
     scores = [sentence.scores for sentence in sentences]
     gold = [sentence.gold_heads for sentence in sentences]
     heads = decode_batch(scores)
-    return Calibration(
+    return HeadConfidence(
         treebank=path.stem,
         right=np.concatenate([own == theirs for own, theirs in zip(heads, gold, strict=True)]),
         head_prob=np.concatenate([_at(p, own) for p, own in zip(marginals_batch(scores), heads, strict=True)]),
@@ -137,7 +136,7 @@ def reliability(confidence: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, 
     return in_use, mean, accuracy, count[in_use] / len(right)
 
 
-def plot(found: Sequence[Calibration], path: Path) -> None:
+def plot(found: Sequence[HeadConfidence], path: Path) -> None:
     """Reliability of each treebank: accuracy against confidence, and below it how many tokens there are."""
     import matplotlib
 

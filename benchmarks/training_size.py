@@ -90,7 +90,10 @@ def matrices(nlp: Language, sentences: Sequence[GoldSentence]) -> list[np.ndarra
     """Return the arc scores that a pipeline gives to sentences."""
     at = nlp.pipe_names.index("arc_scorer")
     with nlp.select_pipes(enable=nlp.pipe_names[: at + 1]):
-        docs = (Doc(nlp.vocab, words=each.words, spaces=each.spaces) for each in sentences)
+        docs = (
+            Doc(nlp.vocab, words=each.words, spaces=each.spaces, sent_starts=[k == 0 for k in range(len(each.words))])
+            for each in sentences
+        )
         return [doc._.arc_scores[0] for doc in nlp.pipe(docs)]
 
 

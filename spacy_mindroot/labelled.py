@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from .faults import decoding_error
 from .rules import Rules, compile_rules, to_rules
 from .scores import FloatArray, Layout, rearrange, to_count, to_floats, to_root_column
 
-__all__ = ["MAX_NODES", "LabelledTree", "decode_labelled", "find_tree", "no_valid_tree_error"]
+__all__ = ["MAX_NODES", "LabelledTree", "decode_labelled", "find_tree", "find_tree_on_demand", "no_valid_tree_error"]
 
 MAX_NODES = 10_000
 _NO_RULES = Rules()
@@ -196,6 +196,37 @@ def find_tree(
     return _rules.search(
         np.ascontiguousarray(matrix, dtype=np.float64),
         np.ascontiguousarray(scores),
+        compiled.dependent_kinds(pos, n),
+        compiled.kinds_of_heads(pos, n),
+        compiled,
+        max_nodes,
+        projective,
+    )
+
+
+def find_tree_on_demand(
+    matrix: FloatArray,
+    score_arcs: Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.NDArray[np.float32] | None],
+    labels: tuple[str, ...],
+    rules: Rules,
+    pos: Sequence[str | None] | None = None,
+    *,
+    max_nodes: int = MAX_NODES,
+    projective: bool = False,
+) -> Found | None:
+    """Return what `find_tree` finds, with the label scores of a few arcs; None if those of all arcs are needed.
+
+    Parameters
+    ----------
+    score_arcs : callable
+        Takes the tokens of some arcs: dependents from 0, and heads, 0 = ROOT. Returns the log-probability of each label
+        of each arc, (arcs, labels), C-contiguous; or None if only all arcs can be scored.
+    """
+    n = len(matrix)
+    compiled = compile_rules(rules, labels)
+    return _rules.search_on_demand(
+        np.ascontiguousarray(matrix, dtype=np.float64),
+        score_arcs,
         compiled.dependent_kinds(pos, n),
         compiled.kinds_of_heads(pos, n),
         compiled,

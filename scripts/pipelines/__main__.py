@@ -52,23 +52,31 @@ def build(
 def compare(
     only: str = ONLY,
     folder: str = FOLDER,
-    out: Path = typer.Option(ROOT / "pipelines", metavar="FOLDER", help="Folder for treebanks that are fetched"),
+    out: Path = typer.Option(
+        ROOT / "pipelines", metavar="FOLDER", help="Folder for treebanks that are fetched, and for trained pipelines"
+    ),
     minutes: float = typer.Option(4.0, min=0.0, metavar="N", help="CPU time to train each contestant"),
     seeds: int = typer.Option(1, min=1, metavar="N", help="Runs of each contestant"),
+    contestants: str = typer.Option(
+        ",".join(CONTESTANTS), metavar="NAME,...", help="Contestants that take part, in this order"
+    ),
     runs: Path = RUNS,
     repositories: str = typer.Option(
         REPOSITORIES, metavar="URL", help="URL or folder of the git repositories to fetch from"
     ),
 ) -> None:
     """Train our pipeline and spaCy's on treebanks for the same CPU time. Runs that are in the file are not repeated."""
+    taking_part = [name.strip() for name in contestants.split(",")]
+    if not set(taking_part) <= set(CONTESTANTS):
+        raise typer.BadParameter(f"must be among {', '.join(CONTESTANTS)}", param_hint="--contestants")
     sources, failed = _sources(only, folder, out / "sources", repositories)
     wanted = [
         Comparison(source, contestant, seed, 60 * minutes)
         for source in sources.values()
         for seed in range(seeds)
-        for contestant in CONTESTANTS
+        for contestant in taking_part
     ]
-    failed |= compare_all(wanted, runs)
+    failed |= compare_all(wanted, runs, out / "models")
     for name, why in failed.items():
         msg.fail(name, why)
     if failed:

@@ -1,7 +1,7 @@
 """One run of the scoreboard: trains a contestant on a treebank, and evaluates it once on the test set.
 
-`python -m scripts.pipelines.compare FOLDER CONTESTANT SEED SECONDS RESULTS` is a run in a process of its own, on one
-thread. Its result is a line of RESULTS.
+`python -m scripts.pipelines.compare FOLDER CONTESTANT SEED SECONDS RESULTS MODEL` is a run in a process of its own, on
+one thread. Its result is a line of RESULTS, and the pipeline is written to the folder MODEL.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .contestants import config_for, save, train_for
 __all__ = ["run"]
 
 
-def run(source: Path, contestant: str, seed: int, seconds: float) -> dict[str, Any]:
-    """Train and evaluate a contestant."""
+def run(source: Path, contestant: str, seed: int, seconds: float, model: Path) -> dict[str, Any]:
+    """Train and evaluate a contestant, and write its pipeline to the folder `model`."""
     with tempfile.TemporaryDirectory() as folder:
         treebank = prepare_treebank(source, Path(folder) / "corpus")
         test = treebank.file("test")
@@ -43,7 +43,7 @@ def run(source: Path, contestant: str, seed: int, seconds: float) -> dict[str, A
         config = config_for(contestant, treebank, seconds=seconds, seed=seed)
         nlp, trained = train_for(config, seconds, has_dev=treebank.file("dev") is not None)
         gold = list(read_conllu(test))
-        size = save(nlp, Path(folder) / "model")
+        size = save(nlp, model)
         speed = words_per_cpu_second(nlp, gold)
         set_confidence(nlp)
         return {
@@ -51,7 +51,9 @@ def run(source: Path, contestant: str, seed: int, seconds: float) -> dict[str, A
             "contestant": contestant,
             "seed": seed,
             "budget": seconds,
-            **vars(trained),
+            "steps": trained.steps,
+            "best_step": trained.best_step,
+            "cpu_seconds": round(trained.cpu_seconds, 1),
             "sentences": treebank.parts["train"].sentences,
             "components": nlp.pipe_names,
             "sized_by_data": contestant == "mindroot",
@@ -73,8 +75,8 @@ def _evaluated(nlp: Language, gold: list[Any], *, raw: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    source, contestant, seed, seconds, results = sys.argv[1:]
-    found = run(Path(source), contestant, int(seed), float(seconds))
+    source, contestant, seed, seconds, results, model = sys.argv[1:]
+    found = run(Path(source), contestant, int(seed), float(seconds), Path(model))
     Path(results).parent.mkdir(parents=True, exist_ok=True)
     with open(results, "a", encoding="utf8") as file:
         file.write(json.dumps(found) + "\n")

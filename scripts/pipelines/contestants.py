@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from spacy import util
 from spacy.cli.init_config import init_config
 from spacy.language import Language
-from spacy.schemas import ConfigSchemaTraining
 from spacy.training.initialize import init_nlp
-from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
 from thinc.api import Config, registry
 
+from benchmarks.budget import Budgeted, train_within
 from spacy_mindroot.building.treebank import Treebank, spacy_language
 from spacy_mindroot.cli.init_config import make_config
 
-__all__ = ["CONTESTANTS", "BudgetedTraining", "config_for", "train_for"]
+__all__ = ["CONTESTANTS", "config_for", "train_for"]
 
 CONTESTANTS = ("mindroot", "spacy")
 
@@ -38,20 +35,6 @@ def budget_linear(
         share = min((time.process_time() - began) / seconds, 1.0)
         rise = start_factor + (1 - start_factor) * share / warmup
         yield initial_rate * (rise if share < warmup else max(end_factor, (1 - share) / (1 - warmup)))
-
-
-@dataclass
-class BudgetedTraining:
-    """A training that has used up its budget.
-
-    steps, best_step (int): Steps, and the step of the pipeline that was kept: the best one on the development set, or
-        the last one if there is none.
-    cpu_seconds (float): The time it took, evaluation on the development set included.
-    """
-
-    steps: int
-    best_step: int
-    cpu_seconds: float
 
 
 def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int) -> Config:
@@ -89,49 +72,15 @@ def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int
     return util.load_config_from_str(config.to_str(), overrides=overrides, interpolate=False)
 
 
-def train_for(config: Config, seconds: float, *, has_dev: bool) -> tuple[Language, BudgetedTraining]:
+def train_for(config: Config, seconds: float, *, has_dev: bool) -> tuple[Language, Budgeted]:
     """Train a pipeline for some CPU time, with the loop of `spacy train`."""
     util.fix_random_seed(config.interpolate()["training"]["seed"])
     nlp = init_nlp(config)
-    training = util.registry.resolve(config.interpolate()["training"], schema=ConfigSchemaTraining)
-    train_corpus, dev_corpus = util.resolve_dot_names(
-        nlp.config.interpolate(), [training["train_corpus"], training["dev_corpus"]]
-    )
-    optimizer = training["optimizer"]
-
-    def to_bytes() -> bytes:
-        with nlp.use_params(optimizer.averages) if optimizer.averages else nullcontext():
-            return nlp.to_bytes()
-
-    began = time.process_time()
-    best, best_step, step = b"", 0, 0
-    for _, info, is_best in train_while_improving(
-        nlp,
-        optimizer,
-        create_train_batches(nlp, train_corpus, training["batcher"], max_epochs=0),
-        create_evaluation_callback(nlp, dev_corpus, training["score_weights"]),
-        dropout=training["dropout"],
-        eval_frequency=training["eval_frequency"] if has_dev else 100_000,
-        accumulate_gradient=1,
-        patience=0,
-        max_steps=0,
-        exclude=[],
-        annotating_components=training["annotating_components"],
-        before_update=None,
-    ):
-        step = info["step"]
-        if is_best and has_dev:
-            best, best_step = to_bytes(), step
-        if time.process_time() - began >= seconds:
-            break
-    cpu_seconds = time.process_time() - began
-    if not has_dev:
-        best, best_step = to_bytes(), step
-    nlp.from_bytes(best)
-    return nlp, BudgetedTraining(step, best_step, round(cpu_seconds, 1))
+    return nlp, train_within(nlp, seconds, has_dev=has_dev, eval_frequency=None if has_dev else 100_000)
 
 
 def save(nlp: Language, folder: Path) -> float:
     """Write a pipeline to a folder, and return its size in MB."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(folder)
     return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6, 1)

@@ -57,8 +57,12 @@ def build_all(sources: Mapping[str, Path], out: Path, *, optimize: str, steps: i
     return failed
 
 
-def compare_all(wanted: Sequence[Comparison], runs: Path) -> dict[str, str]:
-    """Run what is not in the file yet, each in a process of its own. Return each that failed, with the reason."""
+def compare_all(wanted: Sequence[Comparison], runs: Path, models: Path) -> dict[str, str]:
+    """Run what is not in the file yet, each in a process of its own. Return each that failed, with the reason.
+
+    runs (Path): The file of runs.
+    models (Path): The folder for the trained pipelines, one folder each, such as `Irish-IDT-mindroot-0`.
+    """
     done = (
         {(r["treebank"], r["contestant"], r["seed"], r["budget"]) for r in read_runs(runs)} if runs.exists() else set()
     )
@@ -69,6 +73,7 @@ def compare_all(wanted: Sequence[Comparison], runs: Path) -> dict[str, str]:
             name = f"{each.key[0]}, {each.contestant}, seed {each.seed}"
             command = [sys.executable, "-m", "scripts.pipelines.compare", str(each.source), each.contestant]
             command += [str(each.seed), str(each.seconds), str(runs.resolve())]
+            command.append(str(models.resolve() / "-".join([each.key[0], each.contestant, str(each.seed)])))
             ended = subprocess.run(command, cwd=_ROOT, env=one_thread(), capture_output=True, text=True, check=False)
             if ended.returncode:
                 failed[name] = (ended.stderr.strip().splitlines() or ["no message"])[-1]

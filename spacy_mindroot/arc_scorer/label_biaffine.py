@@ -132,6 +132,24 @@ class LabelScores:
         )
         return best
 
+    def log_probs(
+        self, sentence: int, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32]:
+        """Return the log-probabilities of all labels on some arcs, (arcs, nO + 1), on the host; on the CPU alone.
+
+        Label 0 is that of ROOT's arcs, which these have with certainty and no others.
+
+        sentence (int): The index of the sentence in the batch.
+        dependents, heads (np.ndarray): The tokens of each arc, (arcs,): dependents from 0; heads, 0 = ROOT, j = token j
+            of the sentence.
+        """
+        start, n = int(self._starts[sentence]), int(self._batch.lengths[sentence])
+        output = np.empty((len(heads), self._distance.shape[1] + 1), dtype=np.float32)
+        _layers.label_log_probs(
+            dependents, heads, self._queries(start, n), self._heads[start : start + n], self._distance, EDGES, output
+        )
+        return output
+
     def of_all_arcs(self, group: Group) -> Iterator[Floats4d]:
         """Yield the label scores (B, t, T+1, nO) of all arcs to the next t dependents of the sentences of a group."""
         xp = self._ops.xp

@@ -69,6 +69,14 @@ class LabelsOnDemand(ArcLabels):
         found[:, 0, 0] = 0
         return found
 
+    def scores_of_arcs(
+        self, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32] | None:
+        if self._ops.xp is not np:
+            return None
+        with one_thread():
+            return self._scores.log_probs(self._sentence, dependents, heads)
+
     def _own(self) -> Group:
         """Return the group with this sentence alone."""
         n = self.shape[0]

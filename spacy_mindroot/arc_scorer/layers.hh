@@ -268,6 +268,29 @@ MINDROOT_INLINE void best_labels(const TreeArcs& tree, const Buckets& bucket, st
     }
 }
 
+// Writes the log-probabilities of all labels on some arcs, (arcs, labels + 1). Label 0 is ROOT's, which the arcs from
+// ROOT have and no others. `tree.heads` does not count.
+template <int LANES>
+MINDROOT_INLINE void label_log_probs(const TreeArcs& tree, const Buckets& bucket, const std::int64_t* dependents,
+                                     const std::int64_t* heads, std::size_t arcs, float* output) {
+    const int columns = tree.labels + 1;
+    for (std::size_t arc = 0; arc < arcs; ++arc) {
+        float* const row = output + arc * columns;
+        row[0] = heads[arc] == 0 ? 0 : -INFINITY;
+        if (heads[arc] == 0) {
+            for (int k = 1; k < columns; ++k) row[k] = -INFINITY;
+            continue;
+        }
+        const std::size_t dependent = dependents[arc], head = heads[arc] - 1;
+        const float* const vector = tree.vectors + head * tree.width;
+        const float* const distance = tree.by_distance + bucket.of(dependent, head) * tree.labels;
+        const float* query = tree.queries + dependent * tree.labels * (tree.width + 1);
+        for (int k = 0; k < tree.labels; ++k, query += tree.width + 1)
+            row[k + 1] = dot<LANES>(query, vector, tree.width) + query[tree.width] + distance[k];
+    }
+    log_softmax<LANES>(output, arcs, columns, output);
+}
+
 // The sum of some rows of a table for each word, divided by the square root of their number. `rows` holds those of all
 // words, end to end; a word without any has zeros.
 template <int LANES>
@@ -351,6 +374,11 @@ struct Loops;
         TARGET static void best_labels(const TreeArcs& tree, const Buckets& bucket, std::int64_t* best) {            \
             layers::best_labels<LANES>(tree, bucket, best);                                                          \
         }                                                                                                            \
+        TARGET static void label_log_probs(const TreeArcs& tree, const Buckets& bucket,                              \
+                                           const std::int64_t* dependents, const std::int64_t* heads,                \
+                                           std::size_t arcs, float* output) {                                        \
+            layers::label_log_probs<LANES>(tree, bucket, dependents, heads, arcs, output);                           \
+        }                                                                                                            \
         TARGET static void adam(const AdamStep& s) { layers::adam<LANES>(s); }                                       \
         TARGET static void sum_rows(const float* table, int width, const std::int32_t* rows,                         \
                                     const std::int32_t* counts, std::size_t words, float* sums) {                    \
@@ -374,6 +402,15 @@ inline void run_log_softmax(const float* scores, std::size_t rows, int size, flo
 inline void run_best_labels(const TreeArcs& tree, const std::int64_t* edges, int count, std::int64_t* best) {
     const Buckets bucket(edges, count, tree.tokens);
     with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::best_labels(tree, bucket, best); });
+}
+
+inline void run_label_log_probs(const TreeArcs& tree, const std::int64_t* edges, int count,
+                                const std::int64_t* dependents, const std::int64_t* heads, std::size_t arcs,
+                                float* output) {
+    const Buckets bucket(edges, count, tree.tokens);
+    with_lanes([&](auto lanes) {
+        Loops<decltype(lanes)::value>::label_log_probs(tree, bucket, dependents, heads, arcs, output);
+    });
 }
 
 inline void run_adam(const AdamStep& s) {

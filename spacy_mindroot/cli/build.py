@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from tqdm import tqdm
 from wasabi import msg, table
 
-from ..audit.corpus import load_pipeline, reads_surface_tokens
+from ..audit.corpus import load_pipeline
 from ..building.card import Description, make_card, make_meta
 from ..building.speed import words_per_cpu_second
 from ..building.steps import Steps
@@ -24,8 +23,8 @@ from ..building.wheel import build_wheel, check_name, check_tools
 from ..conllu import Sentence, read_conllu
 from ..errors import MindRootError
 from ..evaluation.official import load_script
-from ..evaluation.predicting import predict_from_raw_text, predict_from_tokens, sentences_in, set_confidence
-from ..evaluation.raw_text import paragraphs, text_of
+from ..evaluation.predicting import predict, sentences_in
+from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .corpora import warn
 from .files import PathsError, errors_as_messages
@@ -116,7 +115,7 @@ def build(
         gold = list(read_conllu(out / "corpus" / f"{part}.conllu"))
         for name, raw in (("gold tokens", False), ("raw text", True)):
             output = out / f"{name.replace(' ', '-')}.conllu"
-            found, _ = _step(chain, name, _evaluation(best, gold, raw, output, show), needs=output)
+            found, _ = _step(chain, name, partial(_evaluation, best, gold, raw, output, show), needs=output)
             if "error" not in found:
                 scores[name] = found
         if "raw text" in scores:
@@ -154,28 +153,17 @@ def _step(chain: Steps, name: str, make: Callable[[], Any], needs: Path | None =
     return result, is_new
 
 
-def _evaluation(best: Path, gold: list[Sentence], raw: bool, output: Path, show: bool) -> Callable[[], dict[str, Any]]:
-    def make() -> dict[str, Any]:
-        nlp = load_pipeline(str(best))
-        set_confidence(nlp)
-        parts: Iterable[str] = (
-            predict_from_raw_text(nlp, gold)
-            if raw
-            else predict_from_tokens(nlp, gold, surface_tokens=bool(reads_surface_tokens(nlp)))
-        )
-        total = sum(1 for _ in paragraphs(gold)) if raw else len(gold)
-        unit = " paragraphs" if raw else " sentences"
-        try:
-            text = "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
-        except MindRootError as error:
-            if not raw:
-                raise
-            warn(f"The raw text could not be evaluated: {error}")  # such as a sentence that is too long
-            text = ""
-        output.write_text(text, encoding="utf8")
-        return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}
-
-    return make
+def _evaluation(best: Path, gold: list[Sentence], raw: bool, output: Path, show: bool) -> dict[str, Any]:
+    """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
+    try:
+        text = predict(load_pipeline(str(best)), gold, raw=raw, show=show)
+    except MindRootError as error:
+        if not raw:
+            raise
+        warn(f"The raw text could not be evaluated: {error}")  # such as a sentence that is too long
+        text = ""
+    output.write_text(text, encoding="utf8")
+    return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}
 
 
 def _package_name(source: Path) -> str:

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,3 +16,13 @@ def search(
     max_nodes: int,
     projective: bool = False,
 ) -> Found | Fault: ...
+def search_on_demand(
+    arcs: npt.NDArray[np.float64],
+    score_arcs: Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], npt.NDArray[np.float32] | None],
+    kinds: npt.NDArray[np.int32],
+    head_kinds: npt.NDArray[np.int32],
+    rules: Any,
+    max_nodes: int,
+    projective: bool = False,
+    within: float = 4.0,
+) -> Found | None: ...

@@ -9,6 +9,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from .fault import Fault, FaultKind
@@ -40,6 +42,14 @@ cdef extern from "rules.hh" namespace "mindroot" nogil:
         const double* leaf_prices
         const double* planar_prices
 
+    cdef cppclass PreparedRules:
+        void prepare(const RuleTables&, int) except +
+
+    cdef cppclass LabelRows[Label]:
+        const Label* scores
+        const int64_t* cells
+        size_t size
+
     cdef cppclass RulesFound:
         CFault fault
         cbool found
@@ -48,20 +58,87 @@ cdef extern from "rules.hh" namespace "mindroot" nogil:
         vector[int32_t] heads, labels
 
     RulesFound _search "mindroot::search_rules"[Label](
-        const double*, const Label*, int, const int32_t*, const int32_t*, const RuleTables&, int64_t, cbool
+        const double*, const LabelRows[Label]&, int, const int32_t*, const int32_t*, const PreparedRules&, int64_t,
+        cbool, double*
     )
+
+    cdef cppclass ArcsOnDemand:
+        vector[int64_t] dependents, heads, cells
+        cbool begin(const double*, int, double) except +
+        cbool bounded(const double*)
+        cbool extend(const double*, double) except +
 
 ctypedef fused real:
     float
     double
 
 
-cdef inline const uint8_t* _bytes(const uint8_t[:, ::1] array) noexcept:
-    return &array[0, 0] if array.shape[0] and array.shape[1] else NULL
+cdef class _Prepared:
+    """Compiled rules in the form of the core, which refers to their arrays."""
+
+    cdef PreparedRules rules
+    cdef object arrays
+    cdef int n_labels
+
+    def __init__(self, compiled):
+        cdef const int32_t[::1] class_of = compiled.class_of
+        cdef const double[:, :, :, ::1] prices = compiled.prices
+        cdef const uint8_t[:, ::1] unique = compiled.unique
+        cdef const uint8_t[:, :, ::1] leaf = compiled.leaf
+        cdef const uint8_t[:, ::1] planar = compiled.planar
+        cdef const uint8_t[::1] other = compiled.other
+        cdef const uint8_t[::1] paired = compiled.paired
+        cdef const double[::1] unique_prices = compiled.unique_prices
+        cdef const double[::1] leaf_prices = compiled.leaf_prices
+        cdef const double[::1] planar_prices = compiled.planar_prices
+        cdef RuleTables tables
+        tables.n_labels = <int>prices.shape[3]
+        tables.n_classes = compiled.n_classes
+        tables.n_head_kinds = <int>prices.shape[1]
+        tables.class_of = &class_of[0]
+        tables.prices = &prices[0, 0, 0, 0]
+        tables.n_unique = <int>unique.shape[0]
+        tables.n_leaf = <int>leaf.shape[1]
+        tables.n_planar = <int>planar.shape[0]
+        tables.unique = &unique[0, 0] if tables.n_unique else NULL
+        tables.leaf = &leaf[0, 0, 0] if tables.n_leaf else NULL
+        tables.below = &leaf[1, 0, 0] if tables.n_leaf else NULL
+        tables.planar = &planar[0, 0] if tables.n_planar else NULL
+        tables.other = &other[0] if tables.n_planar else NULL
+        tables.paired = &paired[0] if tables.n_planar else NULL
+        tables.unique_prices = &unique_prices[0] if tables.n_unique else NULL
+        tables.leaf_prices = &leaf_prices[0] if tables.n_leaf else NULL
+        tables.planar_prices = &planar_prices[0] if tables.n_planar else NULL
+        self.rules.prepare(tables, <int>prices.shape[0])
+        self.n_labels = tables.n_labels
+        self.arrays = (
+            compiled.class_of, compiled.prices, compiled.unique, compiled.leaf, compiled.planar, compiled.other,
+            compiled.paired, compiled.unique_prices, compiled.leaf_prices, compiled.planar_prices,
+        )
 
 
-cdef inline const double* _doubles(const double[::1] array) noexcept:
-    return &array[0] if array.shape[0] else NULL
+_known = WeakKeyDictionary()
+
+
+cdef _Prepared _prepare(compiled):
+    cdef _Prepared prepared = _known.get(compiled)
+    if prepared is None:
+        prepared = _known[compiled] = _Prepared(compiled)
+    return prepared
+
+
+cdef _result(RulesFound& found, int n, int64_t nodes):
+    """Return the result of a search as Python has it. `nodes` were visited before."""
+    if found.fault.kind == CFaultKind.not_finite:
+        return Fault(FaultKind.NOT_FINITE, 0, found.fault.dependent, found.fault.head)
+    if found.fault.kind == CFaultKind.no_memory:
+        return Fault(FaultKind.NO_MEMORY, 0, 0, 0)
+    heads = labels = None
+    cdef size_t size = n * sizeof(int32_t)
+    if found.found:
+        heads = np.frombuffer(bytearray((<char*>found.heads.data())[:size]), dtype=np.int32)
+        labels = np.frombuffer(bytearray((<char*>found.labels.data())[:size]), dtype=np.int32)
+    return Found(heads, labels, found.value, found.bound, nodes + found.nodes)
 
 
 def search(
@@ -69,45 +146,75 @@ def search(
     rules, int64_t max_nodes, bint projective=False,
 ):
     """Return the best valid tree of one sentence, of at least one token and one label. See `rules_reference.search`."""
-    cdef const int32_t[::1] class_of = rules.class_of
-    cdef const double[:, :, :, ::1] prices = rules.prices
-    cdef const uint8_t[:, ::1] unique = rules.unique
-    cdef const uint8_t[:, :, ::1] leaf = rules.leaf
-    cdef const uint8_t[:, ::1] planar = rules.planar
-    cdef const uint8_t[::1] other = rules.other
-    cdef const uint8_t[::1] paired = rules.paired
-    cdef const double[::1] unique_prices = rules.unique_prices
-    cdef const double[::1] leaf_prices = rules.leaf_prices
-    cdef const double[::1] planar_prices = rules.planar_prices
-    cdef RuleTables tables
-    tables.n_labels = <int>labels.shape[2]
-    tables.n_classes = rules.n_classes
-    tables.n_head_kinds = <int>prices.shape[1]
-    tables.class_of = &class_of[0]
-    tables.prices = &prices[0, 0, 0, 0]
-    tables.n_unique = <int>unique.shape[0]
-    tables.n_leaf = <int>leaf.shape[1]
-    tables.n_planar = <int>planar.shape[0]
-    tables.unique = _bytes(unique)
-    tables.leaf = &leaf[0, 0, 0] if tables.n_leaf else NULL
-    tables.below = &leaf[1, 0, 0] if tables.n_leaf else NULL
-    tables.planar = _bytes(planar)
-    tables.other = &other[0] if tables.n_planar else NULL
-    tables.paired = &paired[0] if tables.n_planar else NULL
-    tables.unique_prices = _doubles(unique_prices)
-    tables.leaf_prices = _doubles(leaf_prices)
-    tables.planar_prices = _doubles(planar_prices)
+    cdef _Prepared prepared = _prepare(rules)
+    cdef LabelRows[real] rows
+    rows.scores = &labels[0, 0, 0]
+    rows.cells = NULL
+    rows.size = 0
     cdef RulesFound found
     cdef int n = <int>arcs.shape[0]
     with nogil:
-        found = _search(&arcs[0, 0], &labels[0, 0, 0], n, &kinds[0], &head_kinds[0], tables, max_nodes, projective)
-    if found.fault.kind == CFaultKind.not_finite:
-        return Fault(FaultKind.NOT_FINITE, 0, found.fault.dependent, found.fault.head)
-    if found.fault.kind == CFaultKind.no_memory:
-        return Fault(FaultKind.NO_MEMORY, 0, 0, 0)
-    heads = found_labels = None
-    cdef size_t size = n * sizeof(int32_t)
-    if found.found:
-        heads = np.frombuffer(bytearray((<char*>found.heads.data())[:size]), dtype=np.int32)
-        found_labels = np.frombuffer(bytearray((<char*>found.labels.data())[:size]), dtype=np.int32)
-    return Found(heads, found_labels, found.value, found.bound, found.nodes)
+        found = _search(
+            &arcs[0, 0], rows, n, &kinds[0], &head_kinds[0], prepared.rules, max_nodes, projective, NULL
+        )
+    return _result(found, n, 0)
+
+
+cdef inline _array(vector[int64_t]& numbers):
+    return np.frombuffer(bytearray((<char*>numbers.data())[: numbers.size() * sizeof(int64_t)]), dtype=np.int64)
+
+
+def search_on_demand(
+    const double[:, ::1] arcs, score_arcs, const int32_t[::1] kinds, const int32_t[::1] head_kinds, rules,
+    int64_t max_nodes, bint projective=False, double within=4.0,
+):
+    """Return the best valid tree of one sentence. The labels of few arcs are scored: those that could be in it.
+
+    The result is that of `search`, apart from ties and the number of nodes.
+
+    Parameters
+    ----------
+    arcs, kinds, head_kinds, rules, max_nodes, projective
+        As for `search`.
+    score_arcs : callable
+        Takes dependents, from 0, and heads, 0 = ROOT, arrays of int64, and returns the scores of all labels of each
+        arc, a C-contiguous array of float32, (arcs, labels), or None. No score may be greater than 0.
+    within : float
+        Arcs are scored at once that are worse by at most as much than the best one of their token.
+
+    Returns
+    -------
+    Found, or None
+        None if the search has to be repeated with the labels of all arcs: `score_arcs` has returned None, there may be
+        no valid tree, the limit was reached, or a score is greater than 0, NaN or +inf.
+    """
+    cdef _Prepared prepared = _prepare(rules)
+    cdef ArcsOnDemand demand
+    cdef LabelRows[float] rows
+    cdef RulesFound found
+    cdef vector[double] best
+    cdef const float[:, ::1] scores
+    cdef int n = <int>arcs.shape[0]
+    cdef int64_t nodes = 0
+    if not demand.begin(&arcs[0, 0], n, within):
+        return None
+    array = None
+    while True:
+        more = score_arcs(_array(demand.dependents), _array(demand.heads))
+        if more is None:
+            return None
+        array = more if array is None else np.concatenate([array, more])
+        scores = array
+        best.resize(demand.cells.size())
+        rows.scores, rows.cells, rows.size = &scores[0, 0], demand.cells.data(), demand.cells.size()
+        with nogil:
+            found = _search(
+                &arcs[0, 0], rows, n, &kinds[0], &head_kinds[0], prepared.rules, max_nodes, projective, best.data()
+            )
+        if found.fault.kind != CFaultKind.none or not found.found or found.bound > found.value:
+            return None
+        if not demand.bounded(best.data()):
+            return None
+        if not demand.extend(best.data(), found.value):
+            return _result(found, n, nodes)
+        nodes += found.nodes

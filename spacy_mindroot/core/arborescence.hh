@@ -56,6 +56,7 @@ public:
         }
         return data_.get();
     }
+    T* data() const { return data_.get(); }
     std::size_t bytes() const { return size_ * sizeof(T); }
 
 private:

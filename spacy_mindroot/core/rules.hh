@@ -32,59 +32,181 @@ struct RulesFound {
     std::vector<std::int32_t> heads, labels;
 };
 
-class RuleSearch {
+// What the search derives from the rules alone, once for all sentences.
+class PreparedRules {
 public:
-    template <class Label>
-    RuleSearch(const double* arcs, const Label* labels, int n, const std::int32_t* kinds,
-               const std::int32_t* head_kinds, const RuleTables& rules, bool projective)
-        : rules_(rules),
-          n_(n),
-          columns_(n + 1),
-          classes_(rules.n_classes),
-          projective_(projective),
-          leaf_mask_(1 + rules.n_unique),
-          below_mask_(leaf_mask_ + rules.n_leaf),
-          planar_mask_(below_mask_ + rules.n_leaf),
-          masks_(std::size_t(planar_mask_ + rules.n_planar) * classes_, 1),
-          cells_(std::size_t(n) * columns_ * classes_, FORBIDDEN),
-          label_(cells_.size(), 0),
-          scores_(std::size_t(n) * columns_),
-          best_(scores_.size()),
-          touched_(scores_.size(), 0),
-          unique_done_(std::size_t(rules.n_unique) * columns_, 0),
-          leaf_done_(std::size_t(rules.n_leaf) * columns_, 0),
-          charged_(std::size_t(rules.n_planar) * scores_.size(), 0),
-          heads_(n),
-          chosen_(n),
-          count_(columns_) {
-        std::uint8_t* mask = masks_.data() + classes_;
+    // What the rules about single arcs do to the labels of an arc.
+    enum Pricing : std::uint8_t { free, masked, priced };
+
+    void prepare(const RuleTables& tables, int n_kinds) {
+        rules = tables;
+        leaf_mask = 1 + rules.n_unique;
+        below_mask = leaf_mask + rules.n_leaf;
+        planar_mask = below_mask + rules.n_leaf;
+        const std::size_t n_classes = rules.n_classes;
+        masks_.assign(n_classes, 1);
         for (auto [from, count] : {std::pair(rules.unique, rules.n_unique), std::pair(rules.leaf, rules.n_leaf),
                                    std::pair(rules.below, rules.n_leaf), std::pair(rules.planar, rules.n_planar)})
-            mask = std::copy(from, from + std::size_t(count) * classes_, mask);
-        for (int row = 0; row < n; ++row)
-            for (int column = 0; column < columns_; ++column) {
-                const std::size_t cell = std::size_t(row) * columns_ + column;
-                if (column == row + 1) {
-                    scores_[cell] = FORBIDDEN;
-                    continue;
-                }
-                const Label* own = labels + cell * rules.n_labels;
-                const double* price =
-                    rules.prices + ((std::size_t(kinds[row]) * rules.n_head_kinds + head_kinds[column]) * 2 +
-                                    (column > row + 1)) *
-                                       rules.n_labels;
-                double* values = &cells_[cell * classes_];
-                std::int32_t* names = &label_[cell * classes_];
-                const double arc = arcs[cell];
-                for (int k = 0; k < rules.n_labels; ++k) {
-                    const double value = arc + own[k] - price[k];
-                    if (!(value < std::numeric_limits<double>::infinity()) && !found_.fault)
-                        found_.fault = {FaultKind::not_finite, row + 1, column};
-                    const int where = rules.class_of[k];
-                    if (value > values[where]) values[where] = value, names[where] = k;
-                }
-                refresh(cell);
+            masks_.insert(masks_.end(), from, from + count * n_classes);
+        const std::size_t n_prices = std::size_t(2) * n_kinds * rules.n_head_kinds;
+        pricing_.assign(n_prices, free);
+        doubles_.assign(n_prices * rules.n_labels, 0);
+        for (std::size_t k = 0; k < doubles_.size(); ++k) {
+            const double price = rules.prices[k];
+            std::uint8_t& pricing = pricing_[k / rules.n_labels];
+            if (price == std::numeric_limits<double>::infinity())
+                doubles_[k] = FORBIDDEN, pricing = std::max<std::uint8_t>(pricing, masked);
+            else if (price != 0)
+                pricing = priced;
+        }
+        floats_.assign(doubles_.begin(), doubles_.end());
+    }
+
+    // The number of the prices of an arc, by the kinds of its dependent and head, and whether the head is on the right.
+    std::size_t prices_of(int kind, int head_kind, bool right) const {
+        return (std::size_t(kind) * rules.n_head_kinds + head_kind) * 2 + right;
+    }
+    Pricing pricing(std::size_t prices) const { return static_cast<Pricing>(pricing_[prices]); }
+    const double* amounts(std::size_t prices) const { return rules.prices + prices * rules.n_labels; }
+
+    // For each label, 0 if it is allowed, else -inf.
+    template <class Label>
+    const Label* allowed(std::size_t prices) const {
+        if constexpr (std::is_same_v<Label, float>)
+            return &floats_[prices * rules.n_labels];
+        else
+            return &doubles_[prices * rules.n_labels];
+    }
+
+    const std::uint8_t* mask(int number) const { return &masks_[std::size_t(number) * rules.n_classes]; }
+
+    RuleTables rules;
+    int leaf_mask, below_mask, planar_mask;  // the numbers of the first masks of each kind; 0 covers all classes
+
+private:
+    std::vector<std::uint8_t> masks_, pricing_;
+    std::vector<float> floats_;
+    std::vector<double> doubles_;
+};
+
+// The scores of all labels on some arcs: one row per arc.
+template <class Label>
+struct LabelRows {
+    const Label* scores;
+    const std::int64_t* cells;  // the arc of each row, token * (n + 1) + head; null if there is a row for every arc
+    std::size_t size;
+};
+
+// The greatest of row[0:size] + allowed[0:size], where `allowed` may be null. All of them are added to `sum`, so that a
+// NaN or +inf among them shows in the sum.
+template <int BYTES, class T>
+MINDROOT_INLINE T greatest(const T* row, const T* allowed, int size, T& sum) {
+    T best = -std::numeric_limits<T>::infinity();
+#if MINDROOT_VECTORS
+    using V = Vectors<T, BYTES>;
+    if (size >= V::LANES) {
+        typename V::Scores most = typename V::Scores{} + best, sums = {};
+        auto take = [&](int k) {
+            typename V::Scores scores = load<typename V::Scores>(row + k);
+            if (allowed != nullptr) scores += load<typename V::Scores>(allowed + k);
+            most = scores > most ? scores : most;
+            sums += scores;
+        };
+        for (int k = 0; k + V::LANES <= size; k += V::LANES) take(k);
+        if (size % V::LANES) take(size - V::LANES);
+        for (int lane = 0; lane < V::LANES; ++lane) sum += sums[lane];
+        return extreme<V::LANES, true>(most)[0];
+    }
+    if constexpr (BYTES > 16) return greatest<BYTES / 2>(row, allowed, size, sum);
+#endif
+    for (int k = 0; k < size; ++k) {
+        const T score = allowed == nullptr ? row[k] : row[k] + allowed[k];
+        best = std::max(best, score);
+        sum += score;
+    }
+    return best;
+}
+
+template <int BYTES>
+struct LabelLoops;
+
+#define MINDROOT_LABEL_LOOPS(BYTES, TARGET)                                     \
+    template <>                                                                 \
+    struct LabelLoops<BYTES> {                                                  \
+        template <class T>                                                      \
+        TARGET static T greatest(const T* row, const T* allowed, int size, T& sum) { \
+            return mindroot::greatest<BYTES>(row, allowed, size, sum);          \
+        }                                                                       \
+    };
+MINDROOT_LABEL_LOOPS(16, )
+#if MINDROOT_DISPATCH
+MINDROOT_LABEL_LOOPS(32, __attribute__((target("avx2"))))
+MINDROOT_LABEL_LOOPS(64, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
+#endif
+
+template <class T>
+T greatest_label(const T* row, const T* allowed, int size, T& sum) {
+#if MINDROOT_DISPATCH
+    if (vector_bytes == 64) return LabelLoops<64>::greatest(row, allowed, size, sum);
+    if (vector_bytes == 32) return LabelLoops<32>::greatest(row, allowed, size, sum);
+#endif
+    return LabelLoops<16>::greatest(row, allowed, size, sum);
+}
+
+// Searches one sentence after the other, and keeps its memory between them.
+template <class Label>
+class RuleSearch {
+public:
+    // Arcs that have no row of labels are left out. Writes the score of each arc that has one to `best` unless it is
+    // null: the score with its best label.
+    void start(const double* arcs, const LabelRows<Label>& labels, int n, const std::int32_t* kinds,
+               const std::int32_t* head_kinds, const PreparedRules& prepared, bool projective, double* best) {
+        prepared_ = &prepared;
+        arcs_ = arcs;
+        labels_ = labels.scores;
+        kinds_ = kinds;
+        head_kinds_ = head_kinds;
+        n_ = n;
+        columns_ = n + 1;
+        classes_ = prepared.rules.n_classes;
+        projective_ = projective;
+        const RuleTables& rules = prepared.rules;
+        const std::size_t size = std::size_t(n) * columns_, rows = labels.cells ? labels.size : size;
+        cells_.reserve(rows * classes_);
+        label_.reserve(rows * classes_);
+        ready_.assign(rows, 0);
+        scores_.assign(size, FORBIDDEN);
+        unique_done_.assign(std::size_t(rules.n_unique) * columns_, 0);
+        leaf_done_.assign(std::size_t(rules.n_leaf) * columns_, 0);
+        charged_.assign(std::size_t(rules.n_planar) * size, 0);
+        heads_.resize(n);
+        chosen_.resize(n);
+        count_.resize(columns_);
+        log_.clear();
+        score_log_.clear();
+        raised_.clear();
+        nodes_.clear();
+        found_ = {};
+        sparse_ = labels.cells != nullptr;
+        if (sparse_) {
+            std::int32_t* slots = slots_.reserve(size);
+            for (std::size_t row = 0; row < rows; ++row) {
+                slots[labels.cells[row]] = static_cast<std::int32_t>(row);
+                scores_[labels.cells[row]] = best_score(labels.cells[row], row);
+                if (best != nullptr) best[row] = scores_[labels.cells[row]];
             }
+        } else {
+            for (int token = 0; token < n; ++token)
+                for (int head = 0; head <= n; ++head) {
+                    const std::size_t cell = std::size_t(token) * columns_ + head;
+                    if (head != token + 1) scores_[cell] = best_score(cell, cell);
+                }
+        }
+    }
+
+    std::size_t bytes() const {
+        return cells_.bytes() + label_.bytes() + slots_.bytes() + scores_.capacity() * sizeof(double) +
+               charged_.capacity() + nodes_.size() * sizeof(Node);
     }
 
     RulesFound run(std::int64_t max_nodes) {
@@ -116,7 +238,7 @@ public:
                 if (found_.found) break;
                 dive = true;
                 ceiling = opened.front().bound;
-                projective_ |= rules_.n_planar > 0;
+                projective_ |= rules().n_planar > 0;
                 for (Entry& entry : opened) entry.depth = nodes_[entry.node].depth;
                 std::make_heap(opened.begin(), opened.end());
             }
@@ -164,38 +286,94 @@ private:
         }
     };
 
-    const std::uint8_t* mask(int number) const { return &masks_[std::size_t(number) * classes_]; }
+    const std::uint8_t* mask(int number) const { return prepared_->mask(number); }
+    const RuleTables& rules() const { return prepared_->rules; }
+    std::size_t slot(std::size_t cell) const { return sparse_ ? slots_.data()[cell] : cell; }
+
+    std::size_t prices_of(std::size_t cell) const {
+        const int token = static_cast<int>(cell / columns_), head = static_cast<int>(cell % columns_);
+        return prepared_->prices_of(kinds_[token], head_kinds_[head], head > token + 1);
+    }
+
+    // The score of an arc with its best label.
+    double best_score(std::size_t cell, std::size_t row) {
+        const int n_labels = rules().n_labels;
+        const Label* own = labels_ + row * n_labels;
+        const std::size_t prices = prices_of(cell);
+        const double arc = arcs_[cell];
+        if (prepared_->pricing(prices) != PreparedRules::priced) {
+            const bool masked = prepared_->pricing(prices) == PreparedRules::masked;
+            Label sum = 0;
+            const double best =
+                greatest_label(own, masked ? prepared_->template allowed<Label>(prices) : nullptr, n_labels, sum);
+            const double value = arc + best;
+            if (sum < std::numeric_limits<Label>::infinity() && value < std::numeric_limits<double>::infinity())
+                return value;
+        }
+        const double* amounts = prepared_->amounts(prices);
+        double best = FORBIDDEN;
+        for (int k = 0; k < n_labels; ++k) {
+            const double value = arc + own[k] - amounts[k];
+            if (!(value < std::numeric_limits<double>::infinity()) && !found_.fault)
+                found_.fault = {FaultKind::not_finite, static_cast<int>(cell / columns_) + 1,
+                                static_cast<int>(cell % columns_)};
+            best = std::max(best, value);
+        }
+        return best;
+    }
+
+    // The best score of each class of labels on an arc that is not forbidden. They are computed when first needed.
+    double* classes_of(std::size_t cell) {
+        const std::size_t row = slot(cell);
+        double* values = cells_.data() + row * classes_;
+        if (ready_[row]) return values;
+        ready_[row] = 1;
+        std::int32_t* names = label_.data() + row * classes_;
+        std::fill(values, values + classes_, FORBIDDEN);
+        std::fill(names, names + classes_, 0);
+        const int n_labels = rules().n_labels;
+        const Label* own = labels_ + row * n_labels;
+        const double* amounts = prepared_->amounts(prices_of(cell));
+        const double arc = arcs_[cell];
+        for (int k = 0; k < n_labels; ++k) {
+            const double value = arc + own[k] - amounts[k];
+            const int where = rules().class_of[k];
+            if (value > values[where]) values[where] = value, names[where] = k;
+        }
+        return values;
+    }
 
     // The best class of an arc; the first in case of a tie.
-    void refresh(std::size_t cell) {
-        const double* values = &cells_[cell * classes_];
+    int best_class(const double* values) const {
         int best = 0;
         for (int k = 1; k < classes_; ++k)
             if (values[k] > values[best]) best = k;
-        best_[cell] = best;
-        scores_[cell] = values[best];
+        return best;
     }
 
-    void set(std::size_t cell, int own_class, double value) {
-        double& now = cells_[cell * classes_ + own_class];
-        if (!touched_[cell]) {
-            touched_[cell] = 1;
-            touched_cells_.push_back(cell);
-        }
-        log_.emplace_back(cell * classes_ + own_class, now);
-        now = value;
+    void set_score(std::size_t cell, double value) {
+        if (scores_[cell] == value) return;
+        score_log_.emplace_back(cell, scores_[cell]);
+        scores_[cell] = value;
     }
+
+    // Lowers the score of the classes where where[k] == value.
+    void charge(int row, int column, const std::uint8_t* where, std::uint8_t value, double amount) {
+        const std::size_t cell = std::size_t(row) * columns_ + column;
+        if (scores_[cell] == FORBIDDEN) return;
+        double* values = classes_of(cell);
+        for (int k = 0; k < classes_; ++k) {
+            if (where[k] != value || values[k] == FORBIDDEN) continue;
+            log_.emplace_back(&values[k], values[k]);
+            values[k] -= amount;
+        }
+        set_score(cell, values[best_class(values)]);
+    }
+
+    void forbid(int row, int column) { set_score(std::size_t(row) * columns_ + column, FORBIDDEN); }
 
     void forbid(int row, int column, const std::uint8_t* where, std::uint8_t value) {
-        const std::size_t cell = std::size_t(row) * columns_ + column;
-        for (int k = 0; k < classes_; ++k)
-            if (where[k] == value) set(cell, k, FORBIDDEN);
-    }
-
-    void charge(int row, int column, const std::uint8_t* where, double amount) {
-        const std::size_t cell = std::size_t(row) * columns_ + column;
-        for (int k = 0; k < classes_; ++k)
-            if (where[k]) set(cell, k, cells_[cell * classes_ + k] - amount);
+        charge(row, column, where, value, std::numeric_limits<double>::infinity());
     }
 
     void raise(std::vector<std::uint8_t>& flags, std::size_t at) {
@@ -210,24 +388,30 @@ private:
         switch (edit.operation) {
             case keep:
                 for (int column = 0; column < columns_; ++column) {
-                    if (edit.column == ANY || column == edit.column)
-                        forbid(edit.row, column, where, 0);
-                    else
-                        forbid(edit.row, column, mask(ALL), 1);
+                    if (edit.column == ANY || column == edit.column) {
+                        if (edit.mask != ALL) forbid(edit.row, column, where, 0);
+                    } else {
+                        forbid(edit.row, column);
+                    }
                 }
                 break;
             case drop:
-                for (int column = 0; column < columns_; ++column)
-                    if (edit.column == ANY || column == edit.column) forbid(edit.row, column, where, 1);
+                for (int column = 0; column < columns_; ++column) {
+                    if (edit.column != ANY && column != edit.column) continue;
+                    if (edit.mask == ALL)
+                        forbid(edit.row, column);
+                    else
+                        forbid(edit.row, column, where, 1);
+                }
                 break;
             case price_others: {
-                const double* prices = edit.mask < leaf_mask_ ? rules_.unique_prices : rules_.leaf_prices;
+                const double* prices = edit.mask < prepared_->leaf_mask ? rules().unique_prices : rules().leaf_prices;
                 for (int row = 0; row < n_; ++row)
-                    if (row != edit.row) charge(row, edit.column, where, prices[edit.rule]);
+                    if (row != edit.row) charge(row, edit.column, where, 1, prices[edit.rule]);
                 break;
             }
             case price:
-                charge(edit.row, edit.column, where, rules_.planar_prices[edit.rule]);
+                charge(edit.row, edit.column, where, 1, rules().planar_prices[edit.rule]);
                 raise(charged_, edit.rule * scores_.size() + cell);
                 break;
             case unique_done: raise(unique_done_, std::size_t(edit.rule) * columns_ + edit.column); break;
@@ -243,16 +427,12 @@ private:
             chain_.push_back(&nodes_[above].edits);
         for (std::size_t k = chain_.size(); k-- > 0;)
             for (const Edit& edit : *chain_[k]) apply(edit);
-        for (const std::size_t cell : touched_cells_) refresh(cell);
         const bool possible = solve(node);
-        for (std::size_t k = log_.size(); k-- > 0;) cells_[log_[k].first] = log_[k].second;
-        for (const std::size_t cell : touched_cells_) {
-            touched_[cell] = 0;
-            refresh(cell);
-        }
+        for (std::size_t k = log_.size(); k-- > 0;) *log_[k].first = log_[k].second;
+        for (std::size_t k = score_log_.size(); k-- > 0;) scores_[score_log_[k].first] = score_log_[k].second;
         for (std::uint8_t* flag : raised_) *flag = 0;
         log_.clear();
-        touched_cells_.clear();
+        score_log_.clear();
         raised_.clear();
         return possible;
     }
@@ -268,7 +448,7 @@ private:
         for (int token = 0; token < n_; ++token) {
             const std::size_t cell = std::size_t(token) * columns_ + heads_[token];
             node.bound += scores_[cell];
-            chosen_[token] = best_[cell];
+            chosen_[token] = best_class(classes_of(cell));
         }
         value_ = node.bound;
         hardest_ = FORBIDDEN;
@@ -282,22 +462,23 @@ private:
             found_.labels.resize(n_);
             for (int token = 0; token < n_; ++token)
                 found_.labels[token] =
-                    label_[(std::size_t(token) * columns_ + heads_[token]) * classes_ + chosen_[token]];
+                    label_.data()[slot(std::size_t(token) * columns_ + heads_[token]) * classes_ + chosen_[token]];
         }
         return true;
     }
 
     // What a token loses at least, compared with its arc in the tree, if it may not have the classes in `where` on the
     // arc from `column`.
-    double regret(int row, int column, const std::uint8_t* where) const {
+    double regret(int row, int column, const std::uint8_t* where) {
         double best = FORBIDDEN;
         for (int other = 0; other < columns_; ++other) {
             const std::size_t cell = std::size_t(row) * columns_ + other;
             if (column != ANY && other != column) {
                 best = std::max(best, scores_[cell]);
-            } else {
+            } else if (scores_[cell] != FORBIDDEN) {
+                const double* values = classes_of(cell);
                 for (int k = 0; k < classes_; ++k)
-                    if (!where[k]) best = std::max(best, cells_[cell * classes_ + k]);
+                    if (!where[k]) best = std::max(best, values[k]);
             }
         }
         return scores_[std::size_t(row) * columns_ + heads_[row]] - best;
@@ -311,10 +492,10 @@ private:
     }
 
     void test_unique(Node& node) {
-        for (int rule = 0; rule < rules_.n_unique; ++rule) {
+        for (int rule = 0; rule < rules().n_unique; ++rule) {
             const int number = 1 + rule;
             const std::uint8_t* where = mask(number);
-            const double amount = rules_.unique_prices[rule];
+            const double amount = rules().unique_prices[rule];
             std::fill(count_.begin(), count_.end(), 0);
             for (int token = 0; token < n_; ++token)
                 if (where[chosen_[token]] && !unique_done_[std::size_t(rule) * columns_ + heads_[token]])
@@ -345,10 +526,10 @@ private:
     }
 
     void test_leaf(Node& node) {
-        for (int rule = 0; rule < rules_.n_leaf; ++rule) {
-            const int number = leaf_mask_ + rule, below = below_mask_ + rule;
+        for (int rule = 0; rule < rules().n_leaf; ++rule) {
+            const int number = prepared_->leaf_mask + rule, below = prepared_->below_mask + rule;
             const std::uint8_t *where = mask(number), *not_allowed = mask(below);
-            const double amount = rules_.leaf_prices[rule];
+            const double amount = rules().leaf_prices[rule];
             std::fill(count_.begin(), count_.end(), 0);
             for (int token = 0; token < n_; ++token) {
                 const int head = heads_[token];
@@ -373,18 +554,18 @@ private:
     }
 
     void test_planar(Node& node) {
-        for (int rule = 0; rule < rules_.n_planar; ++rule) {
-            const int number = planar_mask_ + rule;
+        for (int rule = 0; rule < rules().n_planar; ++rule) {
+            const int number = prepared_->planar_mask + rule;
             const std::uint8_t* where = mask(number);
             const std::uint8_t* charged = charged_.data() + rule * scores_.size();
             for (int token = 0; token < n_; ++token) {
                 const std::uint8_t* own = charged + std::size_t(token) * columns_;
                 if (!where[chosen_[token]] || own[heads_[token]]) continue;
-                if (!(rules_.other[rule] ? crosses_other(token + 1) : crosses_own(token + 1))) continue;
-                const double amount = rules_.planar_prices[rule];
+                if (!(rules().other[rule] ? crosses_other(token + 1) : crosses_own(token + 1))) continue;
+                const double amount = rules().planar_prices[rule];
                 value_ -= amount;
                 double loss = std::min(amount, regret(token, heads_[token], where));
-                if (const int crossing = rules_.paired[rule] ? crossing_arc(token + 1) : 0) {
+                if (const int crossing = rules().paired[rule] ? crossing_arc(token + 1) : 0) {
                     const int upper = heads_[crossing - 1];
                     if (!hardest(std::min(loss, regret(crossing - 1, upper, mask(ALL))))) continue;
                     Edits kept{{keep, crossing - 1, upper, ALL, rule}};
@@ -483,20 +664,20 @@ private:
         return low < one && one < high && (head < token ? other > token : 0 < other && other < token);
     }
 
-    static constexpr double FORBIDDEN = -std::numeric_limits<double>::infinity();
-
-    const RuleTables rules_;
-    const int n_, columns_, classes_;
-    bool projective_;
-    const int leaf_mask_, below_mask_, planar_mask_;
-    std::vector<std::uint8_t> masks_;
-    std::vector<double> cells_;        // the best score of each class for each arc
-    std::vector<std::int32_t> label_;  // and the label that has it
-    std::vector<double> scores_;       // the best score of each arc
-    std::vector<std::int32_t> best_;   // and its class
-    std::vector<std::uint8_t> touched_, unique_done_, leaf_done_, charged_;
-    std::vector<std::size_t> touched_cells_;
-    std::vector<std::pair<std::size_t, double>> log_;  // cells before their edits
+    const PreparedRules* prepared_;
+    const double* arcs_;
+    const Label* labels_;
+    const std::int32_t *kinds_, *head_kinds_;
+    int n_, columns_, classes_;
+    bool projective_, sparse_;
+    Buffer<std::int32_t> slots_;  // the row of labels of each arc, if there is not one for each
+    Buffer<double> cells_;        // the best score of each class, for each row of labels
+    Buffer<std::int32_t> label_;  // and the label that has it
+    std::vector<std::uint8_t> ready_;
+    std::vector<double> scores_;  // the best score of each arc
+    std::vector<std::uint8_t> unique_done_, leaf_done_, charged_;
+    std::vector<std::pair<double*, double>> log_;  // classes before their edits
+    std::vector<std::pair<std::size_t, double>> score_log_;
     std::vector<std::uint8_t*> raised_;
     std::vector<const Edits*> chain_;
     std::vector<std::int32_t> heads_, chosen_;
@@ -507,14 +688,91 @@ private:
 };
 
 template <class Label>
-RulesFound search_rules(const double* arcs, const Label* labels, int n, const std::int32_t* kinds,
-                        const std::int32_t* head_kinds, const RuleTables& rules, std::int64_t max_nodes,
-                        bool projective) noexcept try {
-    return RuleSearch(arcs, labels, n, kinds, head_kinds, rules, projective).run(max_nodes);
+RulesFound search_rules(const double* arcs, const LabelRows<Label>& labels, int n, const std::int32_t* kinds,
+                        const std::int32_t* head_kinds, const PreparedRules& rules, std::int64_t max_nodes,
+                        bool projective, double* best) noexcept try {
+    static thread_local RuleSearch<Label> search;  // reused across sentences
+    constexpr std::size_t keep = std::size_t(64) << 20;
+    search.start(arcs, labels, n, kinds, head_kinds, rules, projective, best);
+    RulesFound found = search.run(max_nodes);
+    if (search.bytes() > keep) search = RuleSearch<Label>();
+    return found;
 } catch (const std::bad_alloc&) {
     RulesFound found;
     found.fault = {FaultKind::no_memory, 0, 0};
     return found;
 }
+
+// The arcs whose labels have to be scored. No label adds to the score of an arc: their scores are at most 0.
+class ArcsOnDemand {
+public:
+    std::vector<std::int64_t> dependents, heads;  // of the arcs to score next: tokens from 0; heads, 0 = ROOT
+    std::vector<std::int64_t> cells;              // of all arcs so far, token * (n + 1) + head
+
+    // Takes the arcs of the best tree, and those that are at most by `within` worse than the best one of their token.
+    // Returns false if there is no tree.
+    bool begin(const double* arcs, int n, double within) {
+        arcs_ = arcs;
+        n_ = n;
+        std::vector<std::int32_t> tree(n);
+        if (decode_sentence({arcs, n + 1, 1, n, true, tree.data()}, true)) return false;
+        taken_.assign(std::size_t(n) * (n + 1), 0);
+        for (int token = 0; token < n; ++token) {
+            const double* row = arcs + std::size_t(token) * (n + 1);
+            const double most = with_loops([&](auto loops) { return loops.best_entry(row, n + 1, token + 1); }).score;
+            for (int head = 0; head <= n; ++head)
+                if (head != token + 1 && row[head] > FORBIDDEN && (row[head] >= most - within || head == tree[token]))
+                    take(token, head);
+        }
+        return true;
+    }
+
+    // Whether no label adds to the score of an arc. `best` are the scores of the arcs so far with their best labels.
+    bool bounded(const double* best) const {
+        for (std::size_t k = 0; k < cells.size(); ++k)
+            if (!(best[k] <= arcs_[cells[k]])) return false;
+        return true;
+    }
+
+    // Takes all further arcs that can be in a tree of at least this weight. Returns false if there are none.
+    bool extend(const double* best, double weight) {
+        std::vector<double> most(n_, FORBIDDEN);
+        for (std::size_t k = 0; k < cells.size(); ++k) {
+            double& own = most[cells[k] / (n_ + 1)];
+            own = std::max(own, best[k]);
+        }
+        double bound = 0;
+        for (int token = 0; token < n_; ++token) {
+            for (int head = 0; head <= n_; ++head)
+                if (open(token, head)) most[token] = std::max(most[token], arcs_[std::size_t(token) * (n_ + 1) + head]);
+            bound += most[token];
+        }
+        dependents.clear();
+        heads.clear();
+        const double least = weight - 1e-9 * (1 + std::fabs(weight));
+        for (int token = 0; token < n_; ++token)
+            for (int head = 0; head <= n_; ++head)
+                if (open(token, head) && bound - most[token] + arcs_[std::size_t(token) * (n_ + 1) + head] >= least)
+                    take(token, head);
+        return !heads.empty();
+    }
+
+private:
+    bool open(int token, int head) const {
+        return head != token + 1 && !taken_[std::size_t(token) * (n_ + 1) + head];
+    }
+
+    void take(int token, int head) {
+        const std::size_t cell = std::size_t(token) * (n_ + 1) + head;
+        taken_[cell] = 1;
+        dependents.push_back(token);
+        heads.push_back(head);
+        cells.push_back(static_cast<std::int64_t>(cell));
+    }
+
+    const double* arcs_;
+    int n_;
+    std::vector<std::uint8_t> taken_;
+};
 
 }  // namespace mindroot

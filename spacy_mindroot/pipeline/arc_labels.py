@@ -70,6 +70,19 @@ class ArcLabels(ABC):
         """
         return None
 
+    def scores_of_arcs(
+        self, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32] | None:
+        """Return the log-probability of every label of some arcs; None, the default, to score all arcs instead.
+
+        With rules, `mind_root` asks for the arcs that could be in the best tree, a small part of all.
+
+        dependents, heads (np.ndarray): The tokens of each arc, (arcs,): dependents from 0; heads, 0 = ROOT, j = token j
+            of the sentence.
+        RETURNS (Optional[np.ndarray]): Shape (arcs, labels), C-contiguous, otherwise as `scores_of_all_arcs`.
+        """
+        return None
+
     def __len__(self) -> int:
         return self.shape[0]
 

@@ -6,17 +6,21 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 import srsly
+from spacy.attrs import MORPH, POS
+from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from ..constraints import Constraints
 from ..core.fault import Fault
 from ..decoding import Heads
 from ..errors import LabelsError, RulesError
-from ..labelled import find_tree, no_valid_tree_error
+from ..labelled import find_tree, find_tree_on_demand, no_valid_tree_error
 from ..rule_learning import Tree
 from ..rules import Rules, to_rules
 from ..scores import FloatArray
@@ -30,6 +34,9 @@ __all__ = ["LEARNT", "SearchLimitWarning", "ValidTrees", "labelled_trees", "pos_
 
 LEARNT = "learnt"
 _FILE = "rules.json"
+_POS_AND_MORPH = (POS, MORPH)
+_POS = {number: name for name, number in IDS.items()}
+_EXT_POS: WeakKeyDictionary[Vocab, dict[int, str]] = WeakKeyDictionary()
 
 
 class SearchLimitWarning(UserWarning):
@@ -122,16 +129,22 @@ class ValidTrees:
         rules = self.rules
         if sourced.arc_labels is None or sourced.label_names is None:
             raise LabelsError(f"{self.name}: {describe(doc)} has no labels for the arcs, which rules need. {_REMEDY}")
-        names = [name or "" for name in sourced.label_names]
+        names = tuple([name or "" for name in sourced.label_names])
         pos = pos_of_rules(doc)
         heads: list[Heads] = []
         labels: list[ArcLabels] = []
         start = 0
         for k, (matrix, own) in enumerate(zip(masked, sourced.arc_labels, strict=True)):
             end = start + len(matrix)
-            scores = _scores_of_all_labels(doc, k, own, len(matrix), len(names))
             own_pos = None if pos is None else pos[start:end]
-            found = find_tree(matrix, scores, names, rules, own_pos, projective=projective)
+            found = None
+            if isinstance(own, ArcLabels) and own.shape == matrix.shape:
+                found = find_tree_on_demand(
+                    matrix, own.scores_of_arcs, names, rules, own_pos, projective=projective
+                )
+            if found is None:
+                scores = _scores_of_all_labels(doc, k, own, len(matrix), len(names))
+                found = find_tree(matrix, scores, names, rules, own_pos, projective=projective)
             if isinstance(found, Fault) or found.heads is None or found.labels is None:
                 raise no_valid_tree_error(
                     found,
@@ -188,9 +201,26 @@ def pos_of_rules(doc: Doc) -> list[str] | None:
 
     A word that acts as another part of speech says so in the feature `ExtPos`, and that is the one that counts.
     """
-    if not doc.has_annotation("POS"):
+    numbers, morphs = doc.to_array(_POS_AND_MORPH).T.tolist()
+    if not any(numbers):
         return None
-    return [(token.morph.get("ExtPos") or [token.pos_])[0] if token.has_morph() else token.pos_ for token in doc]
+    tags = [_POS[number] for number in numbers]
+    for k, morph in enumerate(morphs):
+        if morph and (ext_pos := _ext_pos(doc.vocab, morph)):
+            tags[k] = ext_pos
+    return tags
+
+
+def _ext_pos(vocab: Vocab, morph: int) -> str:
+    """Return the value of `ExtPos` in the features with this hash, or "". Looked up once for all tokens."""
+    known = _EXT_POS.get(vocab)
+    if known is None:
+        known = _EXT_POS[vocab] = {}
+    found = known.get(morph)
+    if found is None:
+        features = vocab.strings[morph].split("|") if morph in vocab.strings else []
+        found = known[morph] = next((one[7:].split(",")[0] for one in features if one.startswith("ExtPos=")), "")
+    return found
 
 
 _REMEDY = (

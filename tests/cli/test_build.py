@@ -93,16 +93,14 @@ def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatc
     """As when no sentence boundary is found in a long text. From gold tokens, it is an error."""
 
     def fails(nlp, gold, **settings):
-        yield "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
         raise SentenceTooLongError("a sentence of 2,000 tokens")
 
-    monkeypatch.setattr(module, "predict_from_raw_text", fails)
-    monkeypatch.setattr(module, "predict_from_tokens", fails)
+    monkeypatch.setattr(module, "predict", fails)
     best, output = built[0] / "training" / "model-best", tmp_path / "out.conllu"
-    assert module._evaluation(best, [], True, output, False)() == {"error": "could not be parsed"}
+    assert module._evaluation(best, [], True, output, False) == {"error": "could not be parsed"}
     assert "2,000 tokens" in capsys.readouterr().err and output.read_text() == ""
     with pytest.raises(SentenceTooLongError):
-        module._evaluation(best, [], False, output, False)()
+        module._evaluation(best, [], False, output, False)
 
 
 @pytest.mark.parametrize(

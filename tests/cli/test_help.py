@@ -7,21 +7,7 @@ import typer
 from spacy.cli import app
 from typer.testing import CliRunner
 
-import spacy_mindroot.cli as commands
-
-COMMANDS = {
-    "decode": commands.decode_cli,
-    "audit": commands.audit_cli,
-    "score": commands.score_cli,
-    "calibrate": commands.calibrate_cli,
-    "init-config": commands.init_config_cli,
-    "repair": commands.repair_cli,
-    "parse": commands.parse_cli,
-    "vote": commands.vote_cli,
-    "show": commands.show_cli,
-    "rank": commands.rank_cli,
-    "suspect": commands.suspect_cli,
-}
+from spacy_mindroot.cli import COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)

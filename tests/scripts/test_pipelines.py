@@ -2,8 +2,10 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
+import spacy
 from typer.testing import CliRunner
 
 pytest.importorskip("udtools", reason="pipelines are evaluated with the extra `evaluate`")
@@ -96,11 +98,12 @@ def test_the_learning_rate_follows_the_clock(monkeypatch):
     assert found == pytest.approx([0.1, 0.55, 1.0, 0.5, 0.01, 0.01])
 
 
-def test_a_run_is_complete(treebanks):
+def test_a_run_is_complete(treebanks, tmp_path):
     from scripts.pipelines.compare import run
     from scripts.pipelines.scoreboard import rows_of
 
-    found = run(treebanks / "UD_Marathi-UFAL", "spacy", 0, 4.0)
+    found = run(treebanks / "UD_Marathi-UFAL", "spacy", 0, 4.0, tmp_path / "models" / "model")
+    assert "parser" in spacy.load(tmp_path / "models" / "model").pipe_names
     assert (found["treebank"], found["sentences"], found["budget"]) == ("Marathi-UFAL", 97, 4.0)
     assert found["steps"] > 0 and 4 <= found["cpu_seconds"] < 40
     assert found["gold"]["official"]["Words"]["f1"] == 1 and "LAS" in found["raw"]["official"]
@@ -125,10 +128,20 @@ def test_runs_in_the_file_are_not_repeated(treebanks, tmp_path, monkeypatch):
     monkeypatch.setattr(module.subprocess, "run", call)
     runs = tmp_path / "runs.jsonl"
     runs.write_text(json.dumps(fake("Marathi-UFAL", "spacy", budget=60.0)) + "\n")
-    result = command("compare", "--folder", treebanks, "--minutes", 1, "--runs", runs)
+    result = command("compare", "--folder", treebanks, "--minutes", 1, "--runs", runs, "--out", tmp_path)
     assert result.exit_code == 1 and "ValueError: no luck" in result.output
-    found = [(name.rpartition("/")[2], contestant, float(seconds)) for name, contestant, _, seconds, _ in commands]
-    assert found == [("Other", "mindroot", 60), ("Other", "spacy", 60), ("UD_Marathi-UFAL", "mindroot", 60)]
+    found = [(Path(each[0]).name, each[1], float(each[3]), Path(each[5])) for each in commands]
+    assert found == [
+        ("Other", "mindroot", 60, tmp_path / "models" / "Other-mindroot-0"),
+        ("Other", "spacy", 60, tmp_path / "models" / "Other-spacy-0"),
+        ("UD_Marathi-UFAL", "mindroot", 60, tmp_path / "models" / "Marathi-UFAL-mindroot-0"),
+    ]
+    commands.clear()
+    only = ("--contestants", "spacy", "--only", "Other", "--out", tmp_path)
+    command("compare", "--folder", treebanks, "--minutes", 1, "--runs", runs, *only)
+    assert [each[1] for each in commands] == ["spacy"]
+    result = command("compare", "--folder", treebanks, "--contestants", "stanza", "--runs", runs)
+    assert result.exit_code == 2 and "mindroot, spacy" in result.output
 
 
 # ---------------------------------------------------------------------------------------------------------------------

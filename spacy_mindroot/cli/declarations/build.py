@@ -1,0 +1,70 @@
+"""The arguments and options of `spacy mindroot build`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from . import options
+
+__all__ = ["build_cli"]
+
+
+def build_cli(
+    treebank: Path = typer.Argument(
+        ...,
+        metavar="TREEBANK",
+        help="Folder of CoNLL-U files, with `train`, `dev` and `test` in their names, as in UD; or one file. Without "
+        "such names, the sentences are divided: 80, 10 and 10 %",
+        exists=True,
+    ),
+    out: Path = typer.Argument(..., metavar="OUT", help="Folder for everything that is made", file_okay=False),
+    lang: str = options.language(
+        "Language of the pipeline; xx for any (default: as in the names of UD's files, such as "
+        "en_gum-ud-train.conllu; otherwise xx)",
+        default="",
+    ),
+    name: str = typer.Option(
+        "",
+        "--name",
+        "-n",
+        metavar="NAME",
+        help="Name of the package, without its language (default: the name of TREEBANK)",
+    ),
+    package_version: str = typer.Option("0.1.0", "--version", "-v", metavar="VERSION", help="Version of the package"),
+    description: str = typer.Option(
+        "", "--description", metavar="SENTENCE", help="One sentence (default: what it does)"
+    ),
+    author: str = typer.Option("", "--author", metavar="NAME", help="Author, for the package (default: none)"),
+    email: str = typer.Option("", "--email", metavar="ADDRESS", help="Address, for the package (default: none)"),
+    url: str = typer.Option("", "--url", metavar="URL", help="Where the data comes from (default: none)"),
+    licence: str = typer.Option(
+        "", "--license", metavar="NAME", help="Licence of the package (default: as in the README of a UD treebank)"
+    ),
+    optimize: str = options.optimize("What to optimize for, as for init-config", "-o"),
+    config: Path | None = options.training_config(
+        "Config to train with, made by init-config and changed (default: that of init-config, with all components "
+        "that TREEBANK has annotation for)"
+    ),
+    steps: int | None = typer.Option(
+        None, "--steps", "-s", metavar="N", min=1, help="Training steps (default: as in the config)"
+    ),
+    seed: int = options.seed("the training"),
+) -> None:
+    """Build an installable pipeline from a treebank: train, evaluate, and package it as a wheel.
+
+    The pipeline finds sentences, tags, parts of speech and features, lemmas and trees, as far as TREEBANK has them. It
+    is evaluated on the test set with gold tokens and from raw text, as `evaluate` does.
+
+    OUT gets the config, the trained pipeline, what it made of the test set (CoNLL-U), pipeline.json with all figures,
+    README.md (the model card) and dist/*.whl. Steps that are done are not repeated: run the same command again after
+    an interruption. Other data, settings or versions begin anew.
+
+    Needs the extra `build`.
+    """
+    from ...building.card import Description
+    from ..build import run
+
+    about = Description(name, package_version, description, author, email, url, licence)
+    run(treebank, out, about, lang, optimize, config, steps, seed)

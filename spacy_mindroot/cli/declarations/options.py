@@ -1,0 +1,149 @@
+"""Arguments and options that several commands have, each with what differs between them as its arguments."""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import Any
+
+import typer
+
+__all__ = [
+    "confidence",
+    "conllu_source",
+    "corpus",
+    "demoted_label",
+    "kbest",
+    "language",
+    "model",
+    "optimize",
+    "out_file",
+    "report",
+    "rules",
+    "seed",
+    "surface_tokens",
+    "training_config",
+]
+
+
+def model(text: str) -> Any:
+    """Return the argument MODEL, a pipeline by its folder or package."""
+    return typer.Argument(..., metavar="MODEL", help=text)
+
+
+def corpus(sentences: str, more: str = "", *, default: EllipsisType | None = ...) -> Any:
+    """Return the argument CORPUS, a file that `audit.corpus.read_corpus` can read.
+
+    sentences (str): The kind of sentences that it must have, as the help says it.
+    more (str): Further sentences of the help.
+    default (Optional[EllipsisType]): None if the argument can be left out.
+    """
+    text = f"{sentences}: a .spacy file, or a CoNLL-U file or folder{more and '. '}{more}"
+    return typer.Argument(default, metavar="CORPUS", help=text, exists=True)
+
+
+def conllu_source() -> Any:
+    """Return the argument IN of commands that read CoNLL-U only."""
+    return typer.Argument(
+        ..., metavar="IN", help="CoNLL-U file, a folder of them, or - for standard input", allow_dash=True
+    )
+
+
+def out_file(text: str, *, default: EllipsisType | None = None) -> Any:
+    """Return the option --out for a file or standard output. It is required if the default is an ellipsis."""
+    return typer.Option(default, "--out", "-o", metavar="FILE", help=text, dir_okay=False, allow_dash=True)
+
+
+def report(what: str, *, allow_dash: bool = True) -> Any:
+    """Return the option --report, a file of JSON lines."""
+    return typer.Option(
+        None,
+        "--report",
+        "-r",
+        metavar="FILE",
+        help=f"File to write {what} to, as JSON lines (default: none)",
+        dir_okay=False,
+        allow_dash=allow_dash,
+    )
+
+
+def surface_tokens(verb: str, source: str = "CoNLL-U") -> Any:
+    """Return the pair of options that chooses between multiword tokens and their words.
+
+    verb (str): What the command does with the tokens, such as "Parse".
+    source (str): Where the tokens are.
+    """
+    return typer.Option(
+        None,
+        "--surface-tokens/--words",
+        help=f"{verb} the multiword tokens of {source}, or the words in them (default: as the corpus reader in the "
+        "pipeline's config; words if it names none)",
+    )
+
+
+def rules(effect: str, more: str = "") -> Any:
+    """Return the option --rules, which `rules.to_rules` reads.
+
+    effect (str): What the command does with rules, as the help says it.
+    more (str): Further sentences of the help.
+    """
+    return typer.Option(
+        None,
+        "--rules",
+        metavar="RULES",
+        help=f"{effect}: ud, for the syntax of Universal Dependencies, or a JSON file of rules (default: none)"
+        f"{more and '. '}{more}",
+    )
+
+
+def demoted_label(words: str) -> Any:
+    """Return the option --demoted-label.
+
+    words (str): The words that get the label, as the help says it.
+    """
+    return typer.Option(
+        None,
+        "--demoted-label",
+        "-l",
+        metavar="LABEL",
+        help=f"Label for {words} (default: parataxis, or dep without UPOS)",
+    )
+
+
+def kbest(place: str = "") -> Any:
+    """Return the option --kbest.
+
+    place (str): Where the trees are written.
+    """
+    text = f"Number of best trees to write for each sentence{place and ', '}{place}"
+    return typer.Option(1, "--kbest", "-k", metavar="K", min=1, help=text)
+
+
+def confidence(what: str) -> Any:
+    """Return the option --confidence.
+
+    what (str): The probabilities that are written, as the help says it.
+    """
+    return typer.Option(False, "--confidence", "-c", help=f"Write {what}. The scores must be logarithms (default: off)")
+
+
+def language(text: str, *, default: str = "xx") -> Any:
+    """Return the option --lang, a language code of spaCy."""
+    return typer.Option(default, "--lang", "-l", metavar="CODE", help=text)
+
+
+def optimize(text: str, *flags: str, default: str = "accuracy") -> Any:
+    """Return the option --optimize.
+
+    flags (str): Short forms of the option.
+    """
+    return typer.Option(default, "--optimize", *flags, metavar="accuracy|efficiency", help=text)
+
+
+def seed(of: str) -> Any:
+    """Return the option --seed."""
+    return typer.Option(0, "--seed", metavar="N", min=0, help=f"Random seed of {of}")
+
+
+def training_config(text: str) -> Any:
+    """Return the option --config, a file with a training config."""
+    return typer.Option(None, "--config", "-c", metavar="FILE", help=text, exists=True, dir_okay=False)

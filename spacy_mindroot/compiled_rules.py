@@ -1,0 +1,141 @@
+"""Rules over numbered labels, as the search in the core takes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .rule_kinds import ROOT_POS, UNKNOWN_POS
+
+if TYPE_CHECKING:  # `rules` exports the names of this module
+    from .rules import Rules
+
+__all__ = ["CompiledRules", "compile_rules"]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledRules:
+    """Rules over numbered labels, for the core.
+
+    Rules about single arcs (direction, forbidden) become prices of labels by kind of dependent, kind of head and side.
+    For all others, labels that no rule distinguishes form a class.
+
+    Attributes
+    ----------
+    class_of : ndarray of int32, (labels,)
+        The class of each label.
+    n_classes : int
+        The number of classes.
+    prices : ndarray of float64, (dependent kinds, head kinds, 2, labels)
+        The price of each label, inf if it is forbidden; index 1 of the third axis is for heads to the right of the
+        dependent. A ROOT arc has index 0.
+    unique, planar : ndarrays of uint8, (rules, classes)
+        The classes that each rule covers.
+    leaf : ndarray of uint8, (2, rules, classes)
+        The classes that each rule covers, and those that it does not allow below.
+    other : ndarray of uint8, (planar rules,)
+        Whether the rule is about other arcs.
+    paired : ndarray of uint8, (planar rules,)
+        Whether the rule is hard, and so is one of the other kind for the same labels. Some arcs then clash whatever the
+        rest of the tree is.
+    unique_prices, leaf_prices, planar_prices : ndarrays of float64
+        The price of each rule.
+    """
+
+    labels: tuple[str, ...]
+    rules: Rules
+    class_of: npt.NDArray[np.int32]
+    n_classes: int
+    prices: npt.NDArray[np.float64]
+    unique: npt.NDArray[np.uint8]
+    leaf: npt.NDArray[np.uint8]
+    planar: npt.NDArray[np.uint8]
+    other: npt.NDArray[np.uint8]
+    paired: npt.NDArray[np.uint8]
+    unique_prices: npt.NDArray[np.float64]
+    leaf_prices: npt.NDArray[np.float64]
+    planar_prices: npt.NDArray[np.float64]
+    kinds: dict[str | None, int]
+    head_kinds: dict[str | None, int]
+
+    def dependent_kinds(self, pos: Sequence[str | None] | None, n: int) -> npt.NDArray[np.int32]:
+        """Return the kind of each token as a dependent, (n,)."""
+        if pos is None:
+            return np.zeros(n, dtype=np.int32)
+        return np.array([self.kinds.get(tag, 0 if tag in UNKNOWN_POS else 1) for tag in pos], dtype=np.int32)
+
+    def kinds_of_heads(self, pos: Sequence[str | None] | None, n: int) -> npt.NDArray[np.int32]:
+        """Return the kind of ROOT and of each token as a head, (n+1,)."""
+        root = self.head_kinds[ROOT_POS]
+        if pos is None:
+            return np.array([root, *[0] * n], dtype=np.int32)
+        known = [self.head_kinds.get(tag, 0 if tag in UNKNOWN_POS else 1) for tag in pos]
+        return np.array([root, *known], dtype=np.int32)
+
+
+@lru_cache(maxsize=64)
+def compile_rules(rules: Rules, labels: tuple[str, ...]) -> CompiledRules:
+    """Return the rules over labels that are numbered in this order. The last ones are cached."""
+    n_labels = len(labels)
+    rows = [
+        *([rule.covers(label) for label in labels] for rule in rules.unique),
+        *([rule.covers(label) for label in labels] for rule in rules.leaf),
+        *([not rule.allows(label) for label in labels] for rule in rules.leaf),
+        *([rule.covers(label) for label in labels] for rule in rules.planar),
+    ]
+    signatures: dict[tuple[bool, ...], int] = {}
+    columns = list(zip(*rows, strict=True)) if rows else [()] * n_labels
+    class_of = np.array([signatures.setdefault(column, len(signatures)) for column in columns], dtype=np.int32)
+    table = np.array(list(signatures), dtype=np.uint8).reshape(len(signatures), len(rows)).T
+    u, f = len(rules.unique), len(rules.leaf)
+
+    # Kind 0 is an unknown part of speech, and kind 1 is any that no rule names.
+    named = sorted({tag for rule in rules.forbidden for tag in (*rule.pos, *rule.pos_not)})
+    named_heads = sorted({ROOT_POS, *(tag for rule in rules.forbidden for tag in (*rule.head_pos, *rule.head_pos_not))})
+    kinds: dict[str | None, int] = {tag: k for k, tag in enumerate(named, 2)}
+    head_kinds: dict[str | None, int] = {tag: k for k, tag in enumerate(named_heads, 2)}
+    prices = np.zeros((len(kinds) + 2, len(head_kinds) + 2, 2, n_labels))
+    tags = [None, "\0", *named]  # no part of speech is "\0"
+    head_tags = [None, "\0", *named_heads]
+    for rule in rules.forbidden:
+        covered = [k for k, label in enumerate(labels) if rule.covers(label)]
+        own = [k for k, tag in enumerate(tags) if rule.matches_pos(tag)]
+        heads = [k for k, tag in enumerate(head_tags) if rule.matches_head_pos(tag)]
+        prices[np.ix_(own, heads, [0, 1], covered)] += rule.price
+    from_tokens = [k for k, tag in enumerate(head_tags) if tag != ROOT_POS]
+    for way in rules.direction:
+        covered = [k for k, label in enumerate(labels) if way.covers(label)]
+        prices[np.ix_(range(len(tags)), from_tokens, [1 if way.side == "right" else 0], covered)] += way.price
+    planar = np.ascontiguousarray(table[u + 2 * f :])
+    hard = [
+        (rule.which, tuple(row))
+        for rule, row in zip(rules.planar, planar.tolist(), strict=True)
+        if rule.price == math.inf
+    ]
+    paired = [
+        {("own", tuple(row)), ("other", tuple(row))} <= {*hard} and rule.price == math.inf
+        for rule, row in zip(rules.planar, planar.tolist(), strict=True)
+    ]
+    return CompiledRules(
+        labels=labels,
+        rules=rules,
+        class_of=class_of,
+        n_classes=len(signatures),
+        prices=prices,
+        unique=np.ascontiguousarray(table[:u]),
+        leaf=np.ascontiguousarray(table[u : u + 2 * f].reshape(2, f, len(signatures))),
+        planar=planar,
+        other=np.array([rule.which == "other" for rule in rules.planar], dtype=np.uint8),
+        paired=np.array(paired, dtype=np.uint8),
+        unique_prices=np.array([rule.price for rule in rules.unique], dtype=np.float64),
+        leaf_prices=np.array([rule.price for rule in rules.leaf], dtype=np.float64),
+        planar_prices=np.array([rule.price for rule in rules.planar], dtype=np.float64),
+        kinds=kinds,
+        head_kinds=head_kinds,
+    )
