@@ -157,15 +157,13 @@ def _with_results(sentences: list[Sentence], parsed: list[ParsedSentence]) -> by
     for sentence in sentences:
         end = start + len(sentence)
         found = next((results[token] for token in range(start, end) if token in results), None)
-        if found is not None:
-            _add_results(sentence, found, start)
-        written.append(sentence.to_bytes())
+        written.append(sentence.to_bytes() if found is None else _with_result(sentence, found, start))
         start = end
     return b"".join(written)
 
 
-def _add_results(sentence: Sentence, found: ParsedSentence, start: int) -> None:
-    """Write what is known of a tree and its heads. `start` is the first token of the sentence in its Doc."""
+def _with_result(sentence: Sentence, found: ParsedSentence, start: int) -> bytes:
+    """Return a sentence with what is known of its tree. `start` is its first token in the Doc."""
     for token, added in zip(found.tokens, found.misc(), strict=False):
         number = sentence.line_of(token - start + 1) - sentence.line
         line = sentence.lines[number]
@@ -176,7 +174,8 @@ def _add_results(sentence: Sentence, found: ParsedSentence, start: int) -> None:
         row[MISC] = joined + end
     first = next((k for k, line in enumerate(sentence.lines) if not line.startswith(b"#")), 0)
     ending = b"\r\n" if sentence.lines[first].endswith(b"\r\n") else b"\n"
-    sentence.lines[first:first] = [comment.encode() + ending for comment in found.comments()]
+    comments = [comment.encode() + ending for comment in found.comments()]
+    return b"".join([*sentence.lines[:first], *comments, *sentence.lines[first:]])
 
 
 class JsonWriter(Writer):

@@ -209,9 +209,14 @@ def test_conllu_with_probabilities(words_model):
 
 def test_docs_with_conllu_of_their_own_get_probabilities(words_model):
     """The same bytes as from the CoNLL-U itself; a Doc may have several sentences."""
-    pieces = [*read_pieces(io.BytesIO(FULL.encode()), "x"), *read_pieces(io.BytesIO(FULL.encode()), "x")]
-    wanted, _ = write("conllu", [Document("x", sentence=p) for p in pieces], words_model, confidence=True, kbest=2)
-    data, _ = write("spacy", [Document("x", sentence=p) for p in pieces], words_model, confidence=True, kbest=2)
+    both = {"confidence": True, "kbest": 2}
+    text = (FULL + FULL).encode()
+    wanted, data = (
+        write(
+            kind, [Document("x", sentence=piece) for piece in read_pieces(io.BytesIO(text), "x")], words_model, **both
+        )[0]
+        for kind in ("conllu", "spacy")
+    )
     docs = list(DocBin(store_user_data=True).from_bytes(data).get_docs(spacy.blank("en").vocab))
     assert docs[0]._.conllu and docs[0].user_data.keys() == docs[1].user_data.keys()
     file = io.BytesIO()
@@ -221,8 +226,8 @@ def test_docs_with_conllu_of_their_own_get_probabilities(words_model):
     assert file.getvalue() == wanted and wanted.count(b"HeadProb=") == 12
 
     sentences = [sentence for doc in docs for sentence in updated_sentences(doc)]
-    both = [ParsedSentence(range(k, k + 6), [], -1.5, 2.0, [], [k / 100] * 6, [0.5] * 6) for k in (0, 6)]
-    (one, two) = read_pieces(io.BytesIO(_with_results(sentences, both)), "x")
+    parsed = [ParsedSentence(range(k, k + 6), [], -1.5, 2.0, [], [k / 100] * 6, [0.5] * 6) for k in (0, 6)]
+    (one, two) = read_pieces(io.BytesIO(_with_results(sentences, parsed)), "x")
     assert [piece.column(9)[5].split("|")[:2] for piece in (one, two)] == [
         ["HeadEntropy=0.5000", "HeadProb=0.0000"],
         ["HeadEntropy=0.5000", "HeadProb=0.0600"],
