@@ -238,9 +238,13 @@ QUICK = ["--training.max_steps", 12, "--training.eval_frequency", 6]
 
 @pytest.mark.parametrize("extras", ["", "all"])
 def test_from_config_to_parsed_text(corpus, tmp_path, extras):
-    """debug, init labels, train, evaluate and use, as a person would."""
+    """debug, init labels, train, evaluate and use, as a person would; without extras, training alone."""
     init_config(tmp_path / "config.cfg", "--lang", "en", "--pipeline", extras)
     paths = ["--paths.train", corpus / "train.spacy", "--paths.dev", corpus / "dev.spacy"]
+    if not extras:
+        run("train", "config.cfg", "--output", "model", *paths, *QUICK, cwd=tmp_path)
+        check_trees(spacy.load(tmp_path / "model" / "model-last"))
+        return
     run("debug", "config", "config.cfg", *paths, cwd=tmp_path)
     checked = run("debug", "data", "config.cfg", *paths, cwd=tmp_path, check=False)  # it finds the treebank too small
     assert "Pipeline can be initialized with data" in checked and "Traceback" not in checked
@@ -264,7 +268,11 @@ def test_from_config_to_parsed_text(corpus, tmp_path, extras):
     )
     assert "LAS" in evaluated
 
-    nlp = spacy.load(tmp_path / "model" / "model-last")
+    doc = check_trees(spacy.load(tmp_path / "model" / "model-last"))
+    assert all(t.pos_ and t.tag_ and t.lemma_ for t in doc)
+
+
+def check_trees(nlp):
     doc = nlp("The gardener waters the roses. Anna baked bread.")
     assert all(sum(t.head == t for t in s) == 1 for s in doc.sents)
-    assert not extras or all(t.pos_ and t.tag_ and t.lemma_ for t in doc)
+    return doc
