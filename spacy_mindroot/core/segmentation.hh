@@ -34,9 +34,9 @@ struct Window {
 struct Segmentation {
     Fault fault;
     bool found = false;
-    double value = FORBIDDEN;          // the score of the division
-    double loss = 0;                   // what skipping unlikely places can have cost, at most
-    std::int64_t trees = 0;            // the number of trees that were computed
+    double value = FORBIDDEN;           // the score of the division
+    double loss = 0;                    // what skipping unlikely places can have cost, at most
+    std::int64_t trees = 0;             // the number of trees that were computed
     std::vector<std::int32_t> lengths;  // tokens of each sentence
     std::vector<std::int32_t> heads;    // within each sentence, 0 = ROOT
 };
@@ -98,9 +98,9 @@ private:
 
     // The bound on the tree of the tokens from some first one on, which is extended to the left.
     struct Bound {
-        double sum = 0, size = 0;   // of the best heads other than ROOT; the sum of absolute values
-        double gain = FORBIDDEN;    // for the token that has ROOT as its head
-        int only_roots = 0;         // tokens that have no other head
+        double sum = 0, size = 0;  // of the best heads other than ROOT; the sum of absolute values
+        double gain = FORBIDDEN;   // for the token that has ROOT as its head
+        int only_roots = 0;        // tokens that have no other head
         double only_root = FORBIDDEN;
 
         void add(double other, double root, bool by_partition) {
@@ -123,7 +123,9 @@ private:
         }
     };
 
-    bool is_certain(int token) const { return token > 0 && token < n_ && starts_[token] > 0 && std::isinf(starts_[token]); }
+    bool is_certain(int token) const {
+        return token > 0 && token < n_ && starts_[token] > 0 && std::isinf(starts_[token]);
+    }
     double evidence(int token) const { return token == 0 || is_certain(token) ? 0 : starts_[token]; }
 
     // Finds the best heads of each token other than ROOT, for the bounds.
@@ -144,7 +146,8 @@ private:
             double best = FORBIDDEN, sum = 0;
             for (int head = first; head < last; ++head) {
                 if (head == token) continue;
-                if (!(heads[head] <= std::numeric_limits<T>::max())) return {FaultKind::not_finite, token + 1, head + 1};
+                if (!(heads[head] <= std::numeric_limits<T>::max()))
+                    return {FaultKind::not_finite, token + 1, head + 1};
                 best = std::max<double>(best, heads[head]);
             }
             if (limits_.by_partition && best != FORBIDDEN) {
