@@ -27,7 +27,7 @@ from spacy_mindroot.audit.cross_validation import find_documents, split_document
 from spacy_mindroot.audit.suspicion import cross_validated, order_suspects
 from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.conllu import Sentence, sentence_to_doc
-from spacy_mindroot.conllu.sentence import DEPREL, HEAD, UPOS
+from spacy_mindroot.conllu.columns import DEPREL, HEAD, UPOS
 from spacy_mindroot.inference import marginals_batch
 from spacy_mindroot.labels import UD_ROOT
 

@@ -23,8 +23,8 @@ from ..audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, 
 from ..audit.valid import SCORE_HEADER as RULE_HEADER
 from ..audit.valid import VIOLATION_HEADER, RuleAudit, RuleTally, ValidSentence, audit_rules
 from ..conllu import format_sentence
+from ..conllu.columns import DEPREL, HEAD
 from ..conllu.repair import pos_of_sentence
-from ..conllu.sentence import DEPREL, HEAD
 from ..errors import CorpusError
 from ..pipeline.mind_root import MindRoot
 from ..rules import to_rules
