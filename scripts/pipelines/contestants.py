@@ -1,5 +1,7 @@
 """The contestants of the scoreboard: pipelines with our parser and with spaCy's own, trained for the same time.
 
+A third one, `related`, is ours with related treebanks mixed in.
+
 Both read the same passages of several sentences, with gold words, and both use the faster matrix products.
 """
 
@@ -16,12 +18,14 @@ from spacy.training.initialize import init_nlp
 from thinc.api import Config, registry
 
 from benchmarks.budget import Budgeted, train_within
+from spacy_mindroot.building.related import Mixture
 from spacy_mindroot.building.treebank import Treebank, spacy_language
 from spacy_mindroot.cli.init_config import make_config
 
-__all__ = ["CONTESTANTS", "config_for", "train_for"]
+__all__ = ["CONTESTANTS", "RELATED", "config_for", "train_for"]
 
 CONTESTANTS = ("mindroot", "spacy")
+RELATED = "related"
 
 
 @registry.schedules("scripts.budget_linear.v1")
@@ -37,16 +41,22 @@ def budget_linear(
         yield initial_rate * (rise if share < warmup else max(end_factor, (1 - share) / (1 - warmup)))
 
 
-def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int) -> Config:
+def config_for(
+    contestant: str, treebank: Treebank, *, seconds: float, seed: int, mixture: Mixture | None = None
+) -> Config:
     """Return the config of a contestant.
 
     contestant (str): "mindroot": `init-config --pipeline ... --sentences N` as it is, with the learning rate spread
-        over the budget. "spacy": `spacy init config -o efficiency`, with spaCy's own parser, which finds sentences.
+        over the budget. "related": the same, trained on a mixture. "spacy": `spacy init config -o efficiency`, with
+        spaCy's own parser, which finds sentences.
+    mixture (Optional[Mixture]): The treebank with related ones.
     """
     lang = spacy_language(treebank.language)
     components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
+    if mixture is not None:
+        sentences += mixture.sentences
     ours = Config().from_str(make_config(lang, "accuracy", components, None, sentences=sentences), interpolate=False)
-    if contestant == "mindroot":
+    if contestant != "spacy":
         config = ours
         rate = config["training"]["optimizer"]["learn_rate"]
         warmup = rate["warmup_steps"] / rate["total_steps"]
@@ -62,12 +72,15 @@ def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int
         )
         config["corpora"] = ours["corpora"]
         config["nlp"]["after_pipeline_creation"] = ours["nlp"]["after_pipeline_creation"]
+        if "tagger" in config["components"]:
+            config["components"]["tagger"]["neg_prefix"] = ours["components"]["tagger"]["neg_prefix"]
         if treebank.file("dev") is None:
             config["components"]["parser"]["min_action_freq"] = 1  # tiny treebanks have few arcs of each label
     overrides = {
         "paths.train": str(treebank.file("train")),
         "paths.dev": str(treebank.file("dev") or treebank.file("train")),
         "system.seed": seed,
+        **(mixture.overrides(config) if mixture is not None else {}),
     }
     return util.load_config_from_str(config.to_str(), overrides=overrides, interpolate=False)
 

@@ -18,21 +18,8 @@ from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.extensions import describe, read_extension, write_extension
 from ..pipeline.reading import sentence_bounds
 from ..trees import MISSING, find_cycles, shown_cycle
-from .columns import CONLLU, Columns
-from .sentence import (
-    DEPREL,
-    FEATS,
-    FORM,
-    HEAD,
-    LEMMA,
-    MISC,
-    UPOS,
-    XPOS,
-    Sentence,
-    clean_form,
-    columns_named,
-    format_rows,
-)
+from .columns import CONLLU, DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Columns
+from .sentence import Sentence, clean_form, columns_named, format_rows
 
 __all__ = [
     "doc_rows",

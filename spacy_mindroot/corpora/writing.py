@@ -13,9 +13,10 @@ import numpy as np
 from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc, DocBin
 
+from ..conllu.columns import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
 from ..conllu.docs import rows_text, updated_sentences, write_predicted
 from ..conllu.files import gzipped
-from ..conllu.sentence import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, format_rows
+from ..conllu.sentence import Sentence, format_rows
 from ..pipeline.extensions import read_extension, write_extension
 from ..pipeline.reading import sentence_bounds
 from .reading import Document

@@ -12,10 +12,11 @@ from spacy import util
 from spacy.cli import app
 from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from typer.testing import CliRunner
 
-from spacy_mindroot.cli.init_config import size_for
+from spacy_mindroot.cli.init_config import make_config, size_for
 
 runner = CliRunner()
 
@@ -72,6 +73,24 @@ def test_the_configs_of_the_project_are_what_the_command_makes(checkout):
         text = path.read_text("utf8")
         command = re.search(r"^# Made by: spacy mindroot init-config (.*)$", text, flags=re.M).group(1)
         assert init_config(*shlex.split(command)).stdout == text, path
+
+
+def test_words_bypass_the_bilstm_if_there_is_more_to_learn_than_trees():
+    for pipeline, expected in ((("--pipeline", "senter"), False), (("--pipeline", "all"), True), ((), False)):
+        config = util.load_config_from_str(init_config(*pipeline).stdout)
+        assert config["components"]["tok2vec"]["model"]["encode"]["residual"] is expected
+
+
+def test_exclamation_marks_are_tags_like_others():
+    """A tag that is the tagger's `neg_prefix` and nothing else can't be trained on."""
+    config = util.load_config_from_str(make_config("xx", "efficiency", ["senter", "tagger"], None))
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("tagger", config={"neg_prefix": config["components"]["tagger"]["neg_prefix"]})
+    example = Example(nlp.make_doc("Go !"), Doc(nlp.vocab, ["Go", "!"], tags=["V", "!"]))
+    optimizer = nlp.initialize(lambda: [example])
+    for _ in range(20):
+        nlp.update([example], sgd=optimizer)
+    assert [token.tag_ for token in nlp("Go !")] == ["V", "!"]
 
 
 def test_sizes_and_schedules_suit_the_data():

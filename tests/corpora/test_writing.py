@@ -44,7 +44,7 @@ def write(kind, documents, model, **settings):
 
 @pytest.fixture(scope="module")
 def written(model):
-    """What each format has of the documents, with everything that can be written."""
+    """Each format, with everything that can be written of a document."""
     return {kind: write(kind, DOCUMENTS, model, confidence=True, kbest=2)[0] for kind in OUTPUT_FORMATS}
 
 
