@@ -60,8 +60,8 @@ class Mixture:
         """Return the settings of a config that change for training on the mixture, by their names with dots.
 
         The passages of `spacy-mindroot.PassageCorpus.v1` are made of the mixture once, since it has the copies already.
-        The tokenizer learns the words of the treebank alone. There is no calibration by cross-validation, since copies of
-        a sentence would be in several parts.
+        The tokenizer learns the words of the treebank alone. There is no calibration by cross-validation, since copies
+        of a sentence would be in several parts.
         """
         changed: dict[str, Any] = {"paths.train": str(self.file)}
         if config["corpora"]["train"].get("@readers") == "spacy-mindroot.PassageCorpus.v1":
