@@ -47,7 +47,8 @@ def score_text(nlp: spacy.language.Language, text: str) -> ScoredSentence:
 
 def picture(words: list[str], above: DrawnTree, below: DrawnTree, captions: tuple[str, str]) -> str:
     """Return an SVG document with one tree above the words and one below, each with a caption in its colour."""
-    marked = [token for token, (one, other) in enumerate(zip(above.heads, below.heads, strict=True), 1) if one != other]
+    arcs = (zip(tree.heads, tree.labels, strict=True) for tree in (above, below))
+    marked = [token for token, (one, other) in enumerate(zip(*arcs, strict=True), 1) if one != other]
     trees = draw_trees(words, above, below, marked=marked)
     width, height = (int(re.search(rf'{side}="(\d+)"', trees)[1]) for side in ("width", "height"))
     full_width = max(width, CHARACTER * max(map(len, captions))) + 2 * MARGIN

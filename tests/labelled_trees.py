@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -81,6 +82,67 @@ def best_by_exhaustion(arcs, scores, labels, rules, pos, *, projective=False):
         if not (projective and _crosses(heads)):
             best = max(best, weight - rules.penalty(heads, [labels[k] for k in choices[choice]], pos))
     return best
+
+
+def weights_of_all_labelled_trees(arcs, scores, labels, rules, pos):
+    """Return the weight of every labelled tree less the prices of its violations, (trees, choices of labels).
+
+    Tables instead of the tests of `Rules`, so that many problems can be checked.
+    """
+    n = len(arcs)
+    trees, choices, crossing = _all_labelled_trees(n, len(labels))
+    tokens = np.arange(n)
+    tags = [None] * n if pos is None else pos
+    single = scores + arcs[:, :, None]  # the scores of arcs with a label
+    for rule in (*rules.forbidden, *rules.direction):
+        for token, head, k in product(range(n), range(n + 1), range(len(labels))):
+            if head != token + 1 and rule.covers(labels[k]) and _matches(rule, token, head, tags):
+                single[token, head, k] -= rule.price
+    weights = single[tokens, trees[:, None], choices[None]].sum(axis=2)
+    for rule in rules.unique:
+        below = _covered(rule, labels)[choices]
+        for head in range(n + 1):
+            count = (trees == head).astype(int) @ below.T.astype(int)
+            weights -= _cost(rule.price, np.maximum(count - 1, 0))
+    for rule in rules.leaf:
+        covered = np.column_stack([np.zeros(len(choices), dtype=bool), _covered(rule, labels)[choices]])
+        wrong = np.array([not rule.allows(label) for label in labels])[choices]
+        for token in tokens:
+            count = covered[:, trees[:, token]].T & wrong[None, :, token]
+            weights -= _cost(rule.price, count)
+    for rule in rules.planar:
+        count = crossing[rule.which].astype(int) @ _covered(rule, labels)[choices].T.astype(int)
+        weights -= _cost(rule.price, count)
+    return weights
+
+
+@lru_cache
+def _all_labelled_trees(n, n_labels):
+    """Return all single-rooted trees, all choices of labels, and which tokens cross in a tree, by kind of the rule."""
+    trees, single = all_trees(n)
+    trees = trees[single]
+    choices = np.array(list(product(range(n_labels), repeat=n)))
+    crossing = {}
+    for which in ("own", "other"):
+        rules = Rules(planar=[Planar(("x",), which=which)])
+        found = [[violation.token - 1 for violation in rules.violations(heads, ["x"] * n)] for heads in trees]
+        crossing[which] = np.array([[token in own for token in range(n)] for own in found])
+    return trees, choices, crossing
+
+
+def _covered(rule, labels):
+    return np.array([rule.covers(label) for label in labels])
+
+
+def _cost(price, count):
+    """Return price * count, where none of a hard rule costs nothing."""
+    return np.where(count > 0, price, 0.0) * np.where(count > 0, count, 1)
+
+
+def _matches(rule, token, head, tags):
+    if isinstance(rule, Direction):
+        return head != 0 and (head < token + 1) != (rule.side == "right")
+    return rule.matches_pos(tags[token]) and rule.matches_head_pos(tags[head - 1] if head else "ROOT")
 
 
 def _crosses(heads):

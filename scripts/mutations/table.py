@@ -21,6 +21,8 @@ class Mutation(NamedTuple):
 
     @property
     def extension(self) -> str:
+        if self.header == "rules":
+            return "_rules"
         return EXTENSIONS[self.header in ("numbers", "matrix_tree", "sampling", "inside_outside")]
 
     def mutated(self) -> str:
@@ -570,7 +572,12 @@ MUTATIONS = [
     Mutation("confidence", "0 : 1.0 / n;", "0 : 1.0 / (n + 1);", "all trees alike: the share of an arc"),
     Mutation("confidence", "(n - 1) * std::log(double(n))", "n * std::log(double(n))", "all trees alike: their number"),
     Mutation("confidence", "std::log1p(-mixture.lapse) + logprob", "logprob", "the lapse adds probability"),
-    Mutation("confidence", "    if (all_allowed) return", "    return", "all trees alike: forbidden arcs count"),
+    Mutation(
+        "confidence", "all_allowed && !projective) return", "!projective) return", "all trees alike: forbidden arcs"
+    ),
+    Mutation(
+        "confidence", "all_allowed && !projective) return", "all_allowed) return", "all trees alike: crossing arcs"
+    ),
     # inside_outside.hh
     Mutation("inside_outside", "of_arc[at(i, j)] + of_arc[at(j, i)]", "of_arc[at(i, j)]", "arcs to the left are lost"),
     Mutation("inside_outside", "return greatest + std::log(sum);", "return std::log(sum);", "sums lack their greatest"),
@@ -624,4 +631,77 @@ MUTATIONS = [
         "only time is lost",
     ),
     Mutation("sampling", "(engine_() >> 11) * 0x1p-53", "(engine_() >> 12) * 0x1p-53", "numbers in [0, 0.5)"),
+    # rules.hh
+    Mutation(
+        "rules",
+        "if (found && !(loss > crossing_loss_)) continue;",
+        "if (found && !(loss < crossing_loss_)) continue;",
+        "crossing arcs: the easiest one divides the node",
+    ),
+    Mutation(
+        "rules",
+        "if (common < applied_.size()) undo(applied_[common].before);",
+        "if (common < applied_.size()) applied_.resize(common);",
+        "edits of another branch stay",
+    ),
+    Mutation(
+        "rules",
+        "best_changes |= k == best;",
+        "best_changes |= false;",
+        "the best label of an arc stays the best when it is forbidden",
+    ),
+    Mutation(
+        "rules",
+        "pricing = std::max<std::uint8_t>(pricing, masked);",
+        "pricing = masked;",
+        "an arc with forbidden and priced labels: prices are dropped",
+    ),
+    Mutation(
+        "rules",
+        "if (value > values[where]) values[where] = value, names[where] = k;",
+        "if (value >= values[where]) values[where] = value, names[where] = k;",
+        "the last of equal labels of a class",
+    ),
+    Mutation(
+        "rules",
+        "suspects_.unique |= unique & (seen_[head] |",
+        "suspects_.unique |= unique & ~(seen_[head] |",
+        "unique: the first dependent is suspected, not the second",
+    ),
+    Mutation(
+        "rules",
+        "if (head != 0) suspects_.leaf |=",
+        "if (head > 1) suspects_.leaf |=",
+        "leaf: dependents of the first token are not tested",
+    ),
+    Mutation(
+        "rules",
+        "suspects_.planar |= prepared_->planar[own];",
+        "suspects_.planar = prepared_->planar[own];",
+        "planar: only the last token counts",
+    ),
+    Mutation(
+        "rules",
+        "if (!(best[k] <= arcs_[cells[k]])) return false;",
+        "if (best[k] > arcs_[cells[k]] + 1) return false;",
+        "labels on demand: scores above 0 are let through",
+    ),
+    Mutation(
+        "rules",
+        "if (!(others + rest_[token] >= least)) continue;",
+        "if (!(others + rest_[token] > least + 1)) continue;",
+        "labels on demand: arcs that could be in a better tree are left out",
+    ),
+    Mutation(
+        "rules",
+        "if (arcs_[cell] > FORBIDDEN && others + arcs_[cell] >= least)",
+        "if (arcs_[cell] > FORBIDDEN && others + arcs_[cell] >= least + 1)",
+        "labels on demand: further arcs are left out",
+    ),
+    Mutation(
+        "rules",
+        "for (int token = 0; token < n_; ++token) bound += most[token] = std::max(most[token], rest_[token]);",
+        "for (int token = 0; token < n_; ++token) bound += most[token];",
+        "labels on demand: the bound leaves out arcs that are not scored",
+    ),
 ]

@@ -72,6 +72,8 @@ def config_for(
         )
         config["corpora"] = ours["corpora"]
         config["nlp"]["after_pipeline_creation"] = ours["nlp"]["after_pipeline_creation"]
+        if "tagger" in config["components"]:
+            config["components"]["tagger"]["neg_prefix"] = ours["components"]["tagger"]["neg_prefix"]
         if treebank.file("dev") is None:
             config["components"]["parser"]["min_action_freq"] = 1  # tiny treebanks have few arcs of each label
     overrides = {

@@ -145,8 +145,9 @@ class LabelScores:
         """
         start, n = int(self._starts[sentence]), int(self._batch.lengths[sentence])
         output = np.empty((len(heads), self._distance.shape[1] + 1), dtype=np.float32)
+        arcs = np.ascontiguousarray(dependents), np.ascontiguousarray(heads)
         _layers.label_log_probs(
-            dependents, heads, self._queries(start, n), self._heads[start : start + n], self._distance, EDGES, output
+            *arcs, self._queries(start, n), self._heads[start : start + n], self._distance, EDGES, output
         )
         return output
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..conllu import Sentence, conllu_files, read_conllu
-from ..conllu.sentence import DEPREL, FEATS, LEMMA, XPOS
+from ..conllu.columns import DEPREL, FEATS, LEMMA, XPOS
 from ..errors import CorpusError
 from .treebank import Treebank, checked_sentences, licence_of, part_of
 

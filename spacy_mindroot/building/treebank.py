@@ -14,8 +14,7 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
-from ..conllu.columns import CONLLU
-from ..conllu.sentence import FEATS, LEMMA, UPOS, XPOS
+from ..conllu.columns import CONLLU, FEATS, LEMMA, UPOS, XPOS
 from ..errors import ConlluError, CorpusError
 
 __all__ = [
@@ -149,14 +148,24 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
 
 
 def spacy_language(code: str) -> str:
-    """Return a language code if spaCy has the language, or `xx`, which stands for any."""
+    """Return a language code if spaCy has the language, or `xx`, which stands for any.
+
+    RAISES (CorpusError): If spaCy's tokenizer for the language needs a package that is not installed.
+    """
     try:
-        if code.isidentifier():
-            get_lang_class(code)
-            return code
+        language = get_lang_class(code) if code.isidentifier() else None
     except ImportError:
-        pass
-    return _ANY_LANGUAGE
+        language = None
+    if language is None:
+        return _ANY_LANGUAGE
+    try:
+        language()
+    except ImportError as error:
+        raise CorpusError(
+            f"spaCy's tokenizer for the language {code!r} can't be loaded: {error}\nInstall what it needs, or build "
+            f"with another tokenizer: --lang {_ANY_LANGUAGE} has one for any language."
+        ) from error
+    return code
 
 
 def part_of(path: Path) -> str:

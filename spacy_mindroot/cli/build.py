@@ -88,10 +88,7 @@ def build(
     load_script()
     about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
     check_name(about.name)
-    if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
-        raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
-    if source.resolve() in out.resolve().parents:
-        raise PathsError(f"OUT is {out}, in the folder of the treebank, where it would count as data. Choose another.")
+    _check_folders(source, out)
     treebank = prepare_treebank(source, out / "corpus")
     mixture = mix_treebanks(treebank, related) if related else None
     code = lang or spacy_language(treebank.language)
@@ -126,18 +123,7 @@ def build(
     )
     best = training / trained["best"]
     part = next((part for part in ("test", "dev") if part in treebank.parts), None)
-    scores: dict[str, Any] = {}
-    speed = 0
-    if part is not None:
-        gold = list(read_conllu(out / "corpus" / f"{part}.conllu"))
-        for name, raw in (("gold tokens", False), ("raw text", True)):
-            output = out / f"{name.replace(' ', '-')}.conllu"
-            found, _ = _step(chain, name, partial(_evaluation, best, gold, raw, output, show), needs=output)
-            if "error" not in found:
-                scores[name] = found
-        if "raw text" in scores:
-            measure = partial(words_per_cpu_second, load_pipeline(str(best)), gold)
-            speed, _ = _step(chain, "words per CPU second", measure)
+    scores, speed = ({}, 0) if part is None else _evaluate(chain, best, out, part, show)
     megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
 
     def package() -> dict[str, Any]:
@@ -165,10 +151,36 @@ def build(
     return chain.results | {"evaluated_on": part, "out": str(out)}
 
 
+def _check_folders(source: Path, out: Path) -> None:
+    if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
+        raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
+    if source.resolve() in out.resolve().parents:
+        raise PathsError(f"OUT is {out}, in the folder of the treebank, where it would count as data. Choose another.")
+
+
 def _step(chain: Steps, name: str, make: Callable[[], Any], needs: Path | None = None) -> tuple[Any, bool]:
     result, is_new = chain.run(name, make, needs=needs)
     msg.text(f"{name}: {'done' if is_new else 'was done before'}")
     return result, is_new
+
+
+def _evaluate(chain: Steps, best: Path, out: Path, part: str, show: bool) -> tuple[dict[str, Any], int]:
+    """Return the evaluations of a pipeline from gold tokens and from raw text, and its words per CPU second.
+
+    An evaluation that failed is left out. Without one of raw text, the speed is 0.
+    """
+    scores: dict[str, Any] = {}
+    speed = 0
+    gold = list(read_conllu(out / "corpus" / f"{part}.conllu"))
+    for name, raw in (("gold tokens", False), ("raw text", True)):
+        output = out / f"{name.replace(' ', '-')}.conllu"
+        found, _ = _step(chain, name, partial(_evaluation, best, gold, raw, output, show), needs=output)
+        if "error" not in found:
+            scores[name] = found
+    if "raw text" in scores:
+        measure = partial(words_per_cpu_second, load_pipeline(str(best)), gold)
+        speed, _ = _step(chain, "words per CPU second", measure)
+    return scores, speed
 
 
 def _evaluation(best: Path, gold: list[Sentence], raw: bool, output: Path, show: bool) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ..errors import ConlluError
 from ..repair import looks_zero_based
 from ..rules import Rules, to_rules
 from .files import PathsError, check_label, errors_as_messages, opened_to_read, outputs, printable
-from .rewriting import Progress, made_folders, opened_conllu, refuse_lost_files, rewritten, shown_name
+from .rewriting import Progress, made_folders, opened_conllu, refuse_lost_files, rewritten, shown_name, violations_table
 
 __all__ = ["Counts", "run"]
 
@@ -56,11 +56,7 @@ class Counts:
 
     def rules_table(self) -> str:
         """Return the violations of each rule, before and after."""
-        rows = [
-            (name, f"{count:,}", f"{self.broken_after[name]:,}") for name, count in self.broken_before.most_common()
-        ]
-        rows.append(("all", f"{self.broken_before.total():,}", f"{self.broken_after.total():,}"))
-        return str(table(rows, header=("Violations of rules", "before", "after"), aligns=("l", "r", "r"), max_col=60))
+        return violations_table(self.broken_before, self.broken_after)
 
     def table(self) -> str:
         """Return the counts, one per line."""

@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
 from tqdm import tqdm
+from wasabi import table
 
 from ..conllu import Sentence
 from ..conllu.files import gzipped, is_gzip
 from .files import Opened, PathsError, printable
 
-__all__ = ["Progress", "made_folders", "opened_conllu", "refuse_lost_files", "rewritten", "shown_name"]
+__all__ = [
+    "Progress",
+    "made_folders",
+    "opened_conllu",
+    "refuse_lost_files",
+    "rewritten",
+    "shown_name",
+    "violations_table",
+]
 
 _STEP = 1 << 20  # bytes between two updates of a progress bar
 
 Piece = TypeVar("Piece", Sentence, list[Sentence])
+
+
+def violations_table(before: Counter[str], after: Counter[str]) -> str:
+    """Return the violations of each rule before and after, the most frequent first, and their sum."""
+    names = sorted(before | after, key=lambda name: -before[name])
+    rows = [(name, f"{before[name]:,}", f"{after[name]:,}") for name in names]
+    rows.append(("all", f"{before.total():,}", f"{after.total():,}"))
+    return str(table(rows, header=("Violations of rules", "before", "after"), aligns=("l", "r", "r"), max_col=60))
 
 
 def shown_name(path: Path) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,23 +13,30 @@ import typer
 from wasabi import table
 
 from ..conllu import read_pieces, vote_sentence
+from ..conllu.repair import pos_of_sentence
 from ..conllu.vote import in_step
 from ..errors import VoteError
 from ..rules import Rules, to_rules
 from .files import check_label, errors_as_messages, opened_to_read, outputs, refuse_same_files
-from .rewriting import Progress, opened_conllu, rewritten, shown_name
+from .rewriting import Progress, opened_conllu, rewritten, shown_name, violations_table
 
 __all__ = ["Counts", "run", "vote_files"]
 
 
 @dataclass
 class Counts:
-    """The numbers of sentences and words, and how many of them are the same in all files."""
+    """The numbers of sentences and words, and how many of them are the same in all files.
+
+    broken_before, broken_after (Counter): Violations of each rule, if there are rules. Those before are counted in the
+        trees that would win without rules.
+    """
 
     sentences: int = 0
     words: int = 0
     unanimous: int = 0
     changed: int = 0
+    broken_before: Counter[str] = field(default_factory=Counter)
+    broken_after: Counter[str] = field(default_factory=Counter)
 
     def table(self) -> str:
         """Return the counts, one per line."""
@@ -57,6 +65,8 @@ def run(files: list[Path], out: Path, weights: str | None, demoted_label: str | 
             counts = vote_files(files, output, numbers, demoted_label, known)
     with errors_as_messages():  # from here on, the file has been written
         typer.echo(counts.table(), err=str(out) == "-")
+        if known is not None:
+            typer.echo(violations_table(counts.broken_before, counts.broken_after), err=str(out) == "-")
 
 
 def vote_files(
@@ -83,7 +93,12 @@ def vote_files(
             counts.sentences += 1
             counts.words += len(first)
             counts.unanimous += all(other.heads == first.heads and other.labels == first.labels for other in others)
-            counts.changed += vote_sentence(sentences, weights, demoted_label=demoted_label, rules=rules)
+            counts.changed += vote_sentence(
+                sentences, weights, demoted_label=demoted_label, rules=rules, broken=counts.broken_before
+            )
+            if rules is not None:
+                found = rules.violations(first.heads, first.labels, pos_of_sentence(first))
+                counts.broken_after.update(violation.rule for violation in found)
     return counts
 
 

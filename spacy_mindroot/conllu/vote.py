@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
@@ -11,8 +12,9 @@ from ..repair import looks_like_punctuation, repair_labels
 from ..rules import Rules
 from ..trees import MISSING
 from ..voting import vote_heads, vote_labels
+from .columns import DEPREL, FORM, HEAD, UPOS
 from .repair import pos_of_sentence
-from .sentence import DEPREL, FORM, HEAD, UPOS, Sentence
+from .sentence import Sentence
 
 __all__ = ["check_same_words", "in_step", "vote_sentence"]
 
@@ -23,6 +25,7 @@ def vote_sentence(
     *,
     demoted_label: str | None = None,
     rules: Rules | None = None,
+    broken: Counter[str] | None = None,
 ) -> int:
     """Write the winning tree and its labels to the first of the sentences, in place.
 
@@ -33,6 +36,7 @@ def vote_sentence(
     demoted_label (Optional[str]): The label of a former root for which no parse has a label. See
         `repair.repair_labels`.
     rules (Optional[Rules]): Rules that the tree must meet, apart from those with a price. See `mending.vote_labelled`.
+    broken (Optional[Counter[str]]): Counts the violations of each rule in the tree that would win without rules.
     RETURNS (int): The number of words of the first sentence whose head or label has changed.
     RAISES (ConlluError): If words differ, if no word has a head in any of the sentences, or if no tree meets the rules.
     """
@@ -49,9 +53,13 @@ def vote_sentence(
         voted: list[str] = names[0]
     else:
         voted = [label or "_" for label in vote_labels(heads, parses, names, weights)]
-    if rules is not None and rules.violations(heads, [name.replace("_", "") for name in voted], pos_of_sentence(first)):
+    tags = pos_of_sentence(first)
+    own = [] if rules is None else rules.violations(heads, [name.replace("_", "") for name in voted], tags)
+    if broken is not None:
+        broken.update(violation.rule for violation in own)
+    if rules is not None and own:
         try:
-            tree = vote_labelled(parses, names, rules, weights, pos=pos_of_sentence(first))
+            tree = vote_labelled(parses, names, rules, weights, pos=tags)
         except (NoValidTreeError, SearchLimitError) as error:
             raise first.fault(1, f"begins a sentence without a valid tree: {error}") from error
         heads, voted = tree.heads.tolist(), tree.labels

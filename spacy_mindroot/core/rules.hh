@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,16 @@ public:
         for (auto [from, count] : {std::pair(rules.unique, rules.n_unique), std::pair(rules.leaf, rules.n_leaf),
                                    std::pair(rules.below, rules.n_leaf), std::pair(rules.planar, rules.n_planar)})
             masks_.insert(masks_.end(), from, from + count * n_classes);
+        classes_.assign(2 * (planar_mask + rules.n_planar), {});
+        for (std::size_t k = 0; k < masks_.size(); ++k)
+            classes_[k / n_classes * 2 + masks_[k]].push_back(static_cast<int>(k % n_classes));
+        for (auto [bits, first, count] :
+             {std::tuple(&unique, 1, rules.n_unique), std::tuple(&leaf, leaf_mask, rules.n_leaf),
+              std::tuple(&below, below_mask, rules.n_leaf), std::tuple(&planar, planar_mask, rules.n_planar)}) {
+            bits->assign(n_classes, 0);
+            for (int rule = 0; rule < count; ++rule)
+                for (const int own : classes(first + rule, true)) (*bits)[own] |= bit(rule);
+        }
         const std::size_t n_prices = std::size_t(2) * n_kinds * rules.n_head_kinds;
         pricing_.assign(n_prices, free);
         doubles_.assign(n_prices * rules.n_labels, 0);
@@ -80,11 +91,19 @@ public:
 
     const std::uint8_t* mask(int number) const { return &masks_[std::size_t(number) * rules.n_classes]; }
 
+    // The classes that a mask covers, or those that it does not.
+    const std::vector<int>& classes(int number, bool covered) const { return classes_[2 * number + covered]; }
+
+    // For each class, the rules that cover it. Rules from the 64th on share the last bit.
+    std::vector<std::uint64_t> unique, leaf, below, planar;
+    static std::uint64_t bit(int rule) { return std::uint64_t(1) << std::min(rule, 63); }
+
     RuleTables rules;
     int leaf_mask, below_mask, planar_mask;  // the numbers of the first masks of each kind; 0 covers all classes
 
 private:
     std::vector<std::uint8_t> masks_, pricing_;
+    std::vector<std::vector<int>> classes_;
     std::vector<float> floats_;
     std::vector<double> doubles_;
 };
@@ -174,6 +193,7 @@ public:
         const std::size_t size = std::size_t(n) * columns_, rows = labels.cells ? labels.size : size;
         cells_.reserve(rows * classes_);
         label_.reserve(rows * classes_);
+        best_.reserve(rows);
         ready_.assign(rows, 0);
         scores_.assign(size, FORBIDDEN);
         unique_done_.assign(std::size_t(rules.n_unique) * columns_, 0);
@@ -182,9 +202,11 @@ public:
         heads_.resize(n);
         chosen_.resize(n);
         count_.resize(columns_);
+        seen_.resize(columns_);
         log_.clear();
-        score_log_.clear();
+        best_log_.clear();
         raised_.clear();
+        applied_.clear();
         nodes_.clear();
         found_ = {};
         sparse_ = labels.cells != nullptr;
@@ -205,7 +227,7 @@ public:
     }
 
     std::size_t bytes() const {
-        return cells_.bytes() + label_.bytes() + slots_.bytes() + scores_.capacity() * sizeof(double) +
+        return cells_.bytes() + label_.bytes() + best_.bytes() + slots_.bytes() + scores_.capacity() * sizeof(double) +
                charged_.capacity() + nodes_.size() * sizeof(Node);
     }
 
@@ -340,6 +362,7 @@ private:
             const int where = rules().class_of[k];
             if (value > values[where]) values[where] = value, names[where] = k;
         }
+        best_.data()[row] = best_class(values);
         return values;
     }
 
@@ -351,29 +374,34 @@ private:
         return best;
     }
 
-    void set_score(std::size_t cell, double value) {
-        if (scores_[cell] == value) return;
-        score_log_.emplace_back(cell, scores_[cell]);
-        scores_[cell] = value;
+    void set_score(double& score, double value) {
+        if (score == value) return;
+        log_.emplace_back(&score, score);
+        score = value;
     }
 
-    // Lowers the score of the classes where where[k] == value.
-    void charge(int row, int column, const std::uint8_t* where, std::uint8_t value, double amount) {
+    // Lowers the score of the classes that a mask covers, or of those that it does not.
+    void charge(int row, int column, int number, bool covered, double amount) {
         const std::size_t cell = std::size_t(row) * columns_ + column;
         if (scores_[cell] == FORBIDDEN) return;
         double* values = classes_of(cell);
-        for (int k = 0; k < classes_; ++k) {
-            if (where[k] != value || values[k] == FORBIDDEN) continue;
-            log_.emplace_back(&values[k], values[k]);
-            values[k] -= amount;
+        std::int32_t& best = best_.data()[slot(cell)];
+        bool best_changes = false;
+        for (const int k : prepared_->classes(number, covered)) {
+            if (values[k] == FORBIDDEN) continue;
+            set_score(values[k], values[k] - amount);
+            best_changes |= k == best;
         }
-        set_score(cell, values[best_class(values)]);
+        if (!best_changes) return;
+        best_log_.emplace_back(&best, best);
+        best = best_class(values);
+        set_score(scores_[cell], values[best]);
     }
 
-    void forbid(int row, int column) { set_score(std::size_t(row) * columns_ + column, FORBIDDEN); }
+    void forbid(int row, int column) { set_score(scores_[std::size_t(row) * columns_ + column], FORBIDDEN); }
 
-    void forbid(int row, int column, const std::uint8_t* where, std::uint8_t value) {
-        charge(row, column, where, value, std::numeric_limits<double>::infinity());
+    void forbid(int row, int column, int number, bool covered) {
+        charge(row, column, number, covered, std::numeric_limits<double>::infinity());
     }
 
     void raise(std::vector<std::uint8_t>& flags, std::size_t at) {
@@ -383,13 +411,12 @@ private:
     }
 
     void apply(const Edit& edit) {
-        const std::uint8_t* where = mask(edit.mask);
         const std::size_t cell = std::size_t(edit.row) * columns_ + edit.column;
         switch (edit.operation) {
             case keep:
                 for (int column = 0; column < columns_; ++column) {
                     if (edit.column == ANY || column == edit.column) {
-                        if (edit.mask != ALL) forbid(edit.row, column, where, 0);
+                        if (edit.mask != ALL) forbid(edit.row, column, edit.mask, false);
                     } else {
                         forbid(edit.row, column);
                     }
@@ -401,17 +428,17 @@ private:
                     if (edit.mask == ALL)
                         forbid(edit.row, column);
                     else
-                        forbid(edit.row, column, where, 1);
+                        forbid(edit.row, column, edit.mask, true);
                 }
                 break;
             case price_others: {
                 const double* prices = edit.mask < prepared_->leaf_mask ? rules().unique_prices : rules().leaf_prices;
                 for (int row = 0; row < n_; ++row)
-                    if (row != edit.row) charge(row, edit.column, where, 1, prices[edit.rule]);
+                    if (row != edit.row) charge(row, edit.column, edit.mask, true, prices[edit.rule]);
                 break;
             }
             case price:
-                charge(edit.row, edit.column, where, 1, rules().planar_prices[edit.rule]);
+                charge(edit.row, edit.column, edit.mask, true, rules().planar_prices[edit.rule]);
                 raise(charged_, edit.rule * scores_.size() + cell);
                 break;
             case unique_done: raise(unique_done_, std::size_t(edit.rule) * columns_ + edit.column); break;
@@ -419,21 +446,47 @@ private:
         }
     }
 
+    // The number of entries in each log.
+    struct Marks {
+        std::size_t log, best_log, raised;
+    };
+    struct Level {
+        int node;
+        Marks before;
+    };
+
+    Marks marks() const { return {log_.size(), best_log_.size(), raised_.size()}; }
+
+    void undo(const Marks& marks) {
+        for (; log_.size() > marks.log; log_.pop_back()) *log_.back().first = log_.back().second;
+        for (; best_log_.size() > marks.best_log; best_log_.pop_back()) *best_log_.back().first = best_log_.back().second;
+        for (; raised_.size() > marks.raised; raised_.pop_back()) *raised_.back() = 0;
+    }
+
+    // Makes the working scores those of a node, from those of the node before.
+    void move_to(int node) {
+        path_.clear();
+        for (; node != NONE; node = nodes_[node].parent) path_.push_back(node);
+        std::size_t common = 0;
+        while (common < applied_.size() && common < path_.size() &&
+               applied_[common].node == path_[path_.size() - 1 - common])
+            ++common;
+        if (common < applied_.size()) undo(applied_[common].before);
+        applied_.resize(common);
+        for (std::size_t k = path_.size() - common; k-- > 0;) {
+            applied_.push_back({path_[k], marks()});
+            for (const Edit& edit : nodes_[path_[k]].edits) apply(edit);
+        }
+    }
+
     // Decodes a node, and sets its bound and branches. Returns false if it has no tree.
     bool evaluate(Node& node) {
         ++found_.nodes;
-        chain_.assign(1, &node.edits);
-        for (int above = node.parent; above != NONE; above = nodes_[above].parent)
-            chain_.push_back(&nodes_[above].edits);
-        for (std::size_t k = chain_.size(); k-- > 0;)
-            for (const Edit& edit : *chain_[k]) apply(edit);
+        move_to(node.parent);
+        const Marks before = marks();
+        for (const Edit& edit : node.edits) apply(edit);
         const bool possible = solve(node);
-        for (std::size_t k = log_.size(); k-- > 0;) *log_[k].first = log_[k].second;
-        for (std::size_t k = score_log_.size(); k-- > 0;) scores_[score_log_[k].first] = score_log_[k].second;
-        for (std::uint8_t* flag : raised_) *flag = 0;
-        log_.clear();
-        score_log_.clear();
-        raised_.clear();
+        undo(before);
         return possible;
     }
 
@@ -448,13 +501,17 @@ private:
         for (int token = 0; token < n_; ++token) {
             const std::size_t cell = std::size_t(token) * columns_ + heads_[token];
             node.bound += scores_[cell];
-            chosen_[token] = best_class(classes_of(cell));
+            classes_of(cell);
+            chosen_[token] = best_.data()[slot(cell)];
         }
         value_ = node.bound;
         hardest_ = FORBIDDEN;
-        test_unique(node);
-        test_leaf(node);
-        test_planar(node);
+        find_suspects();
+        if (suspects_.unique | suspects_.leaf | suspects_.planar) {
+            test_unique(node);
+            test_leaf(node);
+            test_planar(node);
+        }
         if (value_ > found_.value) {
             found_.found = true;
             found_.value = value_;
@@ -469,19 +526,20 @@ private:
 
     // What a token loses at least, compared with its arc in the tree, if it may not have the classes in `where` on the
     // arc from `column`.
-    double regret(int row, int column, const std::uint8_t* where) {
+    double regret(int token, int column, const std::uint8_t* where) {
         double best = FORBIDDEN;
         for (int other = 0; other < columns_; ++other) {
-            const std::size_t cell = std::size_t(row) * columns_ + other;
+            const std::size_t cell = std::size_t(token) * columns_ + other;
+            if (!(scores_[cell] > best)) continue;
             if (column != ANY && other != column) {
-                best = std::max(best, scores_[cell]);
-            } else if (scores_[cell] != FORBIDDEN) {
+                best = scores_[cell];
+            } else {
                 const double* values = classes_of(cell);
                 for (int k = 0; k < classes_; ++k)
                     if (!where[k]) best = std::max(best, values[k]);
             }
         }
-        return scores_[std::size_t(row) * columns_ + heads_[row]] - best;
+        return scores_[std::size_t(token) * columns_ + heads_[token]] - best;
     }
 
     // Whether a violation is the one to divide the node by, so far: it seems to cost the most to avoid.
@@ -491,8 +549,27 @@ private:
         return true;
     }
 
+    // The rules that may be broken in the tree.
+    struct Suspects {
+        std::uint64_t unique, leaf, planar;
+    };
+
+    void find_suspects() {
+        suspects_ = {0, 0, 0};
+        std::fill(seen_.begin(), seen_.end(), 0);
+        for (int token = 0; token < n_; ++token) {
+            const int own = chosen_[token], head = heads_[token];
+            const std::uint64_t unique = prepared_->unique[own];
+            suspects_.unique |= unique & (seen_[head] | (rules().n_unique > 63 ? PreparedRules::bit(63) : 0));
+            seen_[head] |= unique;
+            if (head != 0) suspects_.leaf |= prepared_->below[own] & prepared_->leaf[chosen_[head - 1]];
+            suspects_.planar |= prepared_->planar[own];
+        }
+    }
+
     void test_unique(Node& node) {
         for (int rule = 0; rule < rules().n_unique; ++rule) {
+            if (!(suspects_.unique & PreparedRules::bit(rule))) continue;
             const int number = 1 + rule;
             const std::uint8_t* where = mask(number);
             const double amount = rules().unique_prices[rule];
@@ -527,6 +604,7 @@ private:
 
     void test_leaf(Node& node) {
         for (int rule = 0; rule < rules().n_leaf; ++rule) {
+            if (!(suspects_.leaf & PreparedRules::bit(rule))) continue;
             const int number = prepared_->leaf_mask + rule, below = prepared_->below_mask + rule;
             const std::uint8_t *where = mask(number), *not_allowed = mask(below);
             const double amount = rules().leaf_prices[rule];
@@ -555,6 +633,7 @@ private:
 
     void test_planar(Node& node) {
         for (int rule = 0; rule < rules().n_planar; ++rule) {
+            if (!(suspects_.planar & PreparedRules::bit(rule))) continue;
             const int number = prepared_->planar_mask + rule;
             const std::uint8_t* where = mask(number);
             const std::uint8_t* charged = charged_.data() + rule * scores_.size();
@@ -565,9 +644,9 @@ private:
                 const double amount = rules().planar_prices[rule];
                 value_ -= amount;
                 double loss = std::min(amount, regret(token, heads_[token], where));
-                if (const int crossing = rules().paired[rule] ? crossing_arc(token + 1) : 0) {
+                if (const int crossing = rules().paired[rule] ? hardest_crossing(token + 1, where) : 0) {
                     const int upper = heads_[crossing - 1];
-                    if (!hardest(std::min(loss, regret(crossing - 1, upper, mask(ALL))))) continue;
+                    if (!hardest(crossing_loss_)) continue;
                     Edits kept{{keep, crossing - 1, upper, ALL, rule}};
                     for (int head = 0; head <= n_; ++head)
                         if (head != token + 1 && clashes(token + 1, head, crossing, upper))
@@ -585,8 +664,8 @@ private:
                     node.branches.back().push_back({drop, dependent - 1, heads_[dependent - 1], ALL, rule});
                     kept.push_back({keep, dependent - 1, heads_[dependent - 1], ALL, rule});
                 }
-                for (const int other : wrong_)
-                    if (!own[other]) kept.push_back({price, token, other, number, rule});
+                for (const int head : wrong_)
+                    if (!own[head]) kept.push_back({price, token, head, number, rule});
                 node.branches.push_back(std::move(kept));
             }
         }
@@ -644,11 +723,37 @@ private:
         return false;
     }
 
-    // The dependent of the first arc that clashes with the arc to a token; 0 if there is none.
-    int crossing_arc(int token) const {
-        for (int dependent = 1; dependent <= n_; ++dependent)
-            if (clashes(token, heads_[token - 1], dependent, heads_[dependent - 1])) return dependent;
-        return 0;
+    // The dependent of the arc that clashes with the arc to a token, and without which most is lost, or else with which;
+    // 0 if no arc does. `crossing_loss_` then is what is lost at least.
+    int hardest_crossing(int token, const std::uint8_t* where) {
+        int found = 0;
+        for (int dependent = 1; dependent <= n_; ++dependent) {
+            const int upper = heads_[dependent - 1];
+            if (!clashes(token, heads_[token - 1], dependent, upper)) continue;
+            const double loss = std::min(regret(dependent - 1, upper, mask(ALL)),
+                                         regret_beside(token, where, dependent, upper));
+            if (found && !(loss > crossing_loss_)) continue;
+            found = dependent;
+            crossing_loss_ = loss;
+        }
+        return found;
+    }
+
+    // As `regret`, if the arc to a token may not have the classes in `where` from any head where it clashes with an arc.
+    double regret_beside(int token, const std::uint8_t* where, int dependent, int upper) {
+        double best = FORBIDDEN;
+        for (int head = 0; head <= n_; ++head) {
+            const std::size_t cell = std::size_t(token - 1) * columns_ + head;
+            if (!(scores_[cell] > best)) continue;
+            if (!clashes(token, head, dependent, upper)) {
+                best = scores_[cell];
+            } else {
+                const double* values = classes_of(cell);
+                for (int k = 0; k < classes_; ++k)
+                    if (!where[k]) best = std::max(best, values[k]);
+            }
+        }
+        return scores_[std::size_t(token - 1) * columns_ + heads_[token - 1]] - best;
     }
 
     // Whether the arc to a token breaks a rule about crossing arcs, "own" or "other", whatever the rest of the tree is.
@@ -673,17 +778,20 @@ private:
     Buffer<std::int32_t> slots_;  // the row of labels of each arc, if there is not one for each
     Buffer<double> cells_;        // the best score of each class, for each row of labels
     Buffer<std::int32_t> label_;  // and the label that has it
+    Buffer<std::int32_t> best_;   // the best class of each row
     std::vector<std::uint8_t> ready_;
     std::vector<double> scores_;  // the best score of each arc
     std::vector<std::uint8_t> unique_done_, leaf_done_, charged_;
-    std::vector<std::pair<double*, double>> log_;  // classes before their edits
-    std::vector<std::pair<std::size_t, double>> score_log_;
+    std::vector<std::pair<double*, double>> log_;  // scores before their edits
+    std::vector<std::pair<std::int32_t*, std::int32_t>> best_log_;
     std::vector<std::uint8_t*> raised_;
-    std::vector<const Edits*> chain_;
+    std::vector<Level> applied_;  // the path to the node whose scores are the working scores
     std::vector<std::int32_t> heads_, chosen_;
     std::vector<int> count_, path_, reason_, wrong_;
+    std::vector<std::uint64_t> seen_;  // the rules whose labels a head has below it
+    Suspects suspects_{};
     std::deque<Node> nodes_;
-    double value_ = 0, hardest_ = 0;
+    double value_ = 0, hardest_ = 0, crossing_loss_ = 0;
     RulesFound found_;
 };
 
@@ -717,12 +825,19 @@ public:
         std::vector<std::int32_t> tree(n);
         if (decode_sentence({arcs, n + 1, 1, n, true, tree.data()}, true)) return false;
         taken_.assign(std::size_t(n) * (n + 1), 0);
+        rest_.resize(n);
         for (int token = 0; token < n; ++token) {
             const double* row = arcs + std::size_t(token) * (n + 1);
             const double most = with_loops([&](auto loops) { return loops.best_entry(row, n + 1, token + 1); }).score;
-            for (int head = 0; head <= n; ++head)
-                if (head != token + 1 && row[head] > FORBIDDEN && (row[head] >= most - within || head == tree[token]))
+            double rest = FORBIDDEN;
+            for (int head = 0; head <= n_; ++head) {
+                if (head == token + 1) continue;
+                if (row[head] > FORBIDDEN && (row[head] >= most - within || head == tree[token]))
                     take(token, head);
+                else
+                    rest = std::max(rest, row[head]);
+            }
+            rest_[token] = rest;
         }
         return true;
     }
@@ -742,26 +857,28 @@ public:
             own = std::max(own, best[k]);
         }
         double bound = 0;
-        for (int token = 0; token < n_; ++token) {
-            for (int head = 0; head <= n_; ++head)
-                if (open(token, head)) most[token] = std::max(most[token], arcs_[std::size_t(token) * (n_ + 1) + head]);
-            bound += most[token];
-        }
+        for (int token = 0; token < n_; ++token) bound += most[token] = std::max(most[token], rest_[token]);
         dependents.clear();
         heads.clear();
         const double least = weight - 1e-9 * (1 + std::fabs(weight));
-        for (int token = 0; token < n_; ++token)
-            for (int head = 0; head <= n_; ++head)
-                if (open(token, head) && bound - most[token] + arcs_[std::size_t(token) * (n_ + 1) + head] >= least)
+        for (int token = 0; token < n_; ++token) {
+            const double others = bound - most[token];
+            if (!(others + rest_[token] >= least)) continue;
+            double rest = FORBIDDEN;
+            for (int head = 0; head <= n_; ++head) {
+                const std::size_t cell = std::size_t(token) * (n_ + 1) + head;
+                if (head == token + 1 || taken_[cell]) continue;
+                if (arcs_[cell] > FORBIDDEN && others + arcs_[cell] >= least)
                     take(token, head);
+                else
+                    rest = std::max(rest, arcs_[cell]);
+            }
+            rest_[token] = rest;
+        }
         return !heads.empty();
     }
 
 private:
-    bool open(int token, int head) const {
-        return head != token + 1 && !taken_[std::size_t(token) * (n_ + 1) + head];
-    }
-
     void take(int token, int head) {
         const std::size_t cell = std::size_t(token) * (n_ + 1) + head;
         taken_[cell] = 1;
@@ -773,6 +890,7 @@ private:
     const double* arcs_;
     int n_;
     std::vector<std::uint8_t> taken_;
+    std::vector<double> rest_;  // the best score of the arcs of each token that are not taken
 };
 
 }  // namespace mindroot

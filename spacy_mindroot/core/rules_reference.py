@@ -250,6 +250,12 @@ class _Search:
                 other = np.where(np.arange(self.n + 1) == column, other, scores[token])
             return float(scores[token, heads[token]] - other.max())
 
+        def regret_beside(token: int, number: int, dependent: int, upper: int) -> float:
+            """Return what `regret` does, if the token may not have the labels wherever its arc clashes with an arc."""
+            other = cells[token][:, ~self.masks[number]].max(axis=1, initial=-math.inf)
+            free = [not _clashes(token + 1, column, dependent, upper) for column in range(self.n + 1)]
+            return float(scores[token, heads[token]] - np.where(free, scores[token], other).max())
+
         for rule, price in enumerate(self.rules.unique_prices.tolist()):
             number = 1 + rule
             for head in range(self.n + 1):
@@ -301,14 +307,20 @@ class _Search:
                     continue
                 arcs, wrong = found
                 loss = min(price, regret(token, head, number))
-                clash = _crossing_arc(heads, token + 1) if self.rules.paired[rule] else 0
-                if clash:
+                clashing = [
+                    (min(regret(other - 1, upper, ALL), regret_beside(token, number, other, upper)), -other)
+                    for other, upper in enumerate(heads, 1)
+                    if self.rules.paired[rule] and _clashes(token + 1, head, other, upper)
+                ]
+                if clashing:
+                    loss, clash = max(clashing)
+                    clash = -clash
                     upper = heads[clash - 1]
                     kept = [(KEEP, clash - 1, upper, ALL, rule)]
                     for other in range(self.n + 1):
                         if other != token + 1 and _clashes(token + 1, other, clash, upper):
                             kept.append((DROP, token, other, number, rule))
-                    yield price, min(loss, regret(clash - 1, upper, ALL)), [[(DROP, clash - 1, upper, ALL, rule)], kept]
+                    yield price, loss, [[(DROP, clash - 1, upper, ALL, rule)], kept]
                     continue
                 branches: Branches = []
                 kept = []
@@ -361,14 +373,6 @@ def _crossing_other(heads: list[int], token: int) -> tuple[list[int], list[int]]
         wrong = [other for other in [*path, 0] if _spans(token, other, dependent, upper)]
         return [dependent, *path], wrong
     return None
-
-
-def _crossing_arc(heads: list[int], token: int) -> int:
-    """Return the dependent of the first arc that clashes with the arc to a token; 0 if there is none."""
-    for dependent, upper in enumerate(heads, 1):
-        if _clashes(token, heads[token - 1], dependent, upper):
-            return dependent
-    return 0
 
 
 def _clashes(token: int, head: int, dependent: int, upper: int) -> bool:

@@ -3,9 +3,10 @@
 // the weight of its best tree or the logarithm of its partition function.
 //
 // Trees are computed lazily. A bound on the score of a sentence takes constant time: each of its tokens but one has a
-// head other than ROOT. For each place where a sentence may end, the possible sentences are taken in the order of their
-// bounds until the best one found is at least as good as the next bound. This is exact. For sentences of at most L
-// tokens, it takes O(L log L) time per token, O(L^2) for each tree that is computed, and O(n) memory.
+// head other than ROOT, somewhere before the end of the sentence. For each place where a sentence may end, the possible
+// sentences are taken in the order of their bounds until the best one found is at least as good as the next bound. This
+// is exact. For sentences of at most L tokens, it takes O(L log L) time per token, O(m^2) for each tree of m tokens
+// that is computed, and O(n) memory.
 #pragma once
 
 #include <utility>
@@ -113,7 +114,7 @@ private:
             size += std::abs(other);
             if (root == FORBIDDEN) return;
             size += std::abs(root);
-            gain = by_partition ? Logarithmic::add(gain, root - other) : std::max(gain, root - other);
+            gain = by_partition ? log_sum(gain, root - other) : std::max(gain, root - other);
         }
         // With a margin for rounding errors.
         double value() const {
@@ -128,36 +129,41 @@ private:
     }
     double evidence(int token) const { return token == 0 || is_certain(token) ? 0 : starts_[token]; }
 
-    // Finds the best heads of each token other than ROOT, for the bounds.
+    // Checks the scores that may be read.
     Fault read() {
         roots_.resize(n_);
         others_.resize(n_);
-        int after_certain = 0, next_certain = 0;
+        earliest_.resize(n_);
+        for (int token = 0, earliest = 0; token < n_; ++token) {
+            if (is_certain(token)) earliest = token;
+            earliest_[token] = earliest = std::max(earliest, token - (limits_.max_length - 1));
+        }
+        const auto is_number = [](T score) { return score <= std::numeric_limits<T>::max(); };
         for (int token = 0; token < n_; ++token) {
-            if (is_certain(token)) after_certain = token;
-            if (next_certain <= token)
-                for (next_certain = token + 1; next_certain < n_ && !is_certain(next_certain);) ++next_certain;
-            if (!(window_.root(token) <= std::numeric_limits<T>::max())) return {FaultKind::not_finite, token + 1, 0};
+            if (!is_number(window_.root(token))) return {FaultKind::not_finite, token + 1, 0};
             roots_[token] = window_.root(token);
-            const int reach = limits_.max_length - 1;
-            const int first = std::max(after_certain, token - reach);
-            const int last = reach < next_certain - token ? token + reach + 1 : next_certain;
             const T* const heads = window_.heads(token);
-            double best = FORBIDDEN, sum = 0;
-            for (int head = first; head < last; ++head) {
-                if (head == token) continue;
-                if (!(heads[head] <= std::numeric_limits<T>::max()))
-                    return {FaultKind::not_finite, token + 1, head + 1};
-                best = std::max<double>(best, heads[head]);
-            }
-            if (limits_.by_partition && best != FORBIDDEN) {
-                for (int head = first; head < last; ++head)
-                    if (head != token) sum += std::exp(heads[head] - best);
-                best += std::log(sum);
-            }
-            others_[token] = best;
+            for (int head = earliest_[token]; head < n_ && earliest_[head] <= token; ++head)
+                if (head != token && !is_number(heads[head])) return {FaultKind::not_finite, token + 1, head + 1};
         }
         return {};
+    }
+
+    // Extends the text by a token. Of each token, others_ holds the best head so far other than ROOT, or the logarithm
+    // of the sum over all.
+    void extend(int token) {
+        others_[token] = FORBIDDEN;
+        const T* const heads = window_.heads(token);
+        for (int other = earliest_[token]; other < token; ++other) {
+            join(others_[token], heads[other]);
+            join(others_[other], window_.heads(other)[token]);
+        }
+    }
+    void join(double& others, double score) const {
+        others = limits_.by_partition ? log_sum(others, score) : std::max(others, score);
+    }
+    static double log_sum(double one, double other) {
+        return other == FORBIDDEN ? one : one == FORBIDDEN ? other : Logarithmic::add(one, other);
     }
 
     // A sentence may begin at is_place_[token]. If the places are too far apart, all those between count.
@@ -183,6 +189,7 @@ private:
         skipping_.assign(n_ + 1, FORBIDDEN);
         best_[0].value = 0;
         for (int end = 1; end <= n_; ++end) {
+            extend(end - 1);
             const bool skipped = end < n_ && !is_place_[end];
             if (skipped && (n_skipped_ == 0 || starts_[end] == FORBIDDEN)) continue;
             candidates_.clear();
@@ -253,6 +260,7 @@ private:
     const SegmentationLimits limits_;
     const int n_;
     std::vector<double> roots_, others_;
+    std::vector<int> earliest_;  // the first token that can be in a sentence with each token
     std::vector<char> is_place_;
     int n_skipped_ = 0;
     std::vector<Place> best_;

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..conllu import Sentence
-from ..conllu.sentence import FORM, MISC
+from ..conllu.columns import FORM, MISC
 from ..inference import expected_calibration_error
 from ..labels import is_root_label
 from ..trees import is_tree, nonprojective_arcs
@@ -38,7 +38,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Measures:
-    """What is right in a system's output, as shares from 0 to 1.
+    """The measures of a system's output. Shares are from 0 to 1.
 
     sentences, system_sentences (int): Sentences in gold and in the output.
     words, system_words (int): Words in gold and in the output.

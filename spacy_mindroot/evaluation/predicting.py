@@ -15,7 +15,8 @@ from tqdm import tqdm
 
 from ..audit.corpus import piped, reads_surface_tokens
 from ..conllu import Sentence, doc_to_conllu, read_pieces, sentence_to_doc
-from ..conllu.sentence import COLUMNS, DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS, clean_form, format_rows
+from ..conllu.columns import COLUMNS, DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS
+from ..conllu.sentence import clean_form, format_rows
 from ..errors import CorpusError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.extensions import describe

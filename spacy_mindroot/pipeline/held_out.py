@@ -211,7 +211,7 @@ def cross_validate(
                     f"for cross-validation, at least two Docs with trees are needed; the corpus has {len(examples)}."
                 )
             rest = [example for k, example in enumerate(examples) if k % total != number]
-            _train(nlp, rest)
+            _train_until_known(nlp, rest)
             found.extend(score_held_out(nlp, [read_annotation(e.reference) for e in examples[number::total]], name))
             number += 1
     finally:
@@ -236,7 +236,7 @@ def _without_callbacks(config: Config) -> Config:
     return copied
 
 
-def _train(nlp: Language, examples: Sequence[Example]) -> None:
+def _train_until_known(nlp: Language, examples: Sequence[Example]) -> None:
     """Train a pipeline on some examples, for twice as many steps as it takes until it knows them."""
     settings = resolve_training(nlp)
 

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from spacy.vocab import Vocab
 
 from ..constraints import Constraints
 from ..core.fault import Fault
+from ..core.rules_reference import Found
 from ..decoding import Heads
 from ..errors import LabelsError, RulesError
 from ..labelled import find_tree, find_tree_on_demand, no_valid_tree_error
@@ -36,7 +36,8 @@ LEARNT = "learnt"
 _FILE = "rules.json"
 _POS_AND_MORPH = (POS, MORPH)
 _POS = {number: name for name, number in IDS.items()}
-_EXT_POS: WeakKeyDictionary[Vocab, dict[int, str]] = WeakKeyDictionary()
+_EXT_POS: dict[int, str] = {}
+_MOST_EXT_POS = 1 << 16
 
 
 class SearchLimitWarning(UserWarning):
@@ -137,17 +138,12 @@ class ValidTrees:
         for k, (matrix, own) in enumerate(zip(masked, sourced.arc_labels, strict=True)):
             end = start + len(matrix)
             own_pos = None if pos is None else pos[start:end]
-            found = None
-            if isinstance(own, ArcLabels) and own.shape == matrix.shape:
-                found = find_tree_on_demand(matrix, own.scores_of_arcs, names, rules, own_pos, projective=projective)
-            if found is None:
-                scores = _scores_of_all_labels(doc, k, own, len(matrix), len(names))
-                found = find_tree(matrix, scores, names, rules, own_pos, projective=projective)
+            found = self._search(doc, k, matrix, own, names, own_pos, projective=projective)
             if isinstance(found, Fault) or found.heads is None or found.labels is None:
                 raise no_valid_tree_error(
                     found,
                     sourced.matrices[k],
-                    scores,
+                    _scores_of_all_labels(doc, k, own, len(matrix), len(names)),
                     names,
                     rules,
                     own_pos,
@@ -169,6 +165,25 @@ class ValidTrees:
             labels.append(_ChosenLabels(found.labels, cast(ArcLabels, own)))
             start = end
         return sourced._replace(heads=heads, arc_labels=labels)
+
+    def _search(
+        self,
+        doc: Doc,
+        k: int,
+        matrix: FloatArray,
+        labels: Any,
+        names: tuple[str, ...],
+        pos: Sequence[str | None] | None,
+        *,
+        projective: bool,
+    ) -> Found | Fault:
+        """Return the best valid tree of a sentence: with the label scores of few arcs if that is enough."""
+        if isinstance(labels, ArcLabels) and labels.shape == matrix.shape:
+            found = find_tree_on_demand(matrix, labels.scores_of_arcs, names, self.rules, pos, projective=projective)
+            if found is not None:
+                return found
+        scores = _scores_of_all_labels(doc, k, labels, len(matrix), len(names))
+        return find_tree(matrix, scores, names, self.rules, pos, projective=projective)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the learnt rules as JSON; empty if there are none."""
@@ -210,14 +225,13 @@ def pos_of_rules(doc: Doc) -> list[str] | None:
 
 
 def _ext_pos(vocab: Vocab, morph: int) -> str:
-    """Return the value of `ExtPos` in the features with this hash, or "". Looked up once for all tokens."""
-    known = _EXT_POS.get(vocab)
-    if known is None:
-        known = _EXT_POS[vocab] = {}
-    found = known.get(morph)
+    """Return the value of `ExtPos` in the features with this hash, or ""."""
+    found = _EXT_POS.get(morph)
     if found is None:
-        features = vocab.strings[morph].split("|") if morph in vocab.strings else []
-        found = known[morph] = next((one[7:].split(",")[0] for one in features if one.startswith("ExtPos=")), "")
+        features = vocab.strings[morph].split("|")
+        if len(_EXT_POS) >= _MOST_EXT_POS:
+            _EXT_POS.clear()
+        found = _EXT_POS[morph] = next((one[7:].split(",")[0] for one in features if one.startswith("ExtPos=")), "")
     return found
 
 

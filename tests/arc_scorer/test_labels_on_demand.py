@@ -43,6 +43,12 @@ def test_labels_of_a_tree_are_those_of_its_arcs_among_all(nlp, docs, rng):
             assert scores.shape == (n, len(nlp.get_pipe("arc_scorer").labels))
             assert ((scores[:, 0] == 0) == (heads == 0)).all() and np.isneginf(scores[heads == 0, 1:]).all()
             assert labels[0, 1] == array[0, 1]
+            of_all = labels.scores_of_all_arcs()
+            dependents, heads = np.nonzero(rng.random((n, n + 1)) < 0.5)
+            some = labels.scores_of_arcs(dependents, heads)
+            assert some.dtype == np.float32 and some.flags.c_contiguous and (some <= 0).all()
+            np.testing.assert_allclose(some, of_all[dependents, heads], rtol=1e-4, atol=1e-5)
+            assert labels.scores_of_arcs(dependents[:0], heads[:0]).shape == (0, scores.shape[1])
 
 
 def test_a_parse_scores_the_labels_of_its_arcs_alone(nlp, docs, monkeypatch):

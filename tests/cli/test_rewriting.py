@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ from spacy_mindroot.cli.rewriting import (
     refuse_lost_files,
     rewritten,
     shown_name,
+    violations_table,
 )
 from spacy_mindroot.conllu import read_pieces
-from spacy_mindroot.conllu.sentence import HEAD
+from spacy_mindroot.conllu.columns import HEAD
 
 
 def test_sentences_are_written_as_the_caller_leaves_them():
@@ -67,6 +69,18 @@ def test_folders_go_again_after_an_error(tmp_path):
     with pytest.raises(KeyboardInterrupt), made_folders([tmp_path / "a" / "c" / "d", tmp_path / "e"]):
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == ["a"] and os.listdir(tmp_path / "a") == ["b"]
+
+
+def test_violations_before_and_after():
+    lines = violations_table(Counter({"few": 1, "many": 2000}), Counter({"few": 1, "new": 3})).splitlines()
+    cells = [line.split() for line in lines if line.strip()]
+    assert cells == [
+        ["Violations", "of", "rules", "before", "after"],
+        ["many", "2,000", "0"],
+        ["few", "1", "1"],
+        ["new", "0", "3"],
+        ["all", "2,001", "4"],
+    ]
 
 
 def test_names_in_messages():

@@ -224,8 +224,14 @@ def test_the_tree_with_the_most_votes_that_meets_the_rules(tmp_path):
     result = CliRunner().invoke(app, ["mindroot", "vote", *files, "-o", str(out), "--rules", "ud"])
     assert result.exit_code == 0, result.output
     assert out.read_text("utf8").splitlines()[2] == "3\tc\t_\tNOUN\t_\t_\t2\tobj\t_\t_"
+    shown = [line.split() for line in result.output.splitlines() if line.strip()]
+    assert shown[-3:] == [
+        ["Violations", "of", "rules", "before", "after"],
+        ["too-many-subjects", "1", "0"],
+        ["all", "1", "0"],
+    ]
     result = CliRunner().invoke(app, ["mindroot", "vote", *files, "-o", str(out)])
-    assert out.read_text("utf8").splitlines()[2] == subject
+    assert out.read_text("utf8").splitlines()[2] == subject and "Violations" not in result.output
     rules = tmp_path / "rules.json"
     rules.write_text('{"leaf": [["dep", "punct", "root", "nsubj", "obj"]]}', "utf8")
     result = CliRunner().invoke(app, ["mindroot", "vote", *files, "-o", str(out), "--rules", str(rules)])

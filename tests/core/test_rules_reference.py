@@ -2,7 +2,12 @@
 
 import numpy as np
 import pytest
-from labelled_trees import best_by_exhaustion, random_problem, random_rules
+from labelled_trees import (
+    best_by_exhaustion,
+    random_problem,
+    random_rules,
+    weights_of_all_labelled_trees,
+)
 
 from spacy_mindroot import decode
 from spacy_mindroot.core import _rules, rules_reference
@@ -18,13 +23,23 @@ def arguments(arcs, scores, labels, rules, pos, max_nodes=10_000, projective=Fal
 
 
 def assert_best(found, arcs, scores, labels, rules, pos, projective=False):
-    best = best_by_exhaustion(arcs, scores, labels, rules, pos, projective=projective)
+    if projective:
+        best = best_by_exhaustion(arcs, scores, labels, rules, pos, projective=True)
+    else:
+        best = weights_of_all_labelled_trees(arcs, scores, labels, rules, pos).max()
     assert found.value == pytest.approx(best, abs=1e-9) and found.bound == found.value
     assert (found.heads is None) == (best == -np.inf)
     if found.heads is not None:
         tokens = np.arange(len(arcs))
         weight = arcs[tokens, found.heads].sum() + scores[tokens, found.heads, found.labels].sum()
         assert weight - rules.penalty(found.heads, [labels[k] for k in found.labels], pos) == pytest.approx(best)
+
+
+def test_the_tables_of_all_labelled_trees_have_the_weights_of_the_rules(rng):
+    for _ in range(60):
+        problem = random_problem(rng)
+        best = weights_of_all_labelled_trees(*problem).max()
+        assert best == pytest.approx(best_by_exhaustion(*problem), abs=1e-9)
 
 
 def test_the_twin_equals_exhaustive_search(rng):
@@ -77,6 +92,57 @@ def test_the_compiled_search_takes_the_steps_of_the_twin(dtype, rng):
             assert (twin.heads == core.heads).all() and (twin.labels == core.labels).all()
         searched += twin.nodes > 1
     assert searched > 100
+
+
+def test_with_labels_on_demand_the_result_is_the_same_and_few_arcs_are_scored(rng):
+    scored, all_arcs, searched, repeated = 0, 0, 0, 0
+    for number in range(200):
+        arcs, _, labels, rules, pos = random_problem(rng, most_tokens=12, most_labels=6)
+        n = len(arcs)
+        arcs = rng.normal(0, 4, arcs.shape)
+        scores = rng.normal(0, 2, (n, n + 1, len(labels)))
+        scores = (scores - np.log(np.exp(scores).sum(axis=2, keepdims=True))).astype(np.float32)
+        if number % 4 == 0:
+            scores[rng.random(scores.shape) < 0.2] = -np.inf
+        asked = []
+
+        def score(dependents, heads, asked=asked, scores=scores):
+            asked.extend(zip(dependents.tolist(), heads.tolist(), strict=True))
+            return scores[dependents, heads]
+
+        arguments_ = arguments(arcs, scores, labels, rules, pos, projective=number % 5 == 0)
+        found, expected = _rules.search_on_demand(arcs, score, *arguments_[2:]), _rules.search(*arguments_)
+        assert len(set(asked)) == len(asked)
+        if found is None:
+            assert expected.heads is None or len(asked) < n * n
+            repeated += 1
+            continue
+        assert found.value == pytest.approx(expected.value, abs=1e-9) and found.bound == found.value
+        assert found.heads.tolist() == expected.heads.tolist() and found.labels.tolist() == expected.labels.tolist()
+        scored, all_arcs, searched = scored + len(asked), all_arcs + n * n, searched + (found.nodes > 1)
+    assert scored < 0.7 * all_arcs and searched > 40 and repeated < 100
+
+
+def test_labels_on_demand_give_up_where_they_cannot_be_exact(rng):
+    arcs, labels = rng.normal(0, 1, (4, 5)), ["a", "b"]
+
+    def search(score, arcs=arcs, rules=None, max_nodes=100):
+        given = arguments(arcs, np.zeros((4, 5, 2)), labels, rules or Rules(), None, max_nodes)
+        return _rules.search_on_demand(arcs, score, *given[2:])
+
+    def zeros(dependents, heads):
+        return np.zeros((len(heads), 2), dtype=np.float32)
+
+    assert search(zeros).heads.tolist() == decode(arcs).tolist()
+    assert search(lambda *arc: None) is None
+    for wrong in (1, np.nan, np.inf):
+        assert search(lambda *arc, wrong=wrong: zeros(*arc) + np.float32(wrong)) is None
+    assert search(zeros, arcs=np.full((4, 5), -np.inf)) is None
+    assert search(zeros, rules=Rules(unique=["a", "b"], leaf=["a", "b"])) is None
+    assert search(zeros, arcs=np.full((4, 5), np.nan)) is None
+    path = Rules(unique=[["a", "b"]])
+    assert search(zeros, arcs=np.zeros((4, 5)), rules=path, max_nodes=1) is None
+    assert search(zeros, arcs=np.zeros((4, 5)), rules=path).value == 0
 
 
 @pytest.mark.parametrize("module", [rules_reference, _rules])

@@ -132,7 +132,7 @@ def test_the_search_under_rules_is_exact_on_random_sentences(monkeypatch):
 
     valid = sum(rules_against_exhaustion.check(seed) for seed in range(150))
     assert 75 < valid < 150
-    monkeypatch.setattr(rules_against_exhaustion, "best_by_exhaustion", lambda *_: 1e3)
+    monkeypatch.setattr(rules_against_exhaustion, "weights_of_all_labelled_trees", lambda *_: np.array([1e3]))
     with pytest.raises(AssertionError):
         rules_against_exhaustion.check(1)
 

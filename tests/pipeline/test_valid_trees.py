@@ -78,6 +78,28 @@ def test_the_best_valid_trees_are_written(rng):
     assert differ > 2
 
 
+def test_labels_that_are_scored_on_demand_give_the_same_trees(rng):
+    class OnDemand(Labels):
+        def scores_of_arcs(self, dependents, heads):
+            asked.append(len(heads))
+            return np.ascontiguousarray(self.scores[dependents, heads], dtype=np.float32)
+
+        def scores_of_all_arcs(self):
+            raise AssertionError("not all arcs are needed")
+
+    asked = []
+    nlp, mind_root = make_nlp(rules=ONE_SUBJECT)
+    for _ in range(10):
+        doc, scores = make_doc(nlp, rng)
+        arcs = [3 * own for own in doc._.arc_scores]
+        scores = [own - np.abs(own[np.isfinite(own)]).max() for own in scores]
+        doc._.arc_scores, doc._.arc_labels = arcs, [OnDemand(own) for own in scores]
+        expected = [decode_labelled(*own, NAMES, rules=ONE_SUBJECT) for own in zip(arcs, scores, strict=True)]
+        mind_root(doc)
+        assert written(doc) == [(tree.heads.tolist(), tree.labels) for tree in expected]
+    assert 20 <= len(asked) < 60 and sum(asked) < 10 * (25 + 16)
+
+
 def test_in_a_stream_with_confidence_constraints_and_without_crossing_arcs(rng):
     nlp, mind_root = make_nlp(rules=ONE_SUBJECT, confidence=True, projective=True)
     docs = [make_doc(nlp, rng, arc_constraints={"required": [(1, 1)]})[0] for _ in range(5)]
