@@ -215,6 +215,9 @@ def _summary(rows: Sequence[Row]) -> list[str]:
         ("gold", ("official", "UAS", "f1"), "UAS on gold tokens"),
         ("gold", ("official", "LAS", "f1"), "LAS on gold tokens"),
         ("gold", ("measures", "exact_match"), "exact match on gold tokens"),
+        ("gold", ("official", "UPOS", "f1"), "UPOS on gold tokens"),
+        ("gold", ("official", "UFeats", "f1"), "features on gold tokens"),
+        ("gold", ("official", "Lemmas", "f1"), "lemmas on gold tokens"),
         ("raw", ("official", "LAS", "f1"), "LAS from raw text"),
         ("raw", ("official", "Sentences", "f1"), "sentences from raw text"),
     ):
