@@ -1,7 +1,9 @@
 """The extension modules; everything else is in setup.cfg."""
 
+import os
 import sys
 
+from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, ExecError, PlatformError
@@ -10,12 +12,29 @@ WINDOWS = sys.platform == "win32"
 HEADERS = (
     *("rows", "arborescence", "root_constraint", "parallel", "decode"),
     *("kbest", "projective", "numbers", "matrix_tree", "sampling", "confidence", "inside_outside", "rules"),
+    *("segmentation",),
 )
 LAYER_HEADERS = ("vectors", "lstm", "layers", "ngrams")
 
 
 class BuildExtensions(build_ext):
-    """Builds the extension modules, or says what is missing."""
+    """Builds the extension modules in parallel, or says what is missing.
+
+    Editable installs share a folder, so that `pip install -e` compiles again only what has changed.
+    """
+
+    def finalize_options(self):
+        if getattr(self, "editable_mode", False):
+            self.build_lib = self.build_temp = os.path.join("build", "editable")
+        if self.parallel is None:
+            self.parallel = os.cpu_count()
+        super().finalize_options()
+
+    def build_extensions(self):
+        translated = cythonize(self.extensions, force=self.force)  # one after the other: Cython has global state
+        for extension, new in zip(self.extensions, translated, strict=True):
+            extension.sources = new.sources
+        super().build_extensions()
 
     def run(self):
         try:
@@ -37,6 +56,7 @@ setup(
             [f"spacy_mindroot/{name.replace('.', '/')}.pyx"],
             include_dirs=["spacy_mindroot/core", "spacy_mindroot/arc_scorer"],
             depends=[
+                "setup.py",
                 *(f"spacy_mindroot/core/{header}.hh" for header in HEADERS),
                 *(f"spacy_mindroot/arc_scorer/{header}.hh" for header in LAYER_HEADERS),
             ],

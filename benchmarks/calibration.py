@@ -9,13 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from spacy_mindroot import decode_batch
-from spacy_mindroot.inference import expected_calibration_error, fit_calibration, head_sets, marginals_batch
+from spacy_mindroot.inference import (
+    Calibration,
+    calibration_error_by_chance,
+    expected_calibration_error,
+    fit_calibration,
+    head_sets,
+    marginals_batch,
+)
 from spacy_mindroot.inference.arc_confidence import confidences_of
 from spacy_mindroot.score_file import read_score_file
 
 
 @dataclass(frozen=True)
-class Calibration:
+class HeadConfidence:
     """The heads of the best trees of a treebank, and how sure their parser was of them.
 
     right (np.ndarray): Whether each head is right. (tokens,)
@@ -29,9 +36,8 @@ class Calibration:
     softmax: np.ndarray
 
     def error(self, confidence: np.ndarray) -> float:
-        """Expected calibration error in points: the gap between confidence and accuracy, averaged over tokens."""
-        _, mean, accuracy, share = reliability(confidence, self.right)
-        return 100 * float(np.sum(np.abs(mean - accuracy) * share))
+        """Return the expected calibration error, in points."""
+        return 100 * expected_calibration_error(confidence, self.right)
 
     def accuracy_of_most_confident(self, share: float) -> float:
         """UAS of the tokens with the highest head_prob, a share of all."""
@@ -39,13 +45,13 @@ class Calibration:
         return 100 * float(self.right[order].mean())
 
 
-def calibrate(path: Path) -> Calibration:
+def calibrate(path: Path) -> HeadConfidence:
     """Decodes a score file, with its marginals."""
     sentences = read_score_file(path)
     scores = [sentence.scores for sentence in sentences]
     gold = [sentence.gold_heads for sentence in sentences]
     heads = decode_batch(scores)
-    return Calibration(
+    return HeadConfidence(
         treebank=path.stem,
         right=np.concatenate([own == theirs for own, theirs in zip(heads, gold, strict=True)]),
         head_prob=np.concatenate([_at(p, own) for p, own in zip(marginals_batch(scores), heads, strict=True)]),
@@ -102,8 +108,7 @@ def cross_fit(path: Path, seeds: int) -> CrossFitted:
                 for of in (before[0], after[0])
             ]
             p = np.concatenate([one.head_prob for one in after[0]])
-            draws = np.random.default_rng(seed).random((_DRAWS, len(p))) < p
-            errors.append(float(np.mean([expected_calibration_error(p, drawn) for drawn in draws])))
+            errors.append(calibration_error_by_chance(p, draws=_DRAWS, seed=seed))
             expected = np.array([one.head_prob.mean() for one in after[0]])
             found.append(
                 (
@@ -116,9 +121,70 @@ def cross_fit(path: Path, seeds: int) -> CrossFitted:
     return CrossFitted(path.stem, *np.mean(found, axis=0).tolist())
 
 
+@dataclass(frozen=True)
+class FewSentences:
+    """Head sets with thresholds from a few sentences, measured on the others; means and deviations over draws.
+
+    coverage (float): The share of right heads in 90 % head sets, in percent, if the threshold is that of `head_sets`.
+    by_sentence (float): The same if each sentence counts alike for the threshold, and one more, whose right heads are
+        in no set, as in hierarchical conformal prediction (Lee, Barber and Willett 2023).
+    """
+
+    treebank: str
+    sentences: int
+    coverage: float
+    deviation: float
+    by_sentence: float
+    by_sentence_deviation: float
+
+
+def coverage_with_few(path: Path, sentences: int, draws: int, share: float = 0.9) -> FewSentences:
+    """Calibrate on so many random sentences of a score file, or on half of a small one, as often as `draws`."""
+    every = read_score_file(path)
+    scores = [sentence.scores for sentence in every]
+    gold = [sentence.gold_heads for sentence in every]
+    heads = decode_batch(scores)
+    sentences = min(sentences, len(every) // 2)
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(draws):
+        order = rng.permutation(len(every))
+        few, others = order[:sentences], order[sentences : sentences + 300]
+        fit = fit_calibration([scores[k] for k in few], [gold[k] for k in few])
+        of_few, of_others = (_conformities(fit, scores, heads, gold, chosen) for chosen in (few, others))
+        thresholds = (fit.threshold(share), threshold_by_sentence(of_few, share))
+        found.append([100 * (np.concatenate(of_others) >= threshold).mean() for threshold in thresholds])
+    (plain, alike), (plain_deviation, alike_deviation) = np.mean(found, axis=0), np.std(found, axis=0)
+    return FewSentences(path.stem, sentences, plain, plain_deviation, alike, alike_deviation)
+
+
+def _conformities(
+    fit: Calibration,
+    scores: Sequence[np.ndarray],
+    heads: Sequence[np.ndarray],
+    gold: Sequence[np.ndarray],
+    chosen: np.ndarray,
+) -> list[np.ndarray]:
+    """Return the conformity of each token of some sentences, one array per sentence. See `head_set_threshold`."""
+    own, theirs = [heads[k] for k in chosen], [gold[k] for k in chosen]
+    mixture = {"temperature": fit.arc_temperature, "lapse": fit.arc_lapse}
+    _, arcs = confidences_of([scores[k] for k in chosen], own, **mixture, marginals=True)
+    return [np.where(h == g, 1.0, p[np.arange(len(g)), g]) for p, h, g in zip(arcs, own, theirs, strict=True)]
+
+
+def threshold_by_sentence(conformities: Sequence[np.ndarray], coverage: float) -> float:
+    """Return the threshold for a coverage if each sentence counts alike, and one more with conformities of 0."""
+    values = np.concatenate([*conformities, [0.0]])
+    weights = np.concatenate([*(np.full(len(own), 1 / len(own)) for own in conformities), [1.0]])
+    order = np.argsort(-values, kind="stable")
+    reached = np.cumsum(weights[order]) >= coverage * weights.sum() - 1e-9
+    return float(values[order][reached.argmax()])
+
+
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
-    """Return Spearman's rank correlation. Ties get their mean rank."""
-    return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
+    """Return Spearman's rank correlation. Ties get their mean rank. NaN if all values of one are the same."""
+    with np.errstate(invalid="ignore"):
+        return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
@@ -137,7 +203,7 @@ def reliability(confidence: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, 
     return in_use, mean, accuracy, count[in_use] / len(right)
 
 
-def plot(found: Sequence[Calibration], path: Path) -> None:
+def plot(found: Sequence[HeadConfidence], path: Path) -> None:
     """Reliability of each treebank: accuracy against confidence, and below it how many tokens there are."""
     import matplotlib
 

@@ -1,7 +1,8 @@
-"""Trains our pipeline on treebanks, with calibration, and measures its probabilities and head sets on the test sets.
+"""Measures the probabilities and head sets of trained pipelines on test sets, with and without calibration.
 
-Everything but tokens and sentence boundaries is predicted. Where a treebank has no development set, calibration is by
-cross-validation over the training set, as `spacy train` does it with a config from `init-config`.
+Everything but tokens and sentence boundaries is predicted. Pipelines that are there already, such as those of the
+scoreboard, are loaded; otherwise the small CPU config is trained for some steps. Calibration is on the development set,
+by cross-validation over the training set where there is no development set, and on both where it is small.
 """
 
 from __future__ import annotations
@@ -11,49 +12,63 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from spacy import load
-from spacy.tokens import DocBin
+from spacy.language import Language
+from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config_from_str
 from thinc.api import NumpyOps, set_current_ops
 
+from spacy_mindroot.audit.corpus import GoldSentence
+from spacy_mindroot.audit.cross_validation import with_steps
 from spacy_mindroot.cli.init_config import make_config
-from spacy_mindroot.inference import Calibration, expected_calibration_error, head_sets
+from spacy_mindroot.inference import (
+    Calibration,
+    calibration_error_by_chance,
+    expected_calibration_error,
+    head_sets,
+)
 from spacy_mindroot.inference.arc_confidence import confidences_of
 from spacy_mindroot.inference.calibration import label_probabilities
-from spacy_mindroot.pipeline.held_out import HeldOut, find_mind_root, read_annotation, score_held_out
+from spacy_mindroot.pipeline.held_out import Annotation, HeldOut, cross_validate, score_held_out
 
 from .calibration import spearman
-from .training import convert
+from .training_size import blank_docs, gold_docs, treebank_part
 
+FOLDS = 5
+FOLD_STEPS = 300  # the most training steps of the pipelines of cross-validation
+SMALL = 100  # sentences; a smaller development set is also used together with cross-validation
 COVERAGE = 0.9
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One run. Calibration errors (ECE), accuracies, coverage and gains are in points.
+    """One pipeline with one calibration. Calibration errors (ECE), accuracies, coverage and gains are in points.
 
+    The errors are without calibration, with it, and by chance: what perfect probabilities would have on as many tokens.
     `las_ece` is that of the probability that head and label are both right; `label_ece`, of labels where the head is
     right. `spearman` correlates expected and true LAS of sentences. `surer_half` is by how much the LAS of the half of
-    the sentences with the highest expected LAS is above that of all.
+    the sentences with the highest expected LAS is above that of all. `steps` is 0 for a pipeline that was loaded.
     """
 
     treebank: str
     seed: int
     steps: int
     method: str
+    calibration_sentences: int
     sentences: int
     tokens: int
     uas: float
     las: float
-    head_ece: tuple[float, float]
-    label_ece: tuple[float, float]
-    las_ece: tuple[float, float]
+    head_ece: tuple[float, float, float]
+    label_ece: tuple[float, float, float]
+    las_ece: tuple[float, float, float]
     coverage: float
     set_size: float
     spearman: float
@@ -63,32 +78,76 @@ class Measured:
     cpu_seconds: float
 
 
-def measure(treebank: Path, seed: int, steps: int) -> Measured:
-    """Train on a UD treebank for so many steps, and measure on its test set."""
-    set_current_ops(NumpyOps(use_blis=False))
+def train_small(treebank: Path, seed: int, steps: int, folder: Path) -> Language:
+    """Train the small CPU config, with gold tokens and sentence boundaries. Tags are not an input of it."""
+    paths = {part: next(iter(treebank.glob(f"*-ud-{part}.conllu")), None) for part in ("train", "dev")}
+    overrides = {
+        "paths.train": str(paths["train"]),
+        "paths.dev": str(paths["dev"] or paths["train"]),
+        "system.seed": seed,
+        "training.max_steps": steps,
+        "training.eval_frequency": max(steps // 5, 1),
+    }
+    text = make_config("xx", "efficiency", ["senter"], None)
+    config = with_steps(load_config_from_str(text, overrides=overrides, interpolate=False), steps)
+    config["training"]["before_to_disk"] = None
+    folder.mkdir(parents=True, exist_ok=True)
+    train(init_nlp(config), folder, stdout=io.StringIO(), stderr=sys.stderr)
+    return load(folder / "model-best")
+
+
+def calibrations(nlp: Language, treebank: Path) -> Iterator[tuple[Calibration, float]]:
+    """Yield calibrations of a pipeline, each with the CPU time that it took."""
     began = time.process_time()
+    dev = None
+    if next(treebank.glob("*-ud-dev.conllu"), None) is not None:
+        dev = _score(nlp, treebank_part(treebank, "dev", nlp.vocab))
+        yield dev.fit(), time.process_time() - began
+        if len(dev.heads) >= SMALL:
+            return
+    found = _cross_validate(nlp, treebank)
+    method = f"{FOLDS}-fold cross-validation"
+    if dev is not None:
+        found.extend(dev)
+        method = f"held-out and {method}"
+    yield found.fit(method), time.process_time() - began
+
+
+def _score(nlp: Language, sentences: Iterable[GoldSentence]) -> HeldOut:
+    return score_held_out(nlp, (Annotation(s.words, s.spaces, [s.heads], [s.labels]) for s in sentences))
+
+
+def _cross_validate(nlp: Language, treebank: Path) -> HeldOut:
+    """Score the training set by pipelines with the components of this one, and a learning rate that falls in time."""
+    (path,) = treebank.glob("*-ud-train.conllu")
+    config = nlp.config.copy()
+    fresh = load_config_from_str(make_config("xx", "accuracy", ["senter"], None), interpolate=False)
+    config["paths"] |= {"train": str(path), "dev": str(path)}
+    config["training"]["max_steps"] = FOLD_STEPS
+    config["training"]["optimizer"]["learn_rate"] = fresh["training"]["optimizer"]["learn_rate"]
+
+    def examples(fold_nlp: Language) -> Iterator[Example]:
+        sentences = treebank_part(treebank, "train", fold_nlp.vocab)
+        for blank, gold in zip(blank_docs(fold_nlp, sentences), gold_docs(fold_nlp, sentences), strict=True):
+            yield Example(blank, gold)
+
+    return cross_validate(with_steps(config, FOLD_STEPS), examples, FOLDS)
+
+
+def measure(treebank: Path, seed: int, steps: int, model: Path | None = None) -> Iterator[Measured]:
+    """Measure a pipeline on the test set of a UD treebank, once for each of its `calibrations`.
+
+    model (Optional[Path]): A trained pipeline. Without one, the small config is trained for so many steps.
+    """
+    import scripts.pipelines.contestants  # noqa: F401  the schedule in the configs of the scoreboard's pipelines
+
+    set_current_ops(NumpyOps(use_blis=False))
+    name = treebank.name.removeprefix("UD_")
     with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder)
-        convert(treebank, data)
-        dev = data / ("dev.spacy" if (data / "dev.spacy").exists() else "train.spacy")
-        overrides = {
-            "paths.train": str(data / "train.spacy"),
-            "paths.dev": str(dev),
-            "system.seed": seed,
-            "training.max_steps": steps,
-            "training.optimizer.learn_rate.total_steps": steps,
-            "training.eval_frequency": max(steps // 5, 1),
-        }
-        text = make_config("xx", "efficiency", [], None)
-        config = load_config_from_str(text, overrides=overrides, interpolate=False)
-        (data / "model").mkdir()
-        train(init_nlp(config), data / "model", stdout=io.StringIO(), stderr=sys.stderr)
-        nlp = load(data / "model" / "model-best")
-        test = DocBin().from_disk(data / "test.spacy").get_docs(nlp.vocab)
-        held_out = score_held_out(nlp, [read_annotation(doc) for doc in test])
-    calibration = find_mind_root(nlp)[1].calibration
-    assert calibration is not None
-    return _measured(held_out, calibration, treebank.name.removeprefix("UD_"), seed, steps, time.process_time() - began)
+        nlp = train_small(treebank, seed, steps, Path(folder)) if model is None else load(model)
+        test = _score(nlp, treebank_part(treebank, "test", nlp.vocab))
+        for calibration, seconds in calibrations(nlp, treebank):
+            yield _measured(test, calibration, name, seed, steps, seconds)
 
 
 def _measured(
@@ -105,7 +164,12 @@ def _measured(
     errors = []
     for fit in (Calibration(), calibration):
         sure, arcs = confidences_of(
-            found.matrices, found.heads, temperature=fit.arc_temperature, lapse=fit.arc_lapse, marginals=True
+            found.matrices,
+            found.heads,
+            temperature=fit.arc_temperature,
+            lapse=fit.arc_lapse,
+            projective=found.projective,
+            marginals=True,
         )
         p = np.concatenate([one.head_prob for one in sure])
         q = np.concatenate(
@@ -118,6 +182,7 @@ def _measured(
                 100 * expected_calibration_error(p * q, labelled),
             )
         )
+    errors.append(tuple(100 * calibration_error_by_chance(own) for own in (p, q[of_labels], p * q)))
     threshold = calibration.threshold(COVERAGE)
     sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, found.heads, strict=True)]
     inside = [
@@ -133,30 +198,35 @@ def _measured(
         seed=seed,
         steps=steps,
         method=calibration.method,
+        calibration_sentences=calibration.sentences,
         sentences=len(true),
         tokens=len(right),
-        uas=float(100 * right.mean()),
-        las=float(las),
-        head_ece=(errors[0][0], errors[1][0]),
-        label_ece=(errors[0][1], errors[1][1]),
-        las_ece=(errors[0][2], errors[1][2]),
-        coverage=float(100 * np.mean(inside)),
-        set_size=float(np.mean([len(of) for own in sets for of in own])),
-        spearman=spearman(expected, np.array([part.mean() for part in true])),
-        surer_half=float(100 * np.concatenate([true[k] for k in surer]).mean() - las),
+        uas=round(float(100 * right.mean()), 3),
+        las=round(float(las), 3),
+        head_ece=_rounded(*(of[0] for of in errors)),
+        label_ece=_rounded(*(of[1] for of in errors)),
+        las_ece=_rounded(*(of[2] for of in errors)),
+        coverage=round(float(100 * np.mean(inside)), 3),
+        set_size=round(float(np.mean([len(of) for own in sets for of in own])), 3),
+        spearman=round(spearman(expected, np.array([part.mean() for part in true])), 4),
+        surer_half=round(float(100 * np.concatenate([true[k] for k in surer]).mean() - las), 3),
         temperature=calibration.arc_temperature,
         lapse=calibration.arc_lapse,
-        cpu_seconds=seconds,
+        cpu_seconds=round(seconds, 1),
     )
 
 
-def main(treebank: str, seed: str, steps: str, results: str) -> None:
-    """One run, in a process of its own; its result is added to a file."""
-    found = measure(Path(treebank), int(seed), int(steps))
-    Path(results).parent.mkdir(parents=True, exist_ok=True)
-    with open(results, "a", encoding="utf8") as file:
-        file.write(json.dumps(asdict(found)) + "\n")
-    print(json.dumps(asdict(found)), flush=True)
+def _rounded(*values: float) -> tuple[float, ...]:
+    return tuple(round(float(value), 3) for value in values)
+
+
+def main(treebank: str, seed: str, steps: str, results: str, model: str = "") -> None:
+    """Measure one pipeline, in a process of its own; the results are added to a file."""
+    for found in measure(Path(treebank), int(seed), int(steps), Path(model) if model else None):
+        Path(results).parent.mkdir(parents=True, exist_ok=True)
+        with open(results, "a", encoding="utf8") as file:
+            file.write(json.dumps(asdict(found)) + "\n")
+        print(json.dumps(asdict(found)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Whether `spacy mindroot suspect` finds annotation errors, and what correcting in the order of `rank` gains.
 
 For the first, some gold heads are corrupted, and looked for. For the second, an annotator is simulated who gives the
-gold heads of some words of new sentences; the parser is then trained again, with these heads and no others of them.
+gold heads of some words of new sentences. The parser is then trained again, with these heads and no others of them
+("left out"), or with the best trees that contain them, by the first parser ("parsed").
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import spacy
@@ -19,16 +21,17 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import load_config_from_str
 
-from spacy_mindroot import decode_batch, is_tree
+from spacy_mindroot import constrain_scores, decode, decode_batch, is_tree
 from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
 from spacy_mindroot.audit.cross_validation import find_documents, split_documents, train, with_steps
 from spacy_mindroot.audit.suspicion import cross_validated, order_suspects
 from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.conllu import Sentence, sentence_to_doc
-from spacy_mindroot.conllu.sentence import HEAD, UPOS
+from spacy_mindroot.conllu.columns import DEPREL, HEAD, UPOS
 from spacy_mindroot.inference import marginals_batch
+from spacy_mindroot.labels import UD_ROOT
 
-from .training_size import gold_docs, make_parser, matrices, measure, read_runs, treebank_part
+from .training_size import blank_docs, gold_docs, make_parser, matrices, measure, read_runs, treebank_part
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Detection:
     cpu_seconds: float
     precision: dict[str, float]
     recall_5: float
+    parsers: int = 1
 
 
 def corrupt(sentences: list[GoldSentence], share: float, seed: int) -> set[tuple[int, int]]:
@@ -79,7 +83,7 @@ def corrupt(sentences: list[GoldSentence], share: float, seed: int) -> set[tuple
 
 
 def detect(
-    path: Path, *, most: int, optimize: str, folds: int, steps: int, seed: int, share: float = 0.01
+    path: Path, *, most: int, optimize: str, folds: int, steps: int, seed: int, parsers: int = 1, share: float = 0.01
 ) -> Detection:
     """Corrupt heads of a treebank, and look for them by cross-validation."""
     sentences = list(read_corpus(path, spacy.blank("xx").vocab))[:most]
@@ -88,7 +92,7 @@ def detect(
     began = time.process_time()
     documents, _ = find_documents(sentences, folds)
     parts = split_documents(documents, folds, seed)
-    suspects = list(cross_validated(sentences, parts, config, steps=steps, seed=seed))
+    suspects = list(cross_validated(sentences, parts, config, steps=steps, seed=seed, parsers=parsers))
     seconds = time.process_time() - began
     tokens = len(suspects)
     precision = {}
@@ -111,10 +115,12 @@ def detect(
         cpu_seconds=seconds,
         precision=precision,
         recall_5=100 * sum((each.sentence, each.word) in corrupted for each in first) / len(corrupted),
+        parsers=parsers,
     )
 
 
 SHARES = (0.05, 0.1, 0.2, 0.4)  # of the tokens of new sentences that are annotated
+OTHERS = ("left out", "parsed")
 ORDERS = ("random tokens", "rank --by token", "random sentences", "rank --by sentence")
 
 
@@ -123,6 +129,7 @@ class Correction:
     """One run: a parser trained on sentences with all heads, and on others with the heads of a share of their tokens.
 
     share (float): The share of annotated tokens; 0 before any, 1 for all.
+    others (str): The heads of the other tokens of the new sentences: "left out", or "parsed".
     """
 
     treebank: str
@@ -136,6 +143,28 @@ class Correction:
     cpu_seconds: float
     uas: float
     ece: float
+    others: str = "left out"
+
+
+class Parse(NamedTuple):
+    """The arc scores of a sentence, the best label of each arc, as an index, and the names of labels."""
+
+    scores: np.ndarray
+    labels: np.ndarray
+    names: list[str]
+
+
+def parses_of(nlp: Language, sentences: Sequence[GoldSentence]) -> list[Parse]:
+    """Return the arcs and labels of sentences by a parser."""
+    found = []
+    with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index("arc_scorer") + 1]):
+        for doc in nlp.pipe(blank_docs(nlp, sentences)):
+            labels = doc._.arc_labels[0]
+            n = len(doc)
+            rows, heads = np.repeat(np.arange(n), n + 1), np.tile(np.arange(n + 1), n)
+            names = [str(name) for name in doc._.arc_label_names]
+            found.append(Parse(doc._.arc_scores[0], np.asarray(labels[rows, heads]).reshape(n, n + 1), names))
+    return found
 
 
 def choose(order: str, head_prob: Sequence[np.ndarray], share: float, seed: int) -> list[np.ndarray]:
@@ -163,19 +192,35 @@ def choose(order: str, head_prob: Sequence[np.ndarray], share: float, seed: int)
     return np.split(known, np.cumsum(lengths)[:-1])
 
 
-def partly_annotated(nlp: Language, sentences: Sequence[GoldSentence], known: Sequence[np.ndarray]) -> list[Doc]:
-    """Return Docs with the gold heads and labels of some tokens, without tags; none for sentences without any."""
+def partly_annotated(
+    nlp: Language,
+    sentences: Sequence[GoldSentence],
+    known: Sequence[np.ndarray],
+    parses: Sequence[Parse] | None = None,
+) -> list[Doc]:
+    """Return Docs with the gold heads and labels of some tokens, without tags.
+
+    parses (Optional[Sequence[Parse]]): The best tree that contains these heads gives the others. Without parses, other
+        tokens have no head, and there is no Doc of a sentence without any.
+    """
     docs = []
-    for sentence, mask in zip(sentences, known, strict=True):
-        if not mask.any():
+    for k, (sentence, mask) in enumerate(zip(sentences, known, strict=True)):
+        if not mask.any() and parses is None:
             continue
         gold = sentence.conllu
         assert gold is not None
         copy = Sentence(gold.source, gold.line, list(gold.lines), gold.columns)
         for word, annotated in enumerate(mask.tolist(), 1):
             copy.replace(word, UPOS, "_")
-            if not annotated:
+            if not annotated and parses is None:
                 copy.replace(word, HEAD, "_")
+        if parses is not None:
+            required = [(word, int(sentence.heads[word - 1])) for word in (np.flatnonzero(mask) + 1).tolist()]
+            heads = decode(constrain_scores(parses[k].scores, required=required))
+            for i in np.flatnonzero(~mask).tolist():
+                copy.replace(i + 1, HEAD, str(heads[i]))
+                label = parses[k].names[int(parses[k].labels[i, heads[i]])]
+                copy.replace(i + 1, DEPREL, UD_ROOT if heads[i] == 0 else label)
         docs.append(sentence_to_doc(nlp.vocab, copy))
         docs[-1]._.conllu = None
     return docs
@@ -191,6 +236,7 @@ def simulate(
     orders: Sequence[str],
     shares: Sequence[float],
     done: set,
+    others: str = "left out",
 ) -> Iterator[Correction]:
     """Yield a run for each order and share that is not done, and before them the parser without new heads."""
     vocab = spacy.blank("xx").vocab
@@ -201,10 +247,10 @@ def simulate(
     treebank = folder.name.removeprefix("UD_")
     tokens = sum(len(each.words) for each in pool)
 
-    def trained(masks: Sequence[np.ndarray]) -> tuple[Language, dict, float]:
+    def trained(masks: Sequence[np.ndarray], by: Sequence[Parse] | None) -> tuple[Language, dict, float]:
         began = time.process_time()
         nlp = make_parser("efficiency", steps, seed)
-        docs = gold_docs(nlp, known) + partly_annotated(nlp, pool, masks)
+        docs = gold_docs(nlp, known) + partly_annotated(nlp, pool, masks, by)
         return nlp, train(nlp, docs, steps, seed), time.process_time() - began
 
     def assessed(nlp: Language, averages: dict, seconds: float, name: str, share: float) -> Correction:
@@ -222,20 +268,23 @@ def simulate(
             round(seconds, 1),
             round(found["uas"], 3),
             round(found["ece"], 3),
+            others,
         )
 
     wanted = [(name, share) for share, name in product(shares, orders) if (treebank, name, share, seed) not in done]
     if not wanted:
         return
-    nlp, averages, seconds = trained([np.zeros(len(each.words), dtype=bool) for each in pool])
+    nlp, averages, seconds = trained([np.zeros(len(each.words), dtype=bool) for each in pool], None)
     if (treebank, "none", 0.0, seed) not in done:
         yield assessed(nlp, averages, seconds, "none", 0.0)
     with nlp.use_params(averages):
-        scores = matrices(nlp, pool)
+        parses = parses_of(nlp, pool)
+    scores = [each.scores for each in parses]
     heads = decode_batch(scores)
     probabilities = [p[np.arange(len(own)), own] for p, own in zip(marginals_batch(scores), heads, strict=True)]
     for name, share in wanted:
-        yield assessed(*trained(choose(name, probabilities, share, seed)), name, share)
+        masks = choose(name, probabilities, share, seed)
+        yield assessed(*trained(masks, parses if others == "parsed" else None), name, share)
 
 
 def simulate_all(
@@ -249,6 +298,7 @@ def simulate_all(
     orders: Sequence[str],
     shares: Sequence[float],
     results: Path,
+    others: str = "left out",
 ) -> Iterator[Correction]:
     """Do the runs that are not in a file yet, and add each to the file."""
     for seed, treebank in product(range(1, seeds + 1), treebanks):
@@ -256,11 +306,11 @@ def simulate_all(
             (each["treebank"], each["order"], each["share"], each["seed"])
             for each in read_runs(results)
             if (each["first"], each["new"], each["steps"]) == (first, new, steps)
+            and each.get("others", "left out") == others
         }
         folder = data / "ud" / f"UD_{treebank}"
-        for found in simulate(
-            folder, first=first, new=new, steps=steps, seed=seed, orders=orders, shares=shares, done=done
-        ):
+        settings = {"first": first, "new": new, "steps": steps, "orders": orders, "shares": shares, "others": others}
+        for found in simulate(folder, seed=seed, done=done, **settings):
             results.parent.mkdir(parents=True, exist_ok=True)
             with open(results, "a", encoding="utf8") as file:
                 file.write(json.dumps(asdict(found)) + "\n")
@@ -272,5 +322,6 @@ def simulated_means(runs: Sequence[dict]) -> dict[tuple[str, str, float], list[f
     groups: dict[tuple[str, str, float], list[float]] = {}
     for each in runs:
         name = f"{each['treebank']}, {each['first']} + {each['new']}, {each['steps']} steps"
+        name += ", others parsed" if each.get("others") == "parsed" else ""
         groups.setdefault((name, each["order"], each["share"]), []).append(each["uas"])
     return groups

@@ -10,7 +10,6 @@ import json
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,17 +17,16 @@ from typing import Any
 import numpy as np
 from spacy import util
 from spacy.language import Language
-from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc, DocBin
 from spacy.training.converters import conllu_to_docs
 from spacy.training.initialize import init_nlp
-from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
 from spacy_mindroot import count_roots
 from spacy_mindroot.audit.evaluation import Right, count_right
 from spacy_mindroot.trees import nonprojective_arcs
 
+from .budget import train_within
 from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config
 
 
@@ -78,50 +76,14 @@ def train(config: Config, treebank: Path, *, parser: str, seed: int, seconds: fl
 def train_pipeline(config: Config, treebank: Path, *, seed: int, seconds: float) -> tuple[Language, dict[str, Any]]:
     """Return the pipeline that `train` evaluates, and the figures of a Run about its training."""
     set_current_ops(NumpyOps(use_blis=False))
-    dev_path = treebank / "dev.spacy"
-    has_dev = dev_path.exists()
     fix_random_seed(seed)
     nlp = init_nlp(config)
-    training = util.registry.resolve(config.interpolate()["training"], schema=ConfigSchemaTraining)
-    corpora = [training["train_corpus"], training["dev_corpus"]]
-    train_corpus, dev_corpus = util.resolve_dot_names(nlp.config.interpolate(), corpora)
-    optimizer = training["optimizer"]
-
-    def averaged() -> Any:
-        return nlp.use_params(optimizer.averages) if optimizer.averages else nullcontext()
-
-    began = time.process_time()
-    best, best_step, step, words = b"", 0, 0, 0
-    for _, info, is_best in train_while_improving(
-        nlp,
-        optimizer,
-        create_train_batches(nlp, train_corpus, training["batcher"], max_epochs=0),
-        create_evaluation_callback(nlp, dev_corpus, training["score_weights"]),
-        dropout=training["dropout"],
-        eval_frequency=training["eval_frequency"],
-        accumulate_gradient=1,
-        patience=0,
-        max_steps=0,
-        exclude=[],
-        annotating_components=training["annotating_components"],
-        before_update=None,
-    ):
-        step, words = info["step"], info["words"]
-        if is_best and has_dev:
-            with averaged():
-                best, best_step = nlp.to_bytes(), step
-        if time.process_time() - began >= seconds:
-            break
-    cpu_seconds = time.process_time() - began
-    if not has_dev:
-        with averaged():
-            best, best_step = nlp.to_bytes(), step
-    nlp.from_bytes(best)
+    found = train_within(nlp, seconds, has_dev=(treebank / "dev.spacy").exists())
     return nlp, {
-        "cpu_seconds": cpu_seconds,
-        "steps": step,
-        "best_step": best_step,
-        "words_per_second": words / cpu_seconds,
+        "cpu_seconds": found.cpu_seconds,
+        "steps": found.steps,
+        "best_step": found.best_step,
+        "words_per_second": found.words / found.cpu_seconds,
     }
 
 

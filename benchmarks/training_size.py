@@ -86,12 +86,18 @@ def make_parser(optimize: str, steps: int, seed: int, **scorer: object) -> Langu
     return new_parser(with_steps(config, steps), seed)
 
 
+def blank_docs(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[Doc]:
+    """Yield the tokens of sentences, one Doc per sentence."""
+    for each in sentences:
+        starts = [k == 0 for k in range(len(each.words))]
+        yield Doc(nlp.vocab, words=each.words, spaces=each.spaces, sent_starts=starts)
+
+
 def matrices(nlp: Language, sentences: Sequence[GoldSentence]) -> list[np.ndarray]:
     """Return the arc scores that a pipeline gives to sentences."""
     at = nlp.pipe_names.index("arc_scorer")
     with nlp.select_pipes(enable=nlp.pipe_names[: at + 1]):
-        docs = (Doc(nlp.vocab, words=each.words, spaces=each.spaces) for each in sentences)
-        return [doc._.arc_scores[0] for doc in nlp.pipe(docs)]
+        return [doc._.arc_scores[0] for doc in nlp.pipe(blank_docs(nlp, sentences))]
 
 
 def measure(scores: Sequence[np.ndarray], gold: Sequence[GoldSentence]) -> dict[str, float]:
@@ -179,7 +185,9 @@ def plot(runs: Sequence[dict], path: Path) -> None:
 
     treebanks = sorted({each["treebank"] for each in runs})
     rows = (("ece", "calibration error, points"), ("uas", "UAS, and mean probability (dashed)"))
-    figure, axes = pyplot.subplots(2, len(treebanks), figsize=(4 * len(treebanks), 6.2), sharey="row", squeeze=False)
+    figure, axes = pyplot.subplots(
+        2, len(treebanks), figsize=(max(6.5, 4 * len(treebanks)), 6.2), sharey="row", squeeze=False
+    )
     looks = {"head": ("#d55e00", "o"), "tree": ("#0072b2", "s"), "both": ("#009e73", "^")}
     found = list(means(runs))
     for column, treebank in enumerate(treebanks):

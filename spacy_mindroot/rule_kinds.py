@@ -154,15 +154,15 @@ class Leaf(_Rule):
         """Whether a dependent may have this label."""
         return _covers(self.allowed, label)
 
-    def _lists(self) -> tuple[str, ...]:
-        return (*super()._lists(), "allowed")
-
     def faults(self, heads: list[int], labels: Sequence[str], pos: Sequence[str | None]) -> list[int]:
         return [
             token
             for token, (head, label) in enumerate(zip(heads, labels, strict=True), 1)
             if head and self.covers(labels[head - 1]) and not self.allows(label)
         ]
+
+    def _lists(self) -> tuple[str, ...]:
+        return (*super()._lists(), "allowed")
 
 
 @dataclass(frozen=True)
@@ -238,13 +238,6 @@ class Forbidden(_Rule):
         """Whether a head with this part of speech matches."""
         return _pos_matches(self.head_pos, self.head_pos_not, pos)
 
-    def _lists(self) -> tuple[str, ...]:
-        return (*super()._lists(), "labels_not", "pos", "pos_not", "head_pos", "head_pos_not")
-
-    def _default_name(self) -> str:
-        parts = [f"{key}={'|'.join(getattr(self, key))}" for key in self._lists() if getattr(self, key)]
-        return f"forbidden({', '.join(parts)})"
-
     def faults(self, heads: list[int], labels: Sequence[str], pos: Sequence[str | None]) -> list[int]:
         return [
             token
@@ -253,6 +246,13 @@ class Forbidden(_Rule):
             and self.matches_pos(pos[token - 1])
             and self.matches_head_pos(pos[head - 1] if head else ROOT_POS)
         ]
+
+    def _lists(self) -> tuple[str, ...]:
+        return (*super()._lists(), "labels_not", "pos", "pos_not", "head_pos", "head_pos_not")
+
+    def _default_name(self) -> str:
+        parts = [f"{key}={'|'.join(getattr(self, key))}" for key in self._lists() if getattr(self, key)]
+        return f"forbidden({', '.join(parts)})"
 
 
 @dataclass(frozen=True)
@@ -279,9 +279,6 @@ class Planar(_Rule):
         if self.which not in ("own", "other"):
             raise RulesError(f'{self.name}: `which` is "own" or "other"; found {self.which!r}.')
 
-    def _default_name(self) -> str:
-        return f"planar-{self.which}-{'-'.join(self.labels)}"
-
     def faults(self, heads: list[int], labels: Sequence[str], pos: Sequence[str | None]) -> list[int]:
         above = [_ancestors(heads, token) for token in range(1, len(heads) + 1)]
 
@@ -304,6 +301,9 @@ class Planar(_Rule):
             for token, (head, label) in enumerate(zip(heads, labels, strict=True), 1)
             if self.covers(label) and fault(token, head)
         ]
+
+    def _default_name(self) -> str:
+        return f"planar-{self.which}-{'-'.join(self.labels)}"
 
 
 AnyRule = Unique | Leaf | Direction | Forbidden | Planar

@@ -6,6 +6,10 @@ import sys
 import warnings
 from pathlib import Path
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes: threads would only take cores from the others
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 import spacy
@@ -34,6 +38,32 @@ def data():
     if not DATA.is_dir():
         pytest.skip(f"no data at {DATA}; set MINDROOT_DATA")
     return DATA
+
+
+# The files that take longest go first, so that with `--dist loadfile` no process is left alone with one at the end.
+SLOWEST = (
+    "cli/test_bad_input.py",
+    "corpora/test_engine.py",
+    "tests/test_project.py",
+    "docs/test_tutorials.py",
+    "scripts/test_treebanks.py",
+    "cli/test_audit.py",
+    "building/test_training.py",
+    "cli/test_build.py",
+)
+
+
+def pytest_configure(config):
+    if hasattr(config.option, "loadscopereorder"):  # of pytest-xdist: files with most tests first
+        config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items):
+    def place(item):
+        path = item.path.as_posix()
+        return next((k for k, name in enumerate(SLOWEST) if path.endswith(name)), len(SLOWEST))
+
+    items.sort(key=place)
 
 
 def pytest_generate_tests(metafunc):

@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "arc_scorer": {"", "core", "inference", "pipeline"},
     "conllu": {"", "core", "pipeline"},
     "audit": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "drawing"},
-    "evaluation": {"", "core", "pipeline", "conllu", "audit"},
+    "evaluation": {"", "core", "inference", "pipeline", "conllu", "audit"},
     "building": {"", "core", "pipeline", "conllu", "evaluation"},
     "corpora": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit"},
 }

@@ -572,7 +572,12 @@ MUTATIONS = [
     Mutation("confidence", "0 : 1.0 / n;", "0 : 1.0 / (n + 1);", "all trees alike: the share of an arc"),
     Mutation("confidence", "(n - 1) * std::log(double(n))", "n * std::log(double(n))", "all trees alike: their number"),
     Mutation("confidence", "std::log1p(-mixture.lapse) + logprob", "logprob", "the lapse adds probability"),
-    Mutation("confidence", "    if (all_allowed) return", "    return", "all trees alike: forbidden arcs count"),
+    Mutation(
+        "confidence", "all_allowed && !projective) return", "!projective) return", "all trees alike: forbidden arcs"
+    ),
+    Mutation(
+        "confidence", "all_allowed && !projective) return", "all_allowed) return", "all trees alike: crossing arcs"
+    ),
     # inside_outside.hh
     Mutation("inside_outside", "of_arc[at(i, j)] + of_arc[at(j, i)]", "of_arc[at(i, j)]", "arcs to the left are lost"),
     Mutation("inside_outside", "return greatest + std::log(sum);", "return std::log(sum);", "sums lack their greatest"),

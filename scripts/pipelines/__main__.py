@@ -9,7 +9,7 @@ from wasabi import msg
 
 from ..treebanks.prepare import REPOSITORIES, fetch
 from . import scoreboard
-from .contestants import CONTESTANTS
+from .contestants import CONTESTANTS, RELATED
 from .run import Comparison, build_all, compare_all
 
 app = typer.Typer(help="Pipelines for UD treebanks, and the scoreboard.", no_args_is_help=True)
@@ -58,7 +58,12 @@ def compare(
     minutes: float = typer.Option(4.0, min=0.0, metavar="N", help="CPU time to train each contestant"),
     seeds: int = typer.Option(1, min=1, metavar="N", help="Runs of each contestant"),
     contestants: str = typer.Option(
-        ",".join(CONTESTANTS), metavar="NAME,...", help="Contestants that take part, in this order"
+        ",".join(CONTESTANTS),
+        metavar="NAME,...",
+        help=f"Contestants that take part, in this order. `{RELATED}` is ours, --with related treebanks",
+    ),
+    related: str = typer.Option(
+        "", "--with", metavar="NAME,...", help="Related treebanks, which the contestant `related` is trained with, too"
     ),
     runs: Path = RUNS,
     repositories: str = typer.Option(
@@ -67,11 +72,19 @@ def compare(
 ) -> None:
     """Train our pipeline and spaCy's on treebanks for the same CPU time. Runs that are in the file are not repeated."""
     taking_part = [name.strip() for name in contestants.split(",")]
-    if not set(taking_part) <= set(CONTESTANTS):
-        raise typer.BadParameter(f"must be among {', '.join(CONTESTANTS)}", param_hint="--contestants")
+    if not set(taking_part) <= {*CONTESTANTS, RELATED}:
+        raise typer.BadParameter(f"must be among {', '.join((*CONTESTANTS, RELATED))}", param_hint="--contestants")
+    if bool(related.strip(", ")) != (RELATED in taking_part):
+        raise typer.BadParameter(f"the contestant `{RELATED}` and --with need each other", param_hint="--with")
+    mixed_in: tuple[Path, ...] = ()
+    if related:
+        found, missing = _sources(related, folder, out / "sources", repositories)
+        if missing:
+            raise typer.BadParameter("; ".join(f"{name} {why}" for name, why in missing.items()), param_hint="--with")
+        mixed_in = tuple(found.values())
     sources, failed = _sources(only, folder, out / "sources", repositories)
     wanted = [
-        Comparison(source, contestant, seed, 60 * minutes)
+        Comparison(source, contestant, seed, 60 * minutes, mixed_in)
         for source in sources.values()
         for seed in range(seeds)
         for contestant in taking_part

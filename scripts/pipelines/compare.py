@@ -1,7 +1,8 @@
 """One run of the scoreboard: trains a contestant on a treebank, and evaluates it once on the test set.
 
-`python -m scripts.pipelines.compare FOLDER CONTESTANT SEED SECONDS RESULTS MODEL` is a run in a process of its own, on
-one thread. Its result is a line of RESULTS, and the pipeline is written to the folder MODEL.
+`python -m scripts.pipelines.compare FOLDER CONTESTANT SEED SECONDS RESULTS MODEL [RELATED...]` is a run in a process of
+its own, on one thread. Its result is a line of RESULTS, and the pipeline is written to the folder MODEL. RELATED are
+folders of related treebanks to mix in.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 
+from spacy_mindroot.building.related import mix_treebanks
 from spacy_mindroot.building.speed import words_per_cpu_second
 from spacy_mindroot.building.treebank import prepare_treebank
 from spacy_mindroot.conllu import read_conllu
@@ -29,18 +32,22 @@ from spacy_mindroot.evaluation.predicting import (
 from spacy_mindroot.evaluation.report import evaluate, to_json
 
 from .contestants import config_for, save, train_for
+from .scoreboard import CONFIG
 
 __all__ = ["run"]
 
 
-def run(source: Path, contestant: str, seed: int, seconds: float, model: Path) -> dict[str, Any]:
+def run(
+    source: Path, contestant: str, seed: int, seconds: float, model: Path, related: Sequence[Path] = ()
+) -> dict[str, Any]:
     """Train and evaluate a contestant, and write its pipeline to the folder `model`."""
     with tempfile.TemporaryDirectory() as folder:
         treebank = prepare_treebank(source, Path(folder) / "corpus")
         test = treebank.file("test")
         if test is None:
             raise SystemExit(f"There is no test set in {source}.")
-        config = config_for(contestant, treebank, seconds=seconds, seed=seed)
+        mixture = mix_treebanks(treebank, related) if related else None
+        config = config_for(contestant, treebank, seconds=seconds, seed=seed, mixture=mixture)
         nlp, trained = train_for(config, seconds, has_dev=treebank.file("dev") is not None)
         gold = list(read_conllu(test))
         size = save(nlp, model)
@@ -51,10 +58,13 @@ def run(source: Path, contestant: str, seed: int, seconds: float, model: Path) -
             "contestant": contestant,
             "seed": seed,
             "budget": seconds,
-            **vars(trained),
+            "steps": trained.steps,
+            "best_step": trained.best_step,
+            "cpu_seconds": round(trained.cpu_seconds, 1),
             "sentences": treebank.parts["train"].sentences,
             "components": nlp.pipe_names,
-            "sized_by_data": contestant == "mindroot",
+            "config": CONFIG,
+            **({"mixture": mixture.facts()} if mixture is not None else {}),
             "megabytes": size,
             "words_per_cpu_second": speed,
             "gold": _evaluated(nlp, gold, raw=False),
@@ -73,8 +83,8 @@ def _evaluated(nlp: Language, gold: list[Any], *, raw: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    source, contestant, seed, seconds, results, model = sys.argv[1:]
-    found = run(Path(source), contestant, int(seed), float(seconds), Path(model))
+    source, contestant, seed, seconds, results, model, *related = sys.argv[1:]
+    found = run(Path(source), contestant, int(seed), float(seconds), Path(model), [Path(each) for each in related])
     Path(results).parent.mkdir(parents=True, exist_ok=True)
     with open(results, "a", encoding="utf8") as file:
         file.write(json.dumps(found) + "\n")

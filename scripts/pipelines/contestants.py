@@ -1,5 +1,7 @@
 """The contestants of the scoreboard: pipelines with our parser and with spaCy's own, trained for the same time.
 
+A third one, `related`, is ours with related treebanks mixed in.
+
 Both read the same passages of several sentences, with gold words, and both use the faster matrix products.
 """
 
@@ -7,24 +9,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from spacy import util
 from spacy.cli.init_config import init_config
 from spacy.language import Language
-from spacy.schemas import ConfigSchemaTraining
 from spacy.training.initialize import init_nlp
-from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
 from thinc.api import Config, registry
 
+from benchmarks.budget import Budgeted, train_within
+from spacy_mindroot.building.related import Mixture
 from spacy_mindroot.building.treebank import Treebank, spacy_language
 from spacy_mindroot.cli.init_config import make_config
 
-__all__ = ["CONTESTANTS", "BudgetedTraining", "config_for", "train_for"]
+__all__ = ["CONTESTANTS", "RELATED", "config_for", "train_for"]
 
 CONTESTANTS = ("mindroot", "spacy")
+RELATED = "related"
 
 
 @registry.schedules("scripts.budget_linear.v1")
@@ -40,30 +41,22 @@ def budget_linear(
         yield initial_rate * (rise if share < warmup else max(end_factor, (1 - share) / (1 - warmup)))
 
 
-@dataclass
-class BudgetedTraining:
-    """A training that has used up its budget.
-
-    steps, best_step (int): Steps, and the step of the pipeline that was kept: the best one on the development set, or
-        the last one if there is none.
-    cpu_seconds (float): The time it took, evaluation on the development set included.
-    """
-
-    steps: int
-    best_step: int
-    cpu_seconds: float
-
-
-def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int) -> Config:
+def config_for(
+    contestant: str, treebank: Treebank, *, seconds: float, seed: int, mixture: Mixture | None = None
+) -> Config:
     """Return the config of a contestant.
 
     contestant (str): "mindroot": `init-config --pipeline ... --sentences N` as it is, with the learning rate spread
-        over the budget. "spacy": `spacy init config -o efficiency`, with spaCy's own parser, which finds sentences.
+        over the budget. "related": the same, trained on a mixture. "spacy": `spacy init config -o efficiency`, with
+        spaCy's own parser, which finds sentences.
+    mixture (Optional[Mixture]): The treebank with related ones.
     """
     lang = spacy_language(treebank.language)
     components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
+    if mixture is not None:
+        sentences += mixture.sentences
     ours = Config().from_str(make_config(lang, "accuracy", components, None, sentences=sentences), interpolate=False)
-    if contestant == "mindroot":
+    if contestant != "spacy":
         config = ours
         rate = config["training"]["optimizer"]["learn_rate"]
         warmup = rate["warmup_steps"] / rate["total_steps"]
@@ -79,56 +72,24 @@ def config_for(contestant: str, treebank: Treebank, *, seconds: float, seed: int
         )
         config["corpora"] = ours["corpora"]
         config["nlp"]["after_pipeline_creation"] = ours["nlp"]["after_pipeline_creation"]
+        if "tagger" in config["components"]:
+            config["components"]["tagger"]["neg_prefix"] = ours["components"]["tagger"]["neg_prefix"]
         if treebank.file("dev") is None:
             config["components"]["parser"]["min_action_freq"] = 1  # tiny treebanks have few arcs of each label
     overrides = {
         "paths.train": str(treebank.file("train")),
         "paths.dev": str(treebank.file("dev") or treebank.file("train")),
         "system.seed": seed,
+        **(mixture.overrides(config) if mixture is not None else {}),
     }
     return util.load_config_from_str(config.to_str(), overrides=overrides, interpolate=False)
 
 
-def train_for(config: Config, seconds: float, *, has_dev: bool) -> tuple[Language, BudgetedTraining]:
+def train_for(config: Config, seconds: float, *, has_dev: bool) -> tuple[Language, Budgeted]:
     """Train a pipeline for some CPU time, with the loop of `spacy train`."""
     util.fix_random_seed(config.interpolate()["training"]["seed"])
     nlp = init_nlp(config)
-    training = util.registry.resolve(config.interpolate()["training"], schema=ConfigSchemaTraining)
-    train_corpus, dev_corpus = util.resolve_dot_names(
-        nlp.config.interpolate(), [training["train_corpus"], training["dev_corpus"]]
-    )
-    optimizer = training["optimizer"]
-
-    def to_bytes() -> bytes:
-        with nlp.use_params(optimizer.averages) if optimizer.averages else nullcontext():
-            return nlp.to_bytes()
-
-    began = time.process_time()
-    best, best_step, step = b"", 0, 0
-    for _, info, is_best in train_while_improving(
-        nlp,
-        optimizer,
-        create_train_batches(nlp, train_corpus, training["batcher"], max_epochs=0),
-        create_evaluation_callback(nlp, dev_corpus, training["score_weights"]),
-        dropout=training["dropout"],
-        eval_frequency=training["eval_frequency"] if has_dev else 100_000,
-        accumulate_gradient=1,
-        patience=0,
-        max_steps=0,
-        exclude=[],
-        annotating_components=training["annotating_components"],
-        before_update=None,
-    ):
-        step = info["step"]
-        if is_best and has_dev:
-            best, best_step = to_bytes(), step
-        if time.process_time() - began >= seconds:
-            break
-    cpu_seconds = time.process_time() - began
-    if not has_dev:
-        best, best_step = to_bytes(), step
-    nlp.from_bytes(best)
-    return nlp, BudgetedTraining(step, best_step, round(cpu_seconds, 1))
+    return nlp, train_within(nlp, seconds, has_dev=has_dev, eval_frequency=None if has_dev else 100_000)
 
 
 def save(nlp: Language, folder: Path) -> float:

@@ -16,7 +16,8 @@ from spacy_mindroot.building.training import one_thread
 from spacy_mindroot.cli.build import build
 from spacy_mindroot.errors import MindRootError
 
-from .scoreboard import read_runs
+from .contestants import RELATED
+from .scoreboard import is_current, read_runs
 
 __all__ = ["Comparison", "build_all", "compare_all"]
 
@@ -27,15 +28,17 @@ class Comparison(NamedTuple):
     """A run of the scoreboard.
 
     source (Path): The folder of the treebank.
-    contestant (str): One of CONTESTANTS.
+    contestant (str): One of CONTESTANTS, or RELATED.
     seed (int): Seed of the random numbers.
     seconds (float): CPU time for training.
+    related (tuple[Path, ...]): The folders of the related treebanks that RELATED is trained with.
     """
 
     source: Path
     contestant: str
     seed: int
     seconds: float
+    related: tuple[Path, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, int, float]:
@@ -58,13 +61,17 @@ def build_all(sources: Mapping[str, Path], out: Path, *, optimize: str, steps: i
 
 
 def compare_all(wanted: Sequence[Comparison], runs: Path, models: Path) -> dict[str, str]:
-    """Run what is not in the file yet, each in a process of its own. Return each that failed, with the reason.
+    """Run what is not in the file yet, or was made with an older config, each in a process of its own.
+
+    RETURNS (dict[str, str]): The reason for each run that failed.
 
     runs (Path): The file of runs.
     models (Path): The folder for the trained pipelines, one folder each, such as `Irish-IDT-mindroot-0`.
     """
     done = (
-        {(r["treebank"], r["contestant"], r["seed"], r["budget"]) for r in read_runs(runs)} if runs.exists() else set()
+        {(r["treebank"], r["contestant"], r["seed"], r["budget"]) for r in read_runs(runs) if is_current(r)}
+        if runs.exists()
+        else set()
     )
     waiting = [each for each in wanted if each.key not in done]
     failed = {}
@@ -74,6 +81,7 @@ def compare_all(wanted: Sequence[Comparison], runs: Path, models: Path) -> dict[
             command = [sys.executable, "-m", "scripts.pipelines.compare", str(each.source), each.contestant]
             command += [str(each.seed), str(each.seconds), str(runs.resolve())]
             command.append(str(models.resolve() / "-".join([each.key[0], each.contestant, str(each.seed)])))
+            command += map(str, each.related if each.contestant == RELATED else ())
             ended = subprocess.run(command, cwd=_ROOT, env=one_thread(), capture_output=True, text=True, check=False)
             if ended.returncode:
                 failed[name] = (ended.stderr.strip().splitlines() or ["no message"])[-1]

@@ -12,7 +12,10 @@ import srsly
 
 from spacy_mindroot.audit.report import markdown_table
 
-__all__ = ["TREEBANKS", "Row", "read_runs", "rows_of", "to_json", "to_page"]
+__all__ = ["CONFIG", "TREEBANKS", "Row", "is_current", "read_runs", "rows_of", "to_json", "to_page"]
+
+# Increase it when `init-config` gives our contestants other settings: runs with the old ones are then made again.
+CONFIG = 3
 
 _HERE = Path(__file__).parent
 _MODES = ("gold", "raw")
@@ -63,8 +66,17 @@ def read_runs(path: Path) -> list[dict[str, Any]]:
     return list(runs.values())
 
 
+def is_current(run: dict[str, Any]) -> bool:
+    """Whether a run was made with the config that its contestant has now."""
+    return bool(run["contestant"] == "spacy" or run.get("config") == CONFIG)
+
+
 def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:
-    """Return the runs by treebank and budget, in the order of TREEBANKS; other treebanks follow."""
+    """Return the runs by treebank and budget, in the order of TREEBANKS; other treebanks follow.
+
+    Runs with different budgets are never in one row. If a treebank has rows with several contestants, those with only
+    one are left out: there is nothing to compare them with.
+    """
     groups: dict[tuple[str, float], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     sentences = {}
     for run in runs:
@@ -72,7 +84,12 @@ def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:
         sentences[run["treebank"]] = run["sentences"]
     order = {name: i for i, name in enumerate(TREEBANKS)}
     keys = sorted(groups, key=lambda key: (order.get(key[0], len(order)), key))
-    return [Row(name, sentences[name], budget, dict(groups[name, budget])) for name, budget in keys]
+    compared = {name for name, budget in keys if len(groups[name, budget]) > 1}
+    return [
+        Row(name, sentences[name], budget, dict(groups[name, budget]))
+        for name, budget in keys
+        if name not in compared or len(groups[name, budget]) > 1
+    ]
 
 
 def to_json(runs: Sequence[dict[str, Any]]) -> str:
@@ -112,13 +129,15 @@ def to_page(runs: Sequence[dict[str, Any]]) -> str:
     """Return the scoreboard as a page of the documentation."""
     published = srsly.read_json(_HERE / "published.json")
     rows = rows_of(runs)
-    missing = [name for name in TREEBANKS if name not in {row.treebank for row in rows if len(row.runs) > 1}]
+    complete = {row.treebank for row in rows if {"mindroot", "spacy"} <= set(row.runs)}
+    missing = [name for name in TREEBANKS if name not in complete]
     return (
         (_HERE / "scoreboard.md")
         .read_text("utf8")
         .format(
             gold=_table(_GOLD_HEADER, [_gold(row, published["udpipe"]) for row in rows]),
             raw=_table(_RAW_HEADER, [_raw(row, published["stanza"]) for row in rows]),
+            related=_related(rows),
             pipelines=_table(_PIPELINE_HEADER, [_pipeline(row) for row in rows]),
             summary="\n".join(f"- {line}" for line in _summary(rows)),
             missing=f"{', '.join(missing)}." if missing else "none.",
@@ -210,6 +229,40 @@ def _summary(rows: Sequence[Row]) -> list[str]:
     return lines or ["No treebank has runs of both contestants yet."]
 
 
+_RELATED_HEADER = (
+    "treebank",
+    "with",
+    "CPU minutes",
+    "gold: alone",
+    "with",
+    "raw: alone",
+    "with",
+    "UFeats: alone",
+    "with",
+)
+
+
+def _related(rows: Sequence[Row]) -> str:
+    """Return a table of the treebanks that were trained with related ones, too."""
+    mixed = [row for row in rows if "related" in row.runs]
+    if not mixed:
+        return "There are no runs yet."
+    return _table(_RELATED_HEADER, [_mixed(row) for row in mixed])
+
+
+def _mixed(row: Row) -> tuple[str, ...]:
+    both = ("mindroot", "related")
+    sources = row.runs["related"][0]["mixture"]["related"]
+    names = [f"{each['name'].removeprefix('UD_')} ({each['part']}, {each['sentences']:,})" for each in sources]
+    return (
+        row.treebank,
+        ", ".join(names),
+        f"{row.budget / 60:g}",
+        *(_trees(row, name, mode) for mode in _MODES for name in both),
+        *(_shown(row.score(name, "gold", "official", "UFeats", "f1")) for name in both),
+    )
+
+
 def _trees(row: Row, contestant: str, mode: str) -> str:
     scores = [row.score(contestant, mode, "official", metric, "f1") for metric in ("UAS", "LAS")]
     return _pair([score for score in scores if score is not None])
@@ -230,12 +283,9 @@ def _rounded(score: float | None) -> float | None:
 def _notes(rows: Sequence[Row]) -> str:
     """Return what is special about some of the runs."""
     lines = []
-    fixed = [row.treebank for row in rows if any("sized_by_data" not in run for run in row.runs.get("mindroot", []))]
-    if fixed:
-        lines.append(
-            f"The runs of ours on {', '.join(fixed)} were made before the config followed the number of training "
-            "sentences (`--sentences`)."
-        )
+    old = [row.treebank for row in rows if not all(map(is_current, row.runs.get("mindroot", [])))]
+    if old:
+        lines.append(f"The runs of ours on {', '.join(old)} were made with an older config, and are to be made again.")
     failed = [
         f"{row.treebank} ({name}: {run['raw']['error']})"
         for row in rows

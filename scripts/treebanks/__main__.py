@@ -125,4 +125,5 @@ def _collect(out: Path) -> list[tables.Found]:
     return found
 
 
-app()
+if __name__ == "__main__":
+    app()

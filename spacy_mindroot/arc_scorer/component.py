@@ -32,7 +32,7 @@ from .model import ArcGradient, ArcInput, ArcOutput
 from .products import one_thread
 from .tree_loss import head_and_tree_loss, tree_loss
 
-__all__ = ["ARC_LOSSES", "DEFAULT_MODEL", "ArcScorer", "DocArcs", "make_arc_scorer"]
+__all__ = ["ARC_LOSSES", "DEFAULT_MODEL", "DEFAULT_SETTINGS", "ArcScorer", "DocArcs", "make_arc_scorer"]
 
 ARC_LOSSES = {"head": head_loss, "tree": tree_loss, "both": head_and_tree_loss}
 
@@ -70,18 +70,21 @@ class DocArcs(NamedTuple):
     labels: list[npt.NDArray[np.unsignedinteger[Any]] | ArcLabels]
 
 
+# The settings of the component apart from its model.
+DEFAULT_SETTINGS = {
+    "whole_doc": False,
+    "log_probabilities": True,
+    "joint": False,
+    "loss": "tree",
+    "tag_loss": 0.5,
+    "max_length": 1000,
+}
+
+
 @Language.factory(
     "arc_scorer",
     assigns=["doc._.arc_scores", "doc._.arc_labels", "doc._.arc_label_names"],
-    default_config={
-        "model": DEFAULT_MODEL,
-        "whole_doc": False,
-        "log_probabilities": True,
-        "joint": False,
-        "loss": "tree",
-        "tag_loss": 0.5,
-        "max_length": 1000,
-    },
+    default_config={"model": DEFAULT_MODEL, **DEFAULT_SETTINGS},
 )
 def make_arc_scorer(
     nlp: Language,

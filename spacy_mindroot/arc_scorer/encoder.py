@@ -17,7 +17,12 @@ __all__ = ["build_cnn_bilstm"]
 
 
 def build_cnn_bilstm(
-    width: int, depth: int = 2, window_size: int = 1, maxout_pieces: int = 3, lstm_depth: int = 1
+    width: int,
+    depth: int = 2,
+    window_size: int = 1,
+    maxout_pieces: int = 3,
+    lstm_depth: int = 1,
+    residual: bool = False,
 ) -> Model[list[Floats2d], list[Floats2d]]:
     """Build an encoder for `spacy.Tok2Vec.v2` in which every token sees the whole text.
 
@@ -26,6 +31,8 @@ def build_cnn_bilstm(
     window_size (int): Number of tokens on either side that a convolutional layer sees.
     maxout_pieces (int): Number of maxout pieces of the convolutional layers.
     lstm_depth (int): Number of BiLSTM layers, 1 or more.
+    residual (bool): Add the input of the first BiLSTM layer, after dropout, to the output of the last. Otherwise,
+        everything about the word itself has to pass through the BiLSTM, which costs features and lemmas much accuracy.
     RAISES (MindRootError): If the width is odd or there is no BiLSTM layer.
     """
     if width % 2 or lstm_depth < 1:
@@ -40,6 +47,8 @@ def build_cnn_bilstm(
     encoder: Model[list[Floats2d], list[Floats2d]] = Model(
         chained.name, on_one_thread(_forward), init=chained.init, layers=layers, dims={"nO": width, "nI": None}
     )
+    if residual:
+        encoder.attrs["residual_from"] = 2 if depth else 1  # the number of layers before the first BiLSTM
     return set_products(encoder)
 
 
@@ -47,13 +56,22 @@ def _forward(
     model: Model[list[Floats2d], list[Floats2d]], X: list[Floats2d], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Floats2d]]]:
     callbacks = []
-    for layer in model.layers:
+    skipped_from = model.attrs.get("residual_from")
+    kept = None
+    for number, layer in enumerate(model.layers):
+        if number == skipped_from:
+            kept = X
         X, callback = layer(X, is_train)
         callbacks.append(callback)
+    if kept is not None:
+        X = [one + other for one, other in zip(X, kept, strict=True)]
 
     def backprop(dX: list[Floats2d]) -> list[Floats2d]:
-        for callback in reversed(callbacks):
-            dX = callback(dX)
+        d_kept = dX
+        for number in reversed(range(len(callbacks))):
+            dX = callbacks[number](dX)
+            if number == skipped_from:
+                dX = [one + other for one, other in zip(dX, d_kept, strict=True)]
         return dX
 
     return X, backprop

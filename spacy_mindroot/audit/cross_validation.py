@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import fix_random_seed, load_model_from_config, registry
+from spacy.util import fix_random_seed, load_model_from_config
 from thinc.api import Config
 
 from ..errors import CorpusError
+from ..pipeline.training_loop import resolve_training
 from .corpus import GoldSentence
 
 __all__ = ["find_documents", "new_parser", "split", "split_documents", "train", "with_steps"]
@@ -109,7 +109,7 @@ def train(
     advance (Callable): Called after each step.
     RETURNS (dict): The running averages of the weights, for `nlp.use_params`. Empty if the optimizer keeps none.
     """
-    settings = registry.resolve(nlp.config.interpolate()["training"], schema=ConfigSchemaTraining)
+    settings = resolve_training(nlp)
     examples = [Example(_blank_copy(nlp, doc), doc) for doc in gold]
     optimizer = nlp.initialize(lambda: examples, sgd=settings["optimizer"])
     for batch in islice(settings["batcher"](_shuffled_forever(examples, seed)), steps):

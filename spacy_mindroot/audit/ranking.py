@@ -152,7 +152,7 @@ def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = 
                 given=known,
             )
         )
-    for name in ("arc_scores", "arc_labels", "arc_label_names"):
+    for name in ("arc_scores", "arc_labels", "arc_label_names", "arc_distribution"):
         drop_extension(doc, name)  # the Docs of a whole corpus are kept
     return SureSentence(position, tokens, gold, doc)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -104,23 +105,28 @@ def cross_validated(
     *,
     steps: int,
     seed: int,
+    parsers: int = 1,
     advance: Callable[[], object] = lambda: None,
 ) -> Iterator[Suspect]:
-    """Yield every annotated arc with its probability, by a parser that was trained on the other folds.
+    """Yield every annotated arc with its probability, by parsers that were trained on the other folds.
 
     sentences (Sequence[GoldSentence]): The treebank, read from CoNLL-U as words.
     folds (Sequence[Sequence[int]]): The numbers of the sentences of each fold.
     config (Config): Config of a pipeline with an `arc_scorer`, with a training section.
     steps, seed, advance: See `cross_validation.train`.
+    parsers (int): The number of parsers for each fold, with different seeds. Their scores are averaged, see `assess`.
     RAISES (CorpusError): If the pipeline has no `arc_scorer`.
     """
     for number, fold in enumerate(folds, 1):
-        nlp = new_parser(config, seed)
         held_out = set(fold)
-        gold = [_gold_doc(nlp, each) for k, each in enumerate(sentences) if k not in held_out]
-        averages = train(nlp, gold, steps, seed, advance)
-        with nlp.use_params(averages):
-            for k, suspects in zip(fold, assess(nlp, [sentences[k] for k in fold]), strict=True):
+        with ExitStack() as stack:
+            trained = []
+            for own_seed in range(seed, seed + parsers):
+                nlp = new_parser(config, own_seed)
+                gold = [_gold_doc(nlp, each) for k, each in enumerate(sentences) if k not in held_out]
+                stack.enter_context(nlp.use_params(train(nlp, gold, steps, own_seed, advance)))
+                trained.append(nlp)
+            for k, suspects in zip(fold, assess(trained, [sentences[k] for k in fold]), strict=True):
                 yield from (each._replace(sentence=k, fold=number) for each in suspects)
 
 
@@ -132,13 +138,22 @@ def _gold_doc(nlp: Language, sentence: GoldSentence) -> Doc:
     return doc
 
 
-def assess(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[list[Suspect]]:
-    """Yield the annotated arcs of each sentence, with their probabilities and the arcs that the parser prefers.
+def assess(parsers: Sequence[Language], sentences: Sequence[GoldSentence]) -> Iterator[list[Suspect]]:
+    """Yield the annotated arcs of each sentence, with their probabilities and the arcs that the parsers prefer.
 
-    nlp (Language): A trained pipeline with an `arc_scorer`. Components after it are not run.
+    parsers (Sequence[Language]): Trained pipelines with an `arc_scorer`. Components after it are not run. Of several
+        pipelines, the arc scores and the probabilities of labels are averaged. They must have been trained on the same
+        labels.
     sentences (Sequence[GoldSentence]): Annotated sentences. Words without a head have no arc.
-    RAISES (CorpusError): If the pipeline has no `arc_scorer`.
+    RAISES (CorpusError): If a pipeline has no `arc_scorer`.
     """
+    scored = [_scored(nlp, sentences) for nlp in parsers]
+    for sentence, *docs in zip(sentences, *scored, strict=True):
+        yield _suspects(docs, sentence)
+
+
+def _scored(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[Doc]:
+    """Yield a Doc with arc scores and labels for each sentence."""
     at = next((i for i, (_, pipe) in enumerate(nlp.pipeline) if isinstance(pipe, ArcScorer)), None)
     if at is None:
         raise CorpusError(f"The pipeline has the components {', '.join(nlp.pipe_names) or 'none'}, but no arc_scorer.")
@@ -147,12 +162,13 @@ def assess(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[list[Su
             Doc(nlp.vocab, words=s.words, spaces=s.spaces, sent_starts=[i == 0 for i in range(len(s.words))])
             for s in sentences
         )
-        for doc, sentence in zip(nlp.pipe(docs), sentences, strict=True):
-            yield _suspects(doc, sentence)
+        yield from nlp.pipe(docs)
 
 
-def _suspects(doc: Doc, sentence: GoldSentence) -> list[Suspect]:
-    (scores,), (labels,), names = doc._.arc_scores, doc._.arc_labels, list(doc._.arc_label_names)
+def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:
+    names = list(docs[0]._.arc_label_names)
+    scores = np.mean([doc._.arc_scores[0] for doc in docs], axis=0)
+    labels = [doc._.arc_labels[0] for doc in docs]
     (marginals,) = marginals_batch([scores])
     known = np.flatnonzero(sentence.heads != MISSING)
     given = _given_the_rest(scores, sentence.heads, marginals)
@@ -161,7 +177,9 @@ def _suspects(doc: Doc, sentence: GoldSentence) -> list[Suspect]:
     without = given.copy()
     without[np.arange(len(heads)), heads] = -1.0
     second = without.argmax(axis=1)  # the best head that is not the annotated one
-    of_gold, of_best, of_second = (_label_probabilities(labels, each, names) for each in (heads, best, second))
+    of_gold, of_best, of_second = (
+        np.mean([_label_probabilities(own, each, names) for own in labels], axis=0) for each in (heads, best, second)
+    )
     found = []
     for i in known.tolist():
         head, label = int(heads[i]), sentence.labels[i]

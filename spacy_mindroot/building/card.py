@@ -14,6 +14,7 @@ from spacy.cli.package import get_third_party_dependencies
 from spacy.language import Language
 from spacy.util import get_minor_version_range
 
+from .related import Mixture
 from .training import Trained
 from .treebank import Treebank
 
@@ -44,10 +45,17 @@ class Description:
     licence: str = ""
 
 
-def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Mapping[str, Any]) -> dict[str, Any]:
+def make_meta(
+    nlp: Language,
+    treebank: Treebank,
+    about: Description,
+    scores: Mapping[str, Any],
+    mixture: Mixture | None = None,
+) -> dict[str, Any]:
     """Return the content of meta.json.
 
     scores (Mapping[str, dict]): The evaluations, as `report.to_json` gives them, by their names.
+    mixture (Optional[Mixture]): The training set, if related treebanks were mixed in.
     """
     meta = dict(nlp.meta)
     licence = about.licence or treebank.licence or _UNKNOWN
@@ -71,7 +79,11 @@ def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Map
                 "url": about.url,
                 "license": treebank.licence or _UNKNOWN,
                 "author": "",
-            }
+            },
+            *(
+                {"name": each.name, "url": "", "license": each.licence or _UNKNOWN, "author": ""}
+                for each in (mixture.related if mixture is not None else [])
+            ),
         ],
         "requirements": sorted(requirements),
         "performance": performance,
@@ -88,6 +100,7 @@ def make_card(
     speed: int,
     megabytes: float,
     example: str,
+    mixture: Mixture | None = None,
 ) -> str:
     """Return the model card, in Markdown.
 
@@ -97,6 +110,7 @@ def make_card(
     speed (int): Tokens per second of CPU time.
     megabytes (float): The size of the pipeline.
     example (str): A sentence of the language.
+    mixture (Optional[Mixture]): The training set, if related treebanks were mixed in.
     """
     package = f"{meta['lang']}_{meta['name']}"
     template = jinja2.Environment(
@@ -120,6 +134,7 @@ def make_card(
         url=meta["url"],
         example=json.dumps(example, ensure_ascii=False),
         treebank=treebank,
+        mixture=mixture,
         training=trained,
         scores=scores,
         metrics=list(gold["official"]) if gold else [],

@@ -15,6 +15,7 @@ from typing import IO
 from spacy.util import load_config
 
 from ..errors import TrainingError
+from .related import Mixture
 from .treebank import Treebank
 
 __all__ = ["Trained", "one_thread", "train"]
@@ -42,13 +43,21 @@ class Trained:
 
 
 def train(
-    config: Path, treebank: Treebank, out: Path, *, steps: int | None = None, seed: int = 0, show: bool = True
+    config: Path,
+    treebank: Treebank,
+    out: Path,
+    *,
+    mixture: Mixture | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    show: bool = True,
 ) -> Trained:
     """Train a pipeline on one thread.
 
     config (Path): A config of spaCy's. Its corpora are CoNLL-U files.
     treebank (Treebank): The data. Without a development set, the last pipeline is taken.
     out (Path): The folder for the checkpoints and log.txt.
+    mixture (Optional[Mixture]): The training set with related treebanks, to train on instead of the treebank alone.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
     show (bool): Whether to show spaCy's table and a progress bar.
@@ -60,7 +69,10 @@ def train(
         "paths.dev": str(dev or treebank.file("train")),
         "system.seed": str(seed),
     }
-    training = load_config(config, interpolate=False)["training"]
+    loaded = load_config(config, interpolate=False)
+    if mixture is not None:
+        overrides |= mixture.overrides(loaded)
+    training = loaded["training"]
     if steps is not None:
         overrides["training.max_steps"] = str(steps)
         if "total_steps" in training["optimizer"]["learn_rate"]:

@@ -14,11 +14,19 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
-from ..conllu.columns import CONLLU
-from ..conllu.sentence import FEATS, LEMMA, UPOS, XPOS
+from ..conllu.columns import CONLLU, FEATS, LEMMA, UPOS, XPOS
 from ..errors import ConlluError, CorpusError
 
-__all__ = ["PARTS", "Part", "Treebank", "prepare_treebank", "spacy_language"]
+__all__ = [
+    "PARTS",
+    "Part",
+    "Treebank",
+    "checked_sentences",
+    "licence_of",
+    "part_of",
+    "prepare_treebank",
+    "spacy_language",
+]
 
 PARTS = ("train", "dev", "test")
 _PART = re.compile(r"(?:^|[-_.])(train|dev|test)(?=[-_.]|$)")
@@ -99,8 +107,7 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
     files: dict[str, list[Path]] = {part: [] for part in PARTS}
     rest: list[Path] = []
     for path in conllu_files(source):
-        match = _PART.search(path.name.partition(".conllu")[0])
-        (files[match[1]] if match else rest).append(path)
+        files.get(part_of(path), rest).append(path)
     treebank = Treebank(
         name=source.resolve().name.partition(".conllu")[0],
         folder=folder,
@@ -113,7 +120,7 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
         )
     folder.mkdir(parents=True, exist_ok=True)
     tags = _Tags()
-    streams = _divided(rest) if treebank.divided else {part: _sentences(paths) for part, paths in files.items()}
+    streams = _divided(rest) if treebank.divided else {part: checked_sentences(paths) for part, paths in files.items()}
     digest = hashlib.sha256()
     for part, sentences in streams.items():
         counts = Part()
@@ -136,22 +143,38 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
         raise CorpusError(f"There are no training sentences in {source}.")
     treebank.digest = digest.hexdigest()
     treebank.annotated = tags.components()
-    treebank.licence, treebank.licence_file = _licence(source if source.is_dir() else source.parent)
+    treebank.licence, treebank.licence_file = licence_of(source if source.is_dir() else source.parent)
     return treebank
 
 
 def spacy_language(code: str) -> str:
-    """Return a language code if spaCy has the language, or `xx`, which stands for any."""
+    """Return a language code if spaCy has the language, or `xx`, which stands for any.
+
+    RAISES (CorpusError): If spaCy's tokenizer for the language needs a package that is not installed.
+    """
     try:
-        if code.isidentifier():
-            get_lang_class(code)
-            return code
+        language = get_lang_class(code) if code.isidentifier() else None
     except ImportError:
-        pass
-    return _ANY_LANGUAGE
+        language = None
+    if language is None:
+        return _ANY_LANGUAGE
+    try:
+        language()
+    except ImportError as error:
+        raise CorpusError(
+            f"spaCy's tokenizer for the language {code!r} can't be loaded: {error}\nInstall what it needs, or build "
+            f"with another tokenizer: --lang {_ANY_LANGUAGE} has one for any language."
+        ) from error
+    return code
 
 
-def _sentences(paths: Iterable[Path]) -> Iterator[Sentence]:
+def part_of(path: Path) -> str:
+    """Return the part that a file name says, `train`, `dev` or `test`; "" if it says none."""
+    match = _PART.search(path.name.partition(".conllu")[0])
+    return match[1] if match else ""
+
+
+def checked_sentences(paths: Iterable[Path]) -> Iterator[Sentence]:
     """Yield the sentences of files. Raise ConlluError for the first that spaCy can't be trained on."""
     vocab = Vocab()
     for path in paths:
@@ -163,14 +186,14 @@ def _sentences(paths: Iterable[Path]) -> Iterator[Sentence]:
 
 
 def _divided(paths: list[Path]) -> dict[str, Iterator[Sentence]]:
-    n = sum(1 for _ in _sentences(paths))
+    n = sum(1 for _ in checked_sentences(paths))
     if n < _FEWEST:
         raise CorpusError(
             f"There are {n} sentences in {', '.join(map(str, paths))}, too few to divide into parts: {_FEWEST} are "
             "needed. To train on all of them, let the file name contain `train`."
         )
     held_out = n // 10
-    stream = _sentences(paths)
+    stream = checked_sentences(paths)
     return {
         "train": islice(stream, n - 2 * held_out),
         "dev": islice(stream, held_out),
@@ -208,7 +231,7 @@ class _Tags:
         return names
 
 
-def _licence(folder: Path) -> tuple[str, Path | None]:
+def licence_of(folder: Path) -> tuple[str, Path | None]:
     """Return the licence in the machine-readable part of a UD README, and the licence file."""
     licence = ""
     for path in sorted(folder.glob("README*")):

@@ -23,9 +23,10 @@ from ..audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, 
 from ..audit.valid import SCORE_HEADER as RULE_HEADER
 from ..audit.valid import VIOLATION_HEADER, RuleAudit, RuleTally, ValidSentence, audit_rules
 from ..conllu import format_sentence
+from ..conllu.columns import DEPREL, HEAD
 from ..conllu.repair import pos_of_sentence
-from ..conllu.sentence import DEPREL, HEAD
 from ..errors import CorpusError
+from ..pipeline.mind_root import MindRoot
 from ..rules import to_rules
 from ..score_file import read_score_file
 from .corpora import read_for, warn
@@ -56,7 +57,7 @@ def run(
         known = None if rules is None else to_rules(rules, what="--rules")
         tally, valid_tally = Tally(), None if known is None else RuleTally(known)
         with outputs(out) as opened:
-            total, pairs = _audited(model, corpus, surface_tokens, all_labels=known is not None)
+            total, pairs, aside = _audited(model, corpus, surface_tokens, all_labels=known is not None)
             with ExitStack() as stack:
                 report = None if out is None else _Report(out, stack, opened, most)
                 for audited, gold in tqdm(pairs, total=total, unit=" sentences", disable=None, leave=False):
@@ -71,10 +72,16 @@ def run(
                 audit = tally.summarize(seed=seed)
                 valid_audit = None if valid_tally is None else valid_tally.summarize(seed=seed)
                 if report is not None:
-                    report.finish(audit, _facts(model, corpus), valid_audit)
+                    report.finish(audit, _facts(model, corpus, aside), valid_audit)
         _print(audit, out)
         if valid_audit is not None:
             _print_valid(valid_audit)
+        if aside:
+            typer.echo(
+                f"\nThe pipeline has {aside}. The trees above do not take that into account: they are the best ones of "
+                "its scores, with and without the root constraint."
+                + (" To see what rules change, use --rules." if known is None and "rules" in aside else "")
+            )
 
 
 def _gold_pos(gold: GoldSentence | None) -> list[str | None] | None:
@@ -98,8 +105,11 @@ def _check_paths(model: str, corpus: Path | None, out: Path | None) -> None:
 
 def _audited(
     model: str, corpus: Path | None, surface_tokens: bool | None, *, all_labels: bool
-) -> tuple[int | None, _Pairs]:
-    """Return the number of sentences, if it is known, and the audited sentences, each with its gold sentence."""
+) -> tuple[int | None, _Pairs, str]:
+    """Return the number of sentences, if it is known, and the audited sentences, each with its gold sentence.
+
+    The third is the settings of the pipeline's `mind_root` that the audit does not apply; "" if there are none.
+    """
     if corpus is None:
         if all_labels:
             raise CorpusError(
@@ -112,14 +122,23 @@ def _audited(
             raise CorpusError(f"There are no sentences in {model}.")
         stem = printable(Path(model).stem)
         named = (replace(sentence, name=f"{stem}-{k}") for k, sentence in enumerate(scored, 1))
-        return len(scored), zip(audit_sentences(named, source=printable(model)), repeat(None), strict=False)
+        return len(scored), zip(audit_sentences(named, source=printable(model)), repeat(None), strict=False), ""
     if ".npz" in (corpus.suffix, Path(model).suffix):
         raise CorpusError("a score file is audited by itself, without a pipeline: spacy mindroot audit FILE.npz")
     nlp = load_pipeline(model)
     _warn_of_loss(nlp)
     gold, to_score = tee(read_for(nlp, corpus, surface_tokens))
     audited = audit_sentences(score_sentences(nlp, to_score, all_labels=all_labels), source=printable(corpus))
-    return None, zip(audited, gold, strict=True)
+    return None, zip(audited, gold, strict=True), _settings_aside(nlp)
+
+
+def _settings_aside(nlp: Language) -> str:
+    component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)
+    if component is None:
+        return ""
+    rules = component.rules if component.rules is None or isinstance(component.rules, str) else "a table"
+    settings = ["projective = true"] * component.projective + [f"rules = {rules}"] * (rules is not None)
+    return " and ".join(settings)
 
 
 def _warn_of_loss(nlp: Language) -> None:
@@ -132,12 +151,13 @@ def _warn_of_loss(nlp: Language) -> None:
             )
 
 
-def _facts(model: str, corpus: Path | None) -> dict[str, str]:
+def _facts(model: str, corpus: Path | None, aside: str) -> dict[str, str]:
     """Return the names of the model and the corpus, and the versions of the packages, for the reports."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("spacy-mindroot", "spacy", "numpy"))
     if corpus is None:
         return {"scores": printable(model), "versions": versions}
-    return {"model": printable(model), "corpus": printable(corpus), "versions": versions}
+    facts = {"model": printable(model), "corpus": printable(corpus), "versions": versions}
+    return facts | ({"not applied": f"the pipeline's {aside}"} if aside else {})
 
 
 def _print(audit: Audit, out: Path | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from tqdm import tqdm
 from wasabi import msg, table
 
-from ..audit.corpus import load_pipeline, reads_surface_tokens
+from ..audit.corpus import load_pipeline
 from ..building.card import Description, make_card, make_meta
+from ..building.related import mix_treebanks
 from ..building.speed import words_per_cpu_second
 from ..building.steps import Steps
 from ..building.training import Trained, train
@@ -24,8 +24,8 @@ from ..building.wheel import build_wheel, check_name, check_tools
 from ..conllu import Sentence, read_conllu
 from ..errors import MindRootError
 from ..evaluation.official import load_script
-from ..evaluation.predicting import predict_from_raw_text, predict_from_tokens, sentences_in, set_confidence
-from ..evaluation.raw_text import paragraphs, text_of
+from ..evaluation.predicting import predict, sentences_in
+from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .corpora import warn
 from .files import PathsError, errors_as_messages
@@ -46,12 +46,15 @@ def run(
     config: Path | None,
     steps: int | None,
     seed: int,
+    related: Sequence[Path] = (),
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot build --help`."""
     if optimize not in ("efficiency", "accuracy"):
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
     with errors_as_messages():
-        found = build(source, out, about, lang=lang, optimize=optimize, config=config, steps=steps, seed=seed)
+        found = build(
+            source, out, about, lang=lang, optimize=optimize, config=config, steps=steps, seed=seed, related=related
+        )
         _print(found)
 
 
@@ -65,6 +68,7 @@ def build(
     config: Path | None = None,
     steps: int | None = None,
     seed: int = 0,
+    related: Sequence[Path] = (),
     show: bool = True,
 ) -> dict[str, Any]:
     """Build a wheel from a treebank, and return the content of pipeline.json.
@@ -76,6 +80,7 @@ def build(
     optimize (str): "accuracy" or "efficiency".
     config (Optional[Path]): A config to train with, in place of that of `init-config`.
     steps (Optional[int]): Training steps; None for those of the config.
+    related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
     show (bool): Whether to show the progress of training and evaluation.
     RAISES (MindRootError): If a step fails. What the steps before have made is kept.
     """
@@ -83,14 +88,13 @@ def build(
     load_script()
     about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
     check_name(about.name)
-    if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
-        raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
-    if source.resolve() in out.resolve().parents:
-        raise PathsError(f"OUT is {out}, in the folder of the treebank, where it would count as data. Choose another.")
+    _check_folders(source, out)
     treebank = prepare_treebank(source, out / "corpus")
+    mixture = mix_treebanks(treebank, related) if related else None
     code = lang or spacy_language(treebank.language)
     if config is None:
         components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
+        sentences += mixture.sentences if mixture is not None else 0
         text = make_config(code, optimize, components, None, sentences=sentences)
     else:
         text = config.read_text("utf8")
@@ -98,34 +102,32 @@ def build(
     versions = {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")}
     chain = Steps(
         out / "pipeline.json",
-        {"treebank": treebank.facts(), "config": text, "steps": steps, "seed": seed, "versions": versions},
+        {
+            "treebank": treebank.facts(),
+            **({"mixture": mixture.facts()} if mixture is not None else {}),
+            "config": text,
+            "steps": steps,
+            "seed": seed,
+            "versions": versions,
+        },
     )
 
     training = out / "training"
     trained, _ = _step(
         chain,
         "training",
-        lambda: asdict(train(out / "config.cfg", treebank, training, steps=steps, seed=seed, show=show)),
+        lambda: asdict(
+            train(out / "config.cfg", treebank, training, mixture=mixture, steps=steps, seed=seed, show=show)
+        ),
         needs=training / ("model-best" if treebank.file("dev") else "model-last") / "meta.json",
     )
     best = training / trained["best"]
     part = next((part for part in ("test", "dev") if part in treebank.parts), None)
-    scores: dict[str, Any] = {}
-    speed = 0
-    if part is not None:
-        gold = list(read_conllu(out / "corpus" / f"{part}.conllu"))
-        for name, raw in (("gold tokens", False), ("raw text", True)):
-            output = out / f"{name.replace(' ', '-')}.conllu"
-            found, _ = _step(chain, name, _evaluation(best, gold, raw, output, show), needs=output)
-            if "error" not in found:
-                scores[name] = found
-        if "raw text" in scores:
-            measure = partial(words_per_cpu_second, load_pipeline(str(best)), gold)
-            speed, _ = _step(chain, "words per CPU second", measure)
+    scores, speed = ({}, 0) if part is None else _evaluate(chain, best, out, part, show)
     megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
 
     def package() -> dict[str, Any]:
-        meta = make_meta(load_pipeline(str(best)), treebank, about, scores)
+        meta = make_meta(load_pipeline(str(best)), treebank, about, scores, mixture)
         card = make_card(
             meta,
             treebank,
@@ -135,6 +137,7 @@ def build(
             speed=speed,
             megabytes=megabytes,
             example=_example(treebank),
+            mixture=mixture,
         )
         (out / "README.md").write_text(card, encoding="utf8")
         wheel = build_wheel(best, out / "dist", meta, card, treebank.licence_file)
@@ -148,34 +151,49 @@ def build(
     return chain.results | {"evaluated_on": part, "out": str(out)}
 
 
+def _check_folders(source: Path, out: Path) -> None:
+    if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
+        raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
+    if source.resolve() in out.resolve().parents:
+        raise PathsError(f"OUT is {out}, in the folder of the treebank, where it would count as data. Choose another.")
+
+
 def _step(chain: Steps, name: str, make: Callable[[], Any], needs: Path | None = None) -> tuple[Any, bool]:
     result, is_new = chain.run(name, make, needs=needs)
     msg.text(f"{name}: {'done' if is_new else 'was done before'}")
     return result, is_new
 
 
-def _evaluation(best: Path, gold: list[Sentence], raw: bool, output: Path, show: bool) -> Callable[[], dict[str, Any]]:
-    def make() -> dict[str, Any]:
-        nlp = load_pipeline(str(best))
-        set_confidence(nlp)
-        parts: Iterable[str] = (
-            predict_from_raw_text(nlp, gold)
-            if raw
-            else predict_from_tokens(nlp, gold, surface_tokens=bool(reads_surface_tokens(nlp)))
-        )
-        total = sum(1 for _ in paragraphs(gold)) if raw else len(gold)
-        unit = " paragraphs" if raw else " sentences"
-        try:
-            text = "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
-        except MindRootError as error:
-            if not raw:
-                raise
-            warn(f"The raw text could not be evaluated: {error}")  # such as a sentence that is too long
-            text = ""
-        output.write_text(text, encoding="utf8")
-        return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}
+def _evaluate(chain: Steps, best: Path, out: Path, part: str, show: bool) -> tuple[dict[str, Any], int]:
+    """Return the evaluations of a pipeline from gold tokens and from raw text, and its words per CPU second.
 
-    return make
+    An evaluation that failed is left out. Without one of raw text, the speed is 0.
+    """
+    scores: dict[str, Any] = {}
+    speed = 0
+    gold = list(read_conllu(out / "corpus" / f"{part}.conllu"))
+    for name, raw in (("gold tokens", False), ("raw text", True)):
+        output = out / f"{name.replace(' ', '-')}.conllu"
+        found, _ = _step(chain, name, partial(_evaluation, best, gold, raw, output, show), needs=output)
+        if "error" not in found:
+            scores[name] = found
+    if "raw text" in scores:
+        measure = partial(words_per_cpu_second, load_pipeline(str(best)), gold)
+        speed, _ = _step(chain, "words per CPU second", measure)
+    return scores, speed
+
+
+def _evaluation(best: Path, gold: list[Sentence], raw: bool, output: Path, show: bool) -> dict[str, Any]:
+    """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
+    try:
+        text = predict(load_pipeline(str(best)), gold, raw=raw, show=show)
+    except MindRootError as error:
+        if not raw:
+            raise
+        warn(f"The raw text could not be evaluated: {error}")  # such as a sentence that is too long
+        text = ""
+    output.write_text(text, encoding="utf8")
+    return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}
 
 
 def _package_name(source: Path) -> str:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import srsly
 import typer
 from spacy.language import Language
@@ -17,7 +18,12 @@ from wasabi import table
 from ..audit.corpus import GoldSentence, load_pipeline
 from ..conllu.docs import sentence_to_doc
 from ..inference.arc_confidence import confidences_of
-from ..inference.calibration import Calibration, expected_calibration_error, label_probabilities
+from ..inference.calibration import (
+    Calibration,
+    calibration_error_by_chance,
+    expected_calibration_error,
+    label_probabilities,
+)
 from ..inference.conformal import head_sets
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.calibration import set_calibration
@@ -29,6 +35,7 @@ from .files import PathsError, errors_as_messages
 __all__ = ["describe_fit", "run"]
 
 _SHOWN_COVERAGE = 0.9
+_FOLDS = 5  # if there is a training set in addition to the development set
 
 
 def run(
@@ -38,6 +45,7 @@ def run(
     folds: int | None,
     component: str | None,
     surface_tokens: bool | None = None,
+    train: Path | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot calibrate --help`."""
     with errors_as_messages(nothing_written=True):
@@ -49,13 +57,15 @@ def run(
         nlp = load_pipeline(model)
         name, mind_root = find_mind_root(nlp, component)
         gold = [sentence for sentence in read_for(nlp, corpus, surface_tokens) if len(sentence.words)]
-        if folds:
-            whole = [sentence for sentence in gold if (sentence.heads != MISSING).all()]
-            held_out = cross_validate(nlp.config, partial(_examples, whole), folds, name=name)
-            calibration = held_out.fit(f"{folds}-fold cross-validation")
-        else:
+        held_out, methods = HeldOut(), []
+        if train is not None or not folds:
             held_out = score_held_out(nlp, [Annotation(s.words, s.spaces, [s.heads], [s.labels]) for s in gold], name)
-            calibration = held_out.fit()
+            methods.append("held-out")
+        if train is not None or folds:
+            to_train = gold if train is None else list(read_for(nlp, train, surface_tokens))
+            held_out.extend(_cross_validate(nlp, to_train, folds or _FOLDS, name))
+            methods.append(f"{folds or _FOLDS}-fold cross-validation")
+        calibration = held_out.fit(" and ".join(methods))
         set_calibration(nlp, calibration, name)
         if output is None:
             mind_root.to_disk(folder / name)
@@ -64,6 +74,11 @@ def run(
             nlp.to_disk(output)
     typer.echo(describe_fit(calibration, held_out))
     typer.echo(f"Wrote the calibration to {folder if output is None else output}.")
+
+
+def _cross_validate(nlp: Language, sentences: list[GoldSentence], folds: int, name: str) -> HeldOut:
+    whole = [sentence for sentence in sentences if len(sentence.words) and (sentence.heads != MISSING).all()]
+    return cross_validate(nlp.config, partial(_examples, whole), folds, name=name)
 
 
 def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]:
@@ -91,13 +106,16 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
             held_out.heads,
             temperature=fit.arc_temperature,
             lapse=fit.arc_lapse,
+            projective=held_out.projective,
             marginals=True,
         )
-        p = np.concatenate([one.head_prob for one in found])
-        error = expected_calibration_error(p[known], right[known])
-        labels = _label_error(fit, held_out)
-        shown = "-" if labels is None else f"{100 * labels:.2f}"
-        rows.append((name, f"{p[known].mean():.1%}", f"{100 * error:.2f}", shown))
+        p = np.concatenate([one.head_prob for one in found])[known]
+        labels, labels_right = _probabilities_of_labels(fit, held_out)
+        errors = (expected_calibration_error(p, right[known]), expected_calibration_error(labels, labels_right))
+        rows.append((name, f"{p.mean():.1%}", *_shown(errors, labels)))
+    rows.append(
+        ("by chance", "", *_shown((calibration_error_by_chance(p), calibration_error_by_chance(labels)), labels))
+    )
     threshold = calibration.threshold(_SHOWN_COVERAGE)
     sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, held_out.heads, strict=True)]
     size = np.mean([len(heads) for of_sentence in sets for heads in of_sentence])
@@ -114,6 +132,7 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
         [
             text,
             f"UAS {accuracy} ({calibration.method}).",
+            "By chance: the error that perfect probabilities would have on so few tokens.",
             f"Heads: temperature {calibration.arc_temperature:.3g}, lapse {calibration.arc_lapse:.3g}. Labels: "
             f"temperature {calibration.label_temperature:.3g}, lapse {calibration.label_lapse:.3g}.",
             f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average.",
@@ -121,8 +140,16 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
     )
 
 
-def _label_error(fit: Calibration, held_out: HeldOut) -> float | None:
-    p, right = [], []
+def _shown(errors: tuple[float, float], labels: npt.NDArray[np.float64]) -> tuple[str, str]:
+    """Return the errors of heads and of labels in points; "-" if there are no labels."""
+    return f"{100 * errors[0]:.2f}", f"{100 * errors[1]:.2f}" if len(labels) else "-"
+
+
+def _probabilities_of_labels(
+    fit: Calibration, held_out: HeldOut
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return the probability of each label, and whether it is right, for the tokens with the right head."""
+    p, right = [np.empty(0)], [np.empty(0, dtype=bool)]
     for heads, gold, scores, labels in zip(
         held_out.heads, held_out.gold_heads, held_out.label_scores, held_out.gold_labels, strict=True
     ):
@@ -131,4 +158,4 @@ def _label_error(fit: Calibration, held_out: HeldOut) -> float | None:
             found = label_probabilities(scores, fit.label_temperature, fit.label_lapse)[used]
             p.append(found.max(axis=1))
             right.append(found.argmax(axis=1) == labels[used])
-    return expected_calibration_error(np.concatenate(p), np.concatenate(right)) if p else None
+    return np.concatenate(p), np.concatenate(right)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
@@ -10,19 +9,17 @@ from typing import Any
 
 import srsly
 import typer
-from tqdm import tqdm
 from wasabi import table
 
-from ..audit.corpus import load_pipeline, reads_surface_tokens
-from ..conllu import Sentence, conllu_files, read_conllu
+from ..audit.corpus import load_pipeline
+from ..conllu import conllu_files, read_conllu
 from ..errors import CorpusError
 from ..evaluation.official import load_script
-from ..evaluation.predicting import predict_from_raw_text, predict_from_tokens, sentences_in, set_confidence
-from ..evaluation.raw_text import paragraphs
+from ..evaluation.predicting import predict, sentences_in
 from ..evaluation.report import OFFICIAL_HEADER, Evaluation, evaluate, measure_rows, official_rows, to_json
 from .files import errors_as_messages, outputs, printable, refuse_same_files
 
-__all__ = ["evaluate_pipeline", "run"]
+__all__ = ["run"]
 
 _CONLLU = (".conllu", ".conllu.gz", ".conllup", ".conllup.gz")
 
@@ -62,7 +59,7 @@ def run(
                 text = "".join(sentence.text() for sentence in read_conllu(Path(model)))
             else:
                 tokens = "raw text" if raw else "gold"
-                text = evaluate_pipeline(model, gold, raw, surface_tokens)
+                text = predict(load_pipeline(model), gold, raw=raw, surface_tokens=surface_tokens)
             found = evaluate(gold, sentences_in(text, printable(output or model)))
             if kept is not None:
                 kept.write(text.encode("utf8"))
@@ -70,24 +67,6 @@ def run(
                 facts = {"model": printable(model), "corpus": printable(corpus), "tokens": tokens}
                 report.write((srsly.json_dumps(_facts(facts) | to_json(found), indent=2) + "\n").encode("utf8"))
         _print(found)
-
-
-def evaluate_pipeline(model: str, gold: list[Sentence], raw: bool, surface_tokens: bool | None = None) -> str:
-    """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
-
-    raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
-    surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens instead of the words in them. None: as
-        the corpus reader in the pipeline's config has it, or words if that names none.
-    """
-    nlp = load_pipeline(model)
-    set_confidence(nlp)
-    parts: Iterable[str]
-    if raw:
-        parts, total, unit = predict_from_raw_text(nlp, gold), sum(1 for _ in paragraphs(gold)), " paragraphs"
-    else:
-        chosen = bool(reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens)
-        parts, total, unit = predict_from_tokens(nlp, gold, surface_tokens=chosen), len(gold), " sentences"
-    return "".join(tqdm(parts, total=total, unit=unit, disable=None, leave=False))
 
 
 def _facts(facts: dict[str, Any]) -> dict[str, Any]:

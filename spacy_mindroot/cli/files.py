@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
-from types import FrameType
 from typing import BinaryIO
 
 import typer
 
 from ..errors import LabelsError, MindRootError
 from ..labels import is_root_label
+from .signals import raised_signals
 
 try:
     import fcntl
@@ -112,7 +110,7 @@ def outputs(folder: Path | None = None) -> Iterator[Opened]:
         complete.append((Path(name), path, mode))
 
     try:
-        with _signals_as_exceptions():
+        with raised_signals(("SIGTERM", "SIGHUP"), lambda number: SystemExit(128 + number)):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
             yield opened
@@ -178,27 +176,6 @@ def _is_running(process: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-@contextmanager
-def _signals_as_exceptions() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind the stack, so that temporary files are removed. Exit status 143 and 129."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # cleaning up is under way
-        raise SystemExit(128 + number)
-
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                before[number] = signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def refuse_same_files(**named: Path | None) -> None:

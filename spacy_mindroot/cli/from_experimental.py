@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from thinc.api import Config
 
-from ..arc_scorer.component import DEFAULT_MODEL
+from ..arc_scorer.component import DEFAULT_MODEL, DEFAULT_SETTINGS
 from ..errors import MindRootError
 
 __all__ = ["Conversion", "convert_config"]
@@ -131,12 +131,7 @@ class _Converter:
             tok2vec = DEFAULT_MODEL["tok2vec"]
         return {
             "factory": SCORER,
-            "whole_doc": False,
-            "log_probabilities": True,
-            "joint": False,
-            "loss": "tree",
-            "tag_loss": 0.5,
-            "max_length": 1000,
+            **DEFAULT_SETTINGS,
             "model": model | {"tok2vec": tok2vec},
         }
 

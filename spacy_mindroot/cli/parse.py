@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import typer
@@ -22,6 +19,7 @@ from ..corpora.reading import Columns
 from ..corpora.worker import Settings
 from .corpora import warn
 from .files import PathsError, errors_as_messages, opened_to_write, printable
+from .signals import raised_signals
 
 __all__ = ["run"]
 
@@ -56,7 +54,7 @@ def run(
     columns = Columns(text_column, id_column, paragraphs)
     settings = Settings(format, columns, confidence, kbest, shard_words)
     try:
-        with _signals(), errors_as_messages():
+        with raised_signals(("SIGINT", "SIGTERM", "SIGHUP"), _Interrupted), errors_as_messages():
             if workers is not None and scheduler is not None:
                 raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
             with _engine(workers, scheduler, retries) as engine:
@@ -111,28 +109,6 @@ def _engine(workers: int | None, scheduler: str | None, retries: int) -> Iterato
 def _dashboard(client: Any) -> str:
     """Return the address of the dashboard; "" if there is none. It needs a package that Dask does not bring along."""
     return str(client.dashboard_link or "") if find_spec("bokeh") is not None else ""
-
-
-@contextmanager
-def _signals() -> Iterator[None]:
-    """Turn signals that end a process into _Interrupted, once."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        for name in before:
-            signal.signal(name, signal.SIG_IGN)  # cleaning up is under way
-        raise _Interrupted(number)
-
-    before: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-                before[number] = signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _counted(number: int, name: str) -> str:

@@ -26,8 +26,8 @@ from ..audit.ranking import (
     sure_sentence,
 )
 from ..conllu import Sentence, doc_to_conllu
+from ..conllu.columns import DEPREL, HEAD
 from ..conllu.marks import MarkedWriter
-from ..conllu.sentence import DEPREL, HEAD
 from ..errors import CorpusError
 from ..escapes import visible
 from .corpora import read_for

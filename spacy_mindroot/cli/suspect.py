@@ -44,6 +44,7 @@ def run(
     config: Path | None,
     optimize: str,
     lang: str,
+    parsers: int = 1,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot suspect --help`."""
     if what not in WHAT:
@@ -65,8 +66,10 @@ def run(
         with outputs() as opened, ExitStack() as stack:
             conllu = None if out is None else stack.enter_context(opened(out))
             lines = None if report is None else stack.enter_context(opened(report))
-            with tqdm(total=folds * steps, unit=" steps", desc=f"Training {folds} parsers", disable=None) as bar:
-                every = list(cross_validated(sentences, parts, parser, steps=steps, seed=seed, advance=bar.update))
+            number = folds * parsers
+            with tqdm(total=number * steps, unit=" steps", desc=f"Training {number} parsers", disable=None) as bar:
+                settings = {"steps": steps, "seed": seed, "parsers": parsers}
+                every = list(cross_validated(sentences, parts, parser, **settings, advance=bar.update))
             suspects = [each for each in order_suspects(every, cast(What, what)) if each.log_odds(cast(What, what)) > 0]
             chosen = suspects[:most]
             if conllu is not None:

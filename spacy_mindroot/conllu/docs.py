@@ -18,21 +18,8 @@ from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.extensions import describe, read_extension, write_extension
 from ..pipeline.reading import sentence_bounds
 from ..trees import MISSING, find_cycles, shown_cycle
-from .columns import CONLLU, Columns
-from .sentence import (
-    DEPREL,
-    FEATS,
-    FORM,
-    HEAD,
-    LEMMA,
-    MISC,
-    UPOS,
-    XPOS,
-    Sentence,
-    clean_form,
-    columns_named,
-    format_rows,
-)
+from .columns import CONLLU, DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Columns
+from .sentence import Sentence, clean_form, columns_named, format_rows
 
 __all__ = [
     "doc_rows",
@@ -41,6 +28,7 @@ __all__ = [
     "sentence_to_doc",
     "sentence_without_tree",
     "sentences_to_doc",
+    "updated_sentences",
     "write_predicted",
 ]
 
@@ -173,11 +161,18 @@ def doc_to_conllu(doc: Doc) -> str:
     RETURNS (str): Ends with an empty line, unless the file that it came from does not.
     RAISES (ConlluError): If tokens or sentences are not those of `doc._.conllu`, or if heads are in other sentences.
     """
-    texts = read_extension(doc, "conllu")
+    if read_extension(doc, "conllu") is None:
+        return _written(doc, sentence_bounds(doc))
+    return "".join(sentence.text() for sentence in updated_sentences(doc))
+
+
+def updated_sentences(doc: Doc) -> list[Sentence]:
+    """Return the sentences that a Doc came from (`doc._.conllu`), with the annotation of the Doc.
+
+    RAISES (ConlluError): As `doc_to_conllu`.
+    """
     spans = sentence_bounds(doc)
-    if texts is None:
-        return _written(doc, spans)
-    sentences = _kept(texts, describe(doc))
+    sentences = _kept(read_extension(doc, "conllu") or [], describe(doc))
     found = [len(sentence) for sentence in sentences]
     lengths = [end - start for start, end in spans]
     if lengths != found:
@@ -188,7 +183,7 @@ def doc_to_conllu(doc: Doc) -> str:
         )
     for sentence, (start, end) in zip(sentences, spans, strict=True):
         _update(sentence, doc, start, end)
-    return "".join(sentence.text() for sentence in sentences)
+    return sentences
 
 
 def _with_header(sentence: Sentence, before: Columns) -> str:

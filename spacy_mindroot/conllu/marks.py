@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import BinaryIO
 
-from .columns import CONLLU, Columns
-from .sentence import MISC, Sentence
+from .columns import CONLLU, MISC, Columns
+from .sentence import Sentence
 
 __all__ = ["MarkedWriter", "marked_sentence"]
 

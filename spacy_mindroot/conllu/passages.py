@@ -40,6 +40,7 @@ def make_passage_corpus(
     limit: int = 0,
     seed: int = 0,
     surface_tokens: bool = False,
+    tags_from_pos: bool = True,
     augmenter: Callable[[Language, Example], Iterator[Example]] | None = None,
 ) -> "PassageCorpus":
     """Read a corpus as passages: Docs of several consecutive sentences, with gold tokens.
@@ -58,6 +59,8 @@ def make_passage_corpus(
     seed (int): Seed of the random numbers. The same seed gives the same passages.
     surface_tokens (bool): Whether the tokens of CoNLL-U are multiword tokens instead of the words in them. See
         `conllu.sentences_to_doc`.
+    tags_from_pos (bool): Whether words of CoNLL-U without XPOS get their UPOS as tag, so that a tagger can be trained.
+        Otherwise, they have no tag.
     augmenter (Optional[Callable]): One of spaCy's augmenters, applied to each passage.
     """
     return PassageCorpus(
@@ -69,6 +72,7 @@ def make_passage_corpus(
         limit=limit,
         seed=seed,
         surface_tokens=surface_tokens,
+        tags_from_pos=tags_from_pos,
         augmenter=augmenter,
     )
 
@@ -76,8 +80,7 @@ def make_passage_corpus(
 class PassageCorpus:
     """A corpus of passages. See `make_passage_corpus`.
 
-    The sentences of consecutive Docs are joined: how a corpus is divided into Docs does not matter. As with `spacy
-    convert`, words of CoNLL-U without XPOS have their UPOS as tag, so that a tagger can be trained.
+    The sentences of consecutive Docs are joined: how a corpus is divided into Docs does not matter.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class PassageCorpus:
         limit: int = 0,
         seed: int = 0,
         surface_tokens: bool = False,
+        tags_from_pos: bool = True,
         augmenter: Callable[[Language, Example], Iterator[Example]] | None = None,
     ) -> None:
         if path is None:
@@ -111,6 +115,7 @@ class PassageCorpus:
         self.limit = limit
         self.seed = seed
         self.surface_tokens = surface_tokens
+        self.tags_from_pos = tags_from_pos
         self.augmenter = augmenter or dont_augment
         self._conllu: ConlluCorpus | None = None
 
@@ -141,7 +146,7 @@ class PassageCorpus:
             if self._conllu is None:  # kept, since it logs the size of the corpus only once
                 self._conllu = ConlluCorpus(self.path, surface_tokens=self.surface_tokens)
             for example in self._conllu(nlp):
-                yield _with_tags(example.reference)
+                yield _with_tags(example.reference) if self.tags_from_pos else example.reference
             return
         for number, doc in enumerate(Corpus(self.path).read_docbin(nlp.vocab, walk_corpus(self.path, ".spacy")), 1):
             if sentence_lengths(doc) is None:

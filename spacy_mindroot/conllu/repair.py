@@ -10,8 +10,8 @@ from ..mending import mend_tree
 from ..repair import looks_like_punctuation, repair_heads, repair_labels
 from ..rules import Rules
 from ..trees import MISSING, is_tree, shown_cycle
-from .columns import FEATS
-from .sentence import DEPREL, DEPS, HEAD, UPOS, Sentence
+from .columns import DEPREL, DEPS, FEATS, HEAD, UPOS
+from .sentence import Sentence
 
 __all__ = ["ArcChange", "enhanced_root_disagrees", "is_well_formed", "pos_of_sentence", "repair_sentence"]
 

@@ -13,36 +13,10 @@ from typing import BinaryIO
 
 from ..errors import ConlluError
 from ..trees import MISSING
-from .columns import (
-    COLUMNS,
-    CONLLU,
-    DEPREL,
-    DEPS,
-    FEATS,
-    FORM,
-    HEAD,
-    ID,
-    LEMMA,
-    MISC,
-    UPOS,
-    XPOS,
-    Columns,
-    read_header,
-)
+from .columns import CONLLU, DEPREL, FORM, HEAD, MISC, Columns, read_header
 from .files import text_lines
 
 __all__ = [
-    "COLUMNS",
-    "DEPREL",
-    "DEPS",
-    "FEATS",
-    "FORM",
-    "HEAD",
-    "ID",
-    "LEMMA",
-    "MISC",
-    "UPOS",
-    "XPOS",
     "FaultHandler",
     "Sentence",
     "clean_form",

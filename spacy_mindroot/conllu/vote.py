@@ -12,8 +12,9 @@ from ..repair import looks_like_punctuation, repair_labels
 from ..rules import Rules
 from ..trees import MISSING
 from ..voting import vote_heads, vote_labels
+from .columns import DEPREL, FORM, HEAD, UPOS
 from .repair import pos_of_sentence
-from .sentence import DEPREL, FORM, HEAD, UPOS, Sentence
+from .sentence import Sentence
 
 __all__ = ["check_same_words", "in_step", "vote_sentence"]
 

@@ -32,6 +32,7 @@ def confidence(
     head_entropy: npt.NDArray[np.float64],
     tree_logprob: npt.NDArray[np.float64],
     marginals: list[npt.NDArray[np.float64]] | None = None,
+    projective: bool = False,
 ) -> None: ...
 def measure(lengths: npt.NDArray[np.int64]) -> tuple[int, int] | None: ...
 def decode_flat(

@@ -51,6 +51,7 @@ cdef extern from "kbest.hh" namespace "mindroot" nogil:
 cdef extern from "confidence.hh" namespace "mindroot" nogil:
     cdef cppclass Mixture:
         double temperature, lapse
+        cbool projective
 
     void _confidence_batch "mindroot::confidence_batch"(
         const Sentence*, size_t, const Mixture&, double*, double*, double*, double**
@@ -281,6 +282,7 @@ def best_others(
 def confidence(
     list matrices, heads, double temperature, double lapse,
     double[::1] head_prob, double[::1] head_entropy, double[::1] tree_logprob, list marginals=None,
+    bint projective=False,
 ):
     """Write the probability of each head of given trees, the entropy of each head, and the log-probability of each tree.
 
@@ -297,6 +299,8 @@ def confidence(
     tree_logprob : ndarray of float64, (sentences,)
     marginals : list of ndarrays of float64, (n, n+1) each, or None
         The probability of each arc is written to them.
+    projective : bool
+        Whether only trees without crossing arcs count. The given trees must then be such trees.
     """
     cdef vector[Sentence] sentences
     cdef vector[double*] all_arcs
@@ -321,7 +325,7 @@ def confidence(
                 raise ValueError("not enough room for the marginals")
             all_arcs.push_back(&room[0, 0] if sentences[k].n else NULL)
         targets = all_arcs.data()
-    mixture.temperature, mixture.lapse = temperature, lapse
+    mixture.temperature, mixture.lapse, mixture.projective = temperature, lapse, projective
     with nogil:
         _confidence_batch(
             sentences.data(), sentences.size(), mixture, &head_prob[0], &head_entropy[0], &tree_logprob[0], targets

@@ -1,7 +1,8 @@
 // The probability of a given tree and of its heads, for many sentences in one call.
 //
 // The distribution is a mixture of two: the trees in proportion to exp(weight / temperature), and, with probability
-// `lapse`, all allowed trees alike. A lapse of 0 and a temperature of 1 is the distribution of matrix_tree.hh.
+// `lapse`, all allowed trees alike. A lapse of 0 and a temperature of 1 is the distribution of matrix_tree.hh, or, for
+// projective trees, that of inside_outside.hh.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +11,14 @@
 #include <vector>
 
 #include "decode.hh"
+#include "inside_outside.hh"
 #include "matrix_tree.hh"
 
 namespace mindroot {
 
 struct Mixture {
     double temperature, lapse;
+    bool projective;
 };
 
 // One per thread, reused across sentences.
@@ -23,10 +26,15 @@ struct ConfidenceWorkspace {
     Buffer<double> relative, marginals, uniform;
 };
 
+// The logarithm of the partition function over single-rooted trees; writes the probability of each arc.
+inline double log_partition(const Scores<double>& scores, bool projective, double* marginals) {
+    return projective ? inside_outside(scores, true, marginals) : matrix_tree(scores, true, marginals);
+}
+
 // The logarithm of the number of allowed trees with a single root, and the share of them that each arc is in, which is
 // written to `marginals`, (n, n+1). `relative` is -inf where an arc is forbidden. Without such arcs there are n^(n-1)
 // trees, and an arc from ROOT is in as many of them as any other arc.
-inline double count_trees(const double* relative, int n, double* marginals) {
+inline double count_trees(const double* relative, int n, bool projective, double* marginals) {
     const std::size_t columns = n + 1;
     bool all_allowed = true;
     for (int i = 0; i < n; ++i)
@@ -35,15 +43,16 @@ inline double count_trees(const double* relative, int n, double* marginals) {
             all_allowed &= allowed || is_self;
             marginals[i * columns + j] = is_self ? 0 : 1.0 / n;
         }
-    if (all_allowed) return (n - 1) * std::log(double(n));
+    if (all_allowed && !projective) return (n - 1) * std::log(double(n));
     std::vector<double> weights(n * columns);
     for (std::size_t c = 0; c < weights.size(); ++c) weights[c] = relative[c] == FORBIDDEN ? FORBIDDEN : 0;
-    return matrix_tree(Scores<double>{weights.data(), std::ptrdiff_t(columns), 1, n}, true, marginals);
+    return log_partition(Scores<double>{weights.data(), std::ptrdiff_t(columns), 1, n}, projective, marginals);
 }
 
 // Writes the probability of each head of a tree and the entropy of the head of each token, and returns the
 // log-probability of the tree. Writes the probability of each arc to `all`, (n, n+1), unless it is null. There must be
-// a single-rooted tree, and no score may be beyond 2^1000.
+// a single-rooted tree, without crossing arcs if only such trees count; so must be the given one. No score may be beyond
+// 2^1000.
 template <class T>
 double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixture& mixture,
                   ConfidenceWorkspace& workspace, double* head_prob, double* head_entropy, double* all) {
@@ -64,10 +73,10 @@ double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixt
         weight += row[heads[i]];
     }
     const Scores<double> tempered{relative, std::ptrdiff_t(columns), 1, n};
-    double logprob = std::min(0.0, weight - matrix_tree(tempered, true, marginals));
+    double logprob = std::min(0.0, weight - log_partition(tempered, mixture.projective, marginals));
     if (mixture.lapse > 0) {
         double* const uniform = workspace.uniform.reserve(n * columns);
-        const double log_count = count_trees(relative, n, uniform);
+        const double log_count = count_trees(relative, n, mixture.projective, uniform);
         for (std::size_t c = 0; c < n * columns; ++c)
             marginals[c] = (1 - mixture.lapse) * marginals[c] + mixture.lapse * uniform[c];
         if (weight != FORBIDDEN)

@@ -10,12 +10,15 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
+from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc, DocBin
 
-from ..conllu.docs import doc_to_conllu, rows_text, write_predicted
+from ..conllu.columns import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
+from ..conllu.docs import rows_text, updated_sentences, write_predicted
 from ..conllu.files import gzipped
-from ..conllu.sentence import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, format_rows
+from ..conllu.sentence import Sentence, format_rows
 from ..pipeline.extensions import read_extension, write_extension
+from ..pipeline.reading import sentence_bounds
 from .reading import Document
 from .rows import Cells, ParsedSentence, parsed_sentences
 from .shards import import_parquet
@@ -82,8 +85,9 @@ class ConlluWriter(Writer):
             text = _rewritten(document.sentence, doc, cells)
             self.count(1, len(document.sentence))
         elif read_extension(doc, "conllu") is not None:
-            text = doc_to_conllu(doc).encode()
-            self.count(sum(1 for _ in doc.sents) if len(doc) else 0, len(doc))
+            kept = updated_sentences(doc)
+            text = _with_results(kept, parsed_sentences(doc, cells))
+            self.count(len(kept), sum(map(len, kept)))
         else:
             sentences = parsed_sentences(doc, cells)
             text = _formatted(document, sentences).encode()
@@ -140,19 +144,39 @@ def _rewritten(sentence: Sentence, doc: Doc, cells: Cells) -> bytes:
     write_predicted(sentence, doc)
     if not doc.user_data:
         return sentence.to_bytes()
-    found = parsed_sentences(doc, cells)
-    comments, misc = (found[0].comments(), found[0].misc()) if found else ([], [])
-    for word, added in enumerate(misc, 1):
-        line = sentence.lines[sentence.line_of(word) - sentence.line]
+    return _with_results([sentence], parsed_sentences(doc, cells))
+
+
+def _with_results(sentences: list[Sentence], parsed: list[ParsedSentence]) -> bytes:
+    """Return the sentences of a file with what `mind_root` has left on their Doc: comments, and attributes of MISC.
+
+    sentences (list[Sentence]): All of the Doc, with as many words as it has tokens.
+    """
+    results = {found.tokens[0]: found for found in parsed}
+    written = []
+    start = 0
+    for sentence in sentences:
+        end = start + len(sentence)
+        found = next((results[token] for token in range(start, end) if token in results), None)
+        written.append(sentence.to_bytes() if found is None else _with_result(sentence, found, start))
+        start = end
+    return b"".join(written)
+
+
+def _with_result(sentence: Sentence, found: ParsedSentence, start: int) -> bytes:
+    """Return a sentence with what is known of its tree. `start` is its first token in the Doc."""
+    for token, added in zip(found.tokens, found.misc(), strict=False):
+        number = sentence.line_of(token - start + 1) - sentence.line
+        line = sentence.lines[number]
+        row = sentence.rows[token - start]
         end = line[len(line.rstrip(b"\r\n")) :]
-        cell = sentence.rows[word - 1][MISC].decode().rstrip("\r\n")
-        joined = _joined_misc(cell, added).encode()
-        sentence.lines[sentence.line_of(word) - sentence.line] = sentence.columns.replaced(line, MISC, joined)
-        sentence.rows[word - 1][MISC] = joined + end
+        joined = _joined_misc(row[MISC].decode().rstrip("\r\n"), added).encode()
+        sentence.lines[number] = sentence.columns.replaced(line, MISC, joined)
+        row[MISC] = joined + end
     first = next((k for k, line in enumerate(sentence.lines) if not line.startswith(b"#")), 0)
     ending = b"\r\n" if sentence.lines[first].endswith(b"\r\n") else b"\n"
-    added_lines = [comment.encode() + ending for comment in comments]
-    return b"".join([*sentence.lines[:first], *added_lines, *sentence.lines[first:]])
+    comments = [comment.encode() + ending for comment in found.comments()]
+    return b"".join([*sentence.lines[:first], *comments, *sentence.lines[first:]])
 
 
 class JsonWriter(Writer):
@@ -263,7 +287,9 @@ class DocBinWriter(Writer):
             write_predicted(document.sentence, doc)
             write_extension(doc, "conllu", [document.sentence.text()])
         self._docs.add(doc)
-        self.count(sum(1 for _ in doc.sents) if doc.has_annotation("SENT_START") else bool(len(doc)), len(doc))
+        # As in the other formats: white-space tokens, and sentences of nothing else, do not count.
+        words = doc.to_array(IS_SPACE) == 0
+        self.count(sum(bool(words[start:end].any()) for start, end in sentence_bounds(doc)), int(words.sum()))
 
     def close(self) -> None:
         self.file.write(self._docs.to_bytes())

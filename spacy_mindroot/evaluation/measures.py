@@ -12,24 +12,22 @@ from typing import NamedTuple
 import numpy as np
 
 from ..conllu import Sentence
-from ..conllu.sentence import FORM, MISC
+from ..conllu.columns import FORM, MISC
+from ..inference import expected_calibration_error
 from ..labels import is_root_label
 from ..trees import is_tree, nonprojective_arcs
 
-__all__ = ["Calibration", "Measures", "measure"]
-
-_BINS = 10
+__all__ = ["Measures", "Reliability", "measure"]
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Reliability:
     """The agreement of the probabilities of heads (HeadProb in MISC) with the heads that are right.
 
     words (int): Words with a probability that gold has, too.
     right (float): The share of them whose head is right.
     mean_probability (float): The mean of their probabilities.
-    error (float): The expected calibration error: the gap between mean probability and accuracy in each tenth of the
-        probability scale, averaged over words.
+    error (float): The expected calibration error. See `inference.expected_calibration_error`.
     """
 
     words: int
@@ -40,7 +38,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Measures:
-    """What is right in a system's output, as shares from 0 to 1.
+    """The measures of a system's output. Shares are from 0 to 1.
 
     sentences, system_sentences (int): Sentences in gold and in the output.
     words, system_words (int): Words in gold and in the output.
@@ -53,7 +51,7 @@ class Measures:
     nonprojective, system_nonprojective (int): Non-projective arcs in gold and in the output.
     nonprojective_recall (Optional[float]): Non-projective arcs of gold that the output has; None if gold has none.
     las_with_subtypes (float): F-score of words with the right head and label, where subtypes count.
-    calibration (Optional[Calibration]): None if the output has no probabilities.
+    calibration (Optional[Reliability]): None if the output has no probabilities.
     """
 
     sentences: int
@@ -69,7 +67,7 @@ class Measures:
     system_nonprojective: int
     nonprojective_recall: float | None
     las_with_subtypes: float
-    calibration: Calibration | None
+    calibration: Reliability | None
 
 
 # A word: the first and the last character of its token, counted without white space in the text of the whole file; its
@@ -127,7 +125,7 @@ def measure(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Measures:
         system_nonprojective=sum(sum(tree.crossing) for tree in trees),
         nonprojective_recall=kept / len(crossing) if crossing else None,
         las_with_subtypes=2 * right_arcs / (words + system_words),
-        calibration=_calibration(gold_trees, trees, system),
+        calibration=_reliability(gold_trees, trees, system),
     )
 
 
@@ -161,7 +159,7 @@ def _trees(sentences: Iterable[Sentence]) -> list[_Tree]:
     return trees
 
 
-def _calibration(gold: Sequence[_Tree], trees: Sequence[_Tree], system: Sequence[Sentence]) -> Calibration | None:
+def _reliability(gold: Sequence[_Tree], trees: Sequence[_Tree], system: Sequence[Sentence]) -> Reliability | None:
     gold_heads = {word: head for tree in gold for word, head, _ in _arcs(tree)}
     probabilities, right = [], []
     for tree, sentence in zip(trees, system, strict=True):
@@ -173,13 +171,11 @@ def _calibration(gold: Sequence[_Tree], trees: Sequence[_Tree], system: Sequence
     if not probabilities:
         return None
     sure, correct = np.array(probabilities), np.array(right, dtype=float)
-    tenth = np.minimum((sure * _BINS).astype(int), _BINS - 1)
-    gaps = np.bincount(tenth, sure - correct, minlength=_BINS)  # the gap in each tenth times the number of its words
-    return Calibration(
+    return Reliability(
         words=len(sure),
         right=float(correct.mean()),
         mean_probability=float(sure.mean()),
-        error=float(np.abs(gaps).sum() / len(sure)),
+        error=expected_calibration_error(sure, correct),
     )
 
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..conllu import Sentence
-from ..conllu.sentence import DEPS, FORM, HEAD, LEMMA, UPOS, XPOS, format_rows
+from ..conllu.columns import DEPS, FORM, HEAD, LEMMA, UPOS, XPOS
+from ..conllu.sentence import format_rows
 from ..errors import CorpusError, MindRootError
 from ..trees import MISSING
 

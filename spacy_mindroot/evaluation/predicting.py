@@ -7,14 +7,16 @@ spaces.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from spacy.language import Language
 from spacy.tokens import Doc, Token
+from tqdm import tqdm
 
-from ..audit.corpus import piped
+from ..audit.corpus import piped, reads_surface_tokens
 from ..conllu import Sentence, doc_to_conllu, read_pieces, sentence_to_doc
-from ..conllu.sentence import COLUMNS, DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS, clean_form, format_rows
+from ..conllu.columns import COLUMNS, DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS
+from ..conllu.sentence import clean_form, format_rows
 from ..errors import CorpusError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.extensions import describe
@@ -23,7 +25,36 @@ from ..pipeline.mind_root import MindRoot
 from ..pipeline.reading import read_heads
 from .raw_text import paragraphs
 
-__all__ = ["predict_from_raw_text", "predict_from_tokens", "sentences_in", "set_confidence"]
+__all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "set_confidence"]
+
+
+def predict(
+    nlp: Language,
+    sentences: Sequence[Sentence],
+    *,
+    raw: bool = False,
+    surface_tokens: bool | None = None,
+    show: bool = True,
+) -> str:
+    """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
+
+    Makes every `mind_root` of the pipeline set these probabilities, as `set_confidence` does.
+
+    sentences (Sequence[Sentence]): All sentences of the treebank, in order.
+    raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
+    surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens instead of the words in them. None: as
+        the corpus reader in the pipeline's config has it, or words if that names none.
+    show (bool): Whether to show the progress, if standard error is a terminal.
+    RAISES (CorpusError): If the pipeline fails, or sets no heads.
+    """
+    set_confidence(nlp)
+    parts: Iterable[str]
+    if raw:
+        parts, total, unit = predict_from_raw_text(nlp, sentences), sum(1 for _ in paragraphs(sentences)), " paragraphs"
+    else:
+        chosen = bool(reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens)
+        parts, total, unit = predict_from_tokens(nlp, sentences, surface_tokens=chosen), len(sentences), " sentences"
+    return "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
 
 
 def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Iterator[str]:

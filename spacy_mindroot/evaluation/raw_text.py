@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..conllu import Sentence
-from ..conllu.sentence import FORM, MISC
+from ..conllu.columns import FORM, MISC
 
 __all__ = ["paragraphs", "starts_paragraph", "surface_forms", "text_of"]
 

@@ -15,10 +15,18 @@ from ..decoding import Heads
 from ..errors import CalibrationError, HeadsError
 from ..faults import in_batch
 from ..scores import FloatArray, Layout, shown, to_root_column
-from ..trees import exact_sum, is_tree, to_heads
-from .matrix_tree import Marginals, best_tree, is_large, to_weights
+from ..trees import exact_sum, is_projective, is_tree, to_heads
+from .matrix_tree import Marginals, best_tree, is_large, to_weights, too_large
 
-__all__ = ["Confidence", "check_mixture", "confidence", "confidence_of", "confidences_of", "margin", "margins_of"]
+__all__ = [
+    "Confidence",
+    "check_mixture",
+    "confidence",
+    "confidence_of",
+    "confidences_of",
+    "margin",
+    "margins_of",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,6 +55,7 @@ def confidence(
     *,
     temperature: float = 1.0,
     lapse: float = 0.0,
+    projective: bool = False,
     layout: Layout = "root_column",
 ) -> Confidence:
     """Return the probability of a tree and of each of its heads.
@@ -59,6 +68,8 @@ def confidence(
         A single-rooted tree, 0 = ROOT and j = token j-1, such as `decode` returns.
     temperature, lapse : float
         A calibration, as for `calibrated_marginals`. By default, there is none.
+    projective : bool
+        Whether the distribution is over the trees without crossing arcs only, as with `decode(..., projective=True)`.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
         How `scores` is laid out.
 
@@ -70,7 +81,8 @@ def confidence(
     Raises
     ------
     HeadsError
-        If the heads are not a single-rooted tree, or do not fit the scores.
+        If the heads are not a single-rooted tree, or do not fit the scores, or have crossing arcs although the
+        distribution is over trees without.
     MindRootError
         As `marginals`.
 
@@ -95,16 +107,29 @@ def confidence(
         raise HeadsError(
             f"the heads of a tree with one root over {len(matrix)} tokens are needed; found {shown(tree.tolist())}."
         )
+    if projective and not is_projective(tree):
+        raise HeadsError(
+            f"the tree {shown(tree.tolist())} has crossing arcs, so it has no probability among the trees without "
+            "(projective=True)."
+        )
     check_mixture(temperature, lapse)
-    best_tree(matrix, True, "root_column")  # for its checks
-    return confidence_of(matrix, tree.astype(np.int32), temperature=temperature, lapse=lapse)
+    best_tree(matrix, True, "root_column", projective=projective)  # for its checks
+    return confidence_of(matrix, tree.astype(np.int32), temperature=temperature, lapse=lapse, projective=projective)
 
 
 def confidence_of(
-    matrix: FloatArray, heads: Heads, *, temperature: float = 1.0, lapse: float = 0.0, where: str = ""
+    matrix: FloatArray,
+    heads: Heads,
+    *,
+    temperature: float = 1.0,
+    lapse: float = 0.0,
+    projective: bool = False,
+    where: str = "",
 ) -> Confidence:
     """Return what `confidence` does for a single sentence, without checks. See `confidences_of`."""
-    (found,), _ = confidences_of([matrix], [heads], temperature=temperature, lapse=lapse, where=lambda _: where)
+    (found,), _ = confidences_of(
+        [matrix], [heads], temperature=temperature, lapse=lapse, projective=projective, where=lambda _: where
+    )
     return found
 
 
@@ -114,6 +139,7 @@ def confidences_of(
     *,
     temperature: float = 1.0,
     lapse: float = 0.0,
+    projective: bool = False,
     marginals: bool = False,
     where: Callable[[int], str] = in_batch,
 ) -> tuple[list[Confidence], list[Marginals]]:
@@ -127,23 +153,31 @@ def confidences_of(
         A single-rooted tree of each sentence.
     temperature, lapse : float
         As for `calibrated_marginals`.
+    projective : bool
+        As for `confidence`. The trees must then have no crossing arcs.
     marginals : bool
         Whether to return the probabilities of all arcs, too; if False, the second list is empty.
     where : callable
         Returns the name of sentence k, for the message of a ScoreRangeError.
     """
-    weights = [to_weights(m, where=where(k)).matrix if is_large(m) else m for k, m in enumerate(matrices)]
+    weights = [_in_range(m, projective, where(k)) if is_large(m) else m for k, m in enumerate(matrices)]
     flat = _end_to_end(heads)
     head_prob, head_entropy = np.empty(len(flat)), np.empty(len(flat))
     tree_logprob = np.empty(len(weights))
     arcs = [np.empty(matrix.shape) for matrix in weights] if marginals else None
-    _core.confidence(weights, flat, temperature, lapse, head_prob, head_entropy, tree_logprob, arcs)
+    _core.confidence(weights, flat, temperature, lapse, head_prob, head_entropy, tree_logprob, arcs, projective)
     found, start = [], 0
     for own, logprob in zip(heads, tree_logprob.tolist(), strict=True):
         end = start + len(own)
         found.append(Confidence(head_prob[start:end], head_entropy[start:end], logprob))
         start = end
     return found, arcs or []
+
+
+def _in_range(matrix: FloatArray, projective: bool, where: str) -> FloatArray:
+    if projective:
+        raise too_large(where)
+    return to_weights(matrix, where=where).matrix
 
 
 def _end_to_end(heads: Sequence[Heads]) -> Heads:

@@ -22,6 +22,7 @@ from .matrix_tree import Marginals
 __all__ = [
     "Calibration",
     "calibrated_marginals",
+    "calibration_error_by_chance",
     "expected_calibration_error",
     "fit_calibration",
     "fit_to_trees",
@@ -106,7 +107,12 @@ class Calibration:
 
 
 def calibrated_marginals(
-    scores: npt.ArrayLike, *, temperature: float, lapse: float = 0.0, layout: Layout = "root_column"
+    scores: npt.ArrayLike,
+    *,
+    temperature: float,
+    lapse: float = 0.0,
+    projective: bool = False,
+    layout: Layout = "root_column",
 ) -> Marginals:
     """Return the probability of each arc under a calibrated distribution over single-rooted trees.
 
@@ -118,6 +124,8 @@ def calibrated_marginals(
         Arc scores are divided by it. Above 1, trees become more alike in probability; below 1, less.
     lapse : float
         The probability that the scores say nothing, and all allowed trees are equally probable.
+    projective : bool
+        Whether only trees without crossing arcs are allowed.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
         How `scores` is laid out.
 
@@ -148,8 +156,10 @@ def calibrated_marginals(
     """
     check_mixture(temperature, lapse)
     matrix = to_root_column(scores, layout)
-    heads = _decode([matrix])
-    return confidences_of([matrix], heads, temperature=temperature, lapse=lapse, marginals=True)[1][0]
+    (heads,) = _decode([matrix], projective=projective)
+    return confidences_of(
+        [matrix], [heads], temperature=temperature, lapse=lapse, projective=projective, marginals=True
+    )[1][0]
 
 
 def expected_calibration_error(probabilities: npt.ArrayLike, right: npt.ArrayLike, *, bins: int = 10) -> float:
@@ -184,12 +194,50 @@ def expected_calibration_error(probabilities: npt.ArrayLike, right: npt.ArrayLik
     return float(np.abs(gaps).sum() / len(p))
 
 
+def calibration_error_by_chance(
+    probabilities: npt.ArrayLike, *, bins: int = 10, draws: int = 200, seed: int = 0
+) -> float:
+    """Return the expected calibration error that perfect probabilities would have on so few predictions.
+
+    Parameters
+    ----------
+    probabilities : array-like, (N,)
+        The probability of each prediction, from 0 to 1.
+    bins : int
+        As for `expected_calibration_error`.
+    draws : int
+        How often it is drawn at random, with these probabilities, which predictions are right.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    float
+        The mean error over the draws. On average, no calibration can have a smaller error on these predictions.
+
+    Notes
+    -----
+    Each prediction is drawn by itself. The heads of a sentence tend to be right or wrong together, so the error that is
+    due to chance is in fact somewhat greater.
+
+    Examples
+    --------
+    >>> from spacy_mindroot.inference import calibration_error_by_chance
+    >>> round(calibration_error_by_chance([0.8] * 100), 2), round(calibration_error_by_chance([0.8] * 10000), 3)
+    (0.03, 0.003)
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    return float(np.mean([expected_calibration_error(p, rng.random(len(p)) < p, bins=bins) for _ in range(draws)]))
+
+
 def fit_calibration(
     scores: Sequence[npt.ArrayLike],
     gold_heads: Sequence[npt.ArrayLike],
     *,
     label_scores: Sequence[npt.ArrayLike | None] | None = None,
     gold_labels: Sequence[npt.ArrayLike] | None = None,
+    projective: bool = False,
     layout: Layout = "root_column",
     method: str = "held-out",
 ) -> Calibration:
@@ -207,6 +255,9 @@ def fit_calibration(
     gold_labels : sequence of array-likes of ints, (n,) each
         The right labels, as columns of `label_scores`; -1 if unknown. A number beyond the last column stands for a
         label that the scorer does not know.
+    projective : bool
+        Whether only trees without crossing arcs count, for a parser that decodes such trees. The label scores must then
+        be those of `decode(scores, projective=True)`.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
         How each matrix in `scores` is laid out.
     method : str
@@ -253,7 +304,8 @@ def fit_calibration(
             f"there are arc scores for {len(matrices)} sentences and heads for {len(gold)}, of other lengths. Pass the "
             "heads of each sentence, (n,), in the order of the scores."
         )
-    return fit_to_trees(matrices, _decode(matrices), gold, label_scores, gold_labels, method=method)
+    heads = _decode(matrices, projective=projective)
+    return fit_to_trees(matrices, heads, gold, label_scores, gold_labels, projective=projective, method=method)
 
 
 def fit_to_trees(
@@ -263,6 +315,7 @@ def fit_to_trees(
     label_scores: Sequence[npt.ArrayLike | None] | None = None,
     gold_labels: Sequence[npt.ArrayLike] | None = None,
     *,
+    projective: bool = False,
     method: str = "held-out",
 ) -> Calibration:
     """Return what `fit_calibration` does, given the trees that were decoded, and without checks of the scores."""
@@ -272,7 +325,7 @@ def fit_to_trees(
     right = np.concatenate([own == theirs for own, theirs in zip(heads, gold_heads, strict=True)])[counted]
 
     def head_prob(temperature: float, lapse: float = 0.0) -> Floats:
-        found, _ = confidences_of(matrices, heads, temperature=temperature, lapse=lapse)
+        found, _ = confidences_of(matrices, heads, temperature=temperature, lapse=lapse, projective=projective)
         p: Floats = np.concatenate([own.head_prob for own in found])[counted]
         return p
 
@@ -286,7 +339,9 @@ def fit_to_trees(
                 label_probabilities(log_probabilities, 1.0, 1.0).max(axis=1),
                 chosen_right,
             )
-    _, arcs = confidences_of(matrices, heads, temperature=temperature, lapse=lapse, marginals=True)
+    _, arcs = confidences_of(
+        matrices, heads, temperature=temperature, lapse=lapse, projective=projective, marginals=True
+    )
     conformity = conformities(arcs, gold_heads, heads)
     thresholds = {str(percent): threshold_of(conformity, percent / 100) for percent in COVERAGES}
     return Calibration(
@@ -316,10 +371,10 @@ def label_probabilities(scores: npt.ArrayLike, temperature: float, lapse: float 
     return probabilities
 
 
-def _decode(matrices: Sequence[FloatArray]) -> list[Heads]:
-    heads, faults = decode_matrices(list(matrices))
+def _decode(matrices: Sequence[FloatArray], *, projective: bool) -> list[Heads]:
+    heads, faults = decode_matrices(list(matrices), projective=projective)
     for fault in faults:
-        raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence))
+        raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence), projective=projective)
     return heads
 
 

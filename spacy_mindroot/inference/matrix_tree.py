@@ -30,6 +30,7 @@ __all__ = [
     "marginals_batch",
     "to_relative",
     "to_weights",
+    "too_large",
 ]
 
 Marginals = npt.NDArray[np.float64]
@@ -298,12 +299,16 @@ def best_tree(
     if fault is not None:
         raise decoding_error(fault._replace(sentence=sentence or 0), matrix, where=where, projective=projective)
     if projective and is_large(matrix):
-        raise ScoreRangeError(
-            f"{where or f'sentence of {len(matrix)} tokens'}: there are arc scores beyond 1e301. Probabilities of "
-            "projective trees can't be computed from such scores. Use smaller numbers, or -inf for arcs that no tree "
-            "may have."
-        )
+        raise too_large(where or f"sentence of {len(matrix)} tokens")
     return matrix, heads
+
+
+def too_large(where: str) -> ScoreRangeError:
+    """Return the error for scores that are too large for probabilities of projective trees."""
+    return ScoreRangeError(
+        f"{where}: there are arc scores beyond 1e301. Probabilities of projective trees can't be computed from such "
+        "scores. Use smaller numbers, or -inf for arcs that no tree may have."
+    )
 
 
 class Weights(NamedTuple):

@@ -28,8 +28,18 @@ __all__ = [
 # doc._.arc_label_names: a list of strings.
 # doc._.arc_constraints: a dict with lists of arcs, "required" and "forbidden" (see reading.read_arc_constraints).
 # doc._.conllu: the CoNLL-U sentences that the Doc was made from, a list of strings (see conllu/docs.py).
+# doc._.arc_distribution: a dict, "temperature", "lapse" and "projective": how probabilities were computed from the arc
+# scores that stay on the Doc (see head_marginals.py).
 # doc._.mind_root_report: a list of dicts: the arcs that `mind_root` changed on a parsed Doc (see head_scores.py).
-DOC_EXTENSIONS = ("arc_scores", "arc_labels", "arc_label_names", "arc_constraints", "conllu", "mind_root_report")
+DOC_EXTENSIONS = (
+    "arc_scores",
+    "arc_labels",
+    "arc_label_names",
+    "arc_constraints",
+    "arc_distribution",
+    "conllu",
+    "mind_root_report",
+)
 
 # `mind_root` sets these on request (see mind_root.py). They describe one tree, so they are None once it has changed.
 # head_dep_prob, expected_uas and expected_las are computed from the others.

@@ -8,19 +8,36 @@ import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
 
-from ..errors import MindRootError
-from ..inference.matrix_tree import marginals_batch
-from .extensions import read_extension
+from ..decoding import decode_matrices
+from ..errors import MindRootError, NoTreeError
+from ..inference.arc_confidence import confidences_of
+from ..inference.calibration import Calibration
+from ..scores import FloatArray, to_root_column
+from .extensions import read_extension, write_extension
 from .reading import read_arc_constraints, sentence_bounds
 
-__all__ = ["head_marginals"]
+__all__ = ["head_marginals", "write_distribution"]
+
+_DISTRIBUTION = "arc_distribution"
+_SAME = 1e-6  # greater differences of probabilities are not due to rounding
+
+
+def write_distribution(doc: Doc, calibration: Calibration, *, projective: bool) -> None:
+    """Note on a Doc how its probabilities were computed from its arc scores, for `head_marginals`."""
+    value = {
+        "temperature": calibration.arc_temperature,
+        "lapse": calibration.arc_lapse,
+        "projective": projective,
+    }
+    write_extension(doc, _DISTRIBUTION, value)
 
 
 def head_marginals(doc: Doc) -> list[npt.NDArray[np.float64]] | None:
     """Return the probability of every arc, over all single-rooted trees that meet `doc._.arc_constraints`.
 
-    Where a token has `token._.head_prob`, that is the probability of its head, also if it was computed in another way
-    than from the scores alone. Those of its other heads are then scaled, so that all sum to 1.
+    They are calibrated, and those of projective trees, as `token._.head_prob` is: `mind_root` notes both in
+    `doc._.arc_distribution` if `keep_scores` and `confidence` are true. Where `token._.head_prob` is another
+    probability nevertheless, it counts, and those of the other heads of the token are scaled, so that all sum to 1.
 
     doc (Doc): A Doc with `doc._.arc_scores` in the layout `root_column`, as `arc_scorer` sets them. `mind_root` keeps
         them if its setting `keep_scores` is true.
@@ -37,7 +54,7 @@ def head_marginals(doc: Doc) -> list[npt.NDArray[np.float64]] | None:
         if constraints:
             known = read_arc_constraints(doc, constraints, lengths)
             matrices = [own.mask(matrix) if own else matrix for own, matrix in zip(known, matrices, strict=True)]
-        found = list(marginals_batch(matrices))
+        found = _calibrated(matrices, read_extension(doc, _DISTRIBUTION) or {})
     except MindRootError:  # the tree on the Doc is from other scores
         return None
     for (start, end), own, matrix in zip(sentence_bounds(doc), found, matrices, strict=True):
@@ -45,7 +62,18 @@ def head_marginals(doc: Doc) -> list[npt.NDArray[np.float64]] | None:
             prob = token._.head_prob
             if prob is not None:
                 head = 0 if token.head.i == token.i else token.head.i - start + 1
-                _set_probability(own[i], head, float(prob), np.isfinite(matrix[i]), own_arc=i + 1)
+                if abs(own[i, head] - prob) > _SAME:
+                    _set_probability(own[i], head, float(prob), np.isfinite(matrix[i]), own_arc=i + 1)
+    return found
+
+
+def _calibrated(matrices: list[FloatArray], distribution: dict[str, Any]) -> list[npt.NDArray[np.float64]]:
+    """Return the probabilities of all arcs of each sentence. RAISES (MindRootError): If that is not possible."""
+    matrices = [to_root_column(matrix) for matrix in matrices]
+    heads, faults = decode_matrices(matrices, projective=distribution.get("projective", False))
+    if faults:
+        raise NoTreeError("no tree can be decoded from these scores.")
+    _, found = confidences_of(matrices, heads, **distribution, marginals=True)
     return found
 
 

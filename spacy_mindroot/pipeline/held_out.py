@@ -11,12 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from spacy.language import Language
-from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
-from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
-from spacy.util import registry
 from thinc.api import Config
 
 from ..decoding import Heads, decode_matrices
@@ -30,6 +27,7 @@ from .extensions import describe
 from .head_scores import HeadScores
 from .mind_root import MindRoot
 from .reading import check_sentences, read_heads, sentence_bounds
+from .training_loop import averaged_bytes, resolve_training, training_steps
 
 __all__ = ["Annotation", "HeldOut", "cross_validate", "find_mind_root", "read_annotation", "score_held_out"]
 
@@ -63,6 +61,8 @@ class HeldOut:
     label_scores (list[Optional[np.ndarray]]): The scores of the labels of the arcs of the decoded tree, (n, labels).
     gold_labels (list[np.ndarray]): (n,), as columns of `label_scores`; MISSING if unknown, and the number of labels for
         a label that the pipeline does not know.
+    projective (bool): Whether the trees are decoded without crossing arcs; their probabilities are then among such
+        trees.
     """
 
     matrices: list[FloatArray] = field(default_factory=list)
@@ -70,11 +70,16 @@ class HeldOut:
     gold_heads: list[npt.NDArray[np.int64]] = field(default_factory=list)
     label_scores: list[npt.NDArray[np.floating[Any]] | None] = field(default_factory=list)
     gold_labels: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    projective: bool = False
 
     def extend(self, other: HeldOut) -> None:
-        """Add the sentences of another."""
-        for name, values in vars(other).items():
-            getattr(self, name).extend(values)
+        """Add the sentences of another, of a pipeline with the same settings."""
+        self.matrices.extend(other.matrices)
+        self.heads.extend(other.heads)
+        self.gold_heads.extend(other.gold_heads)
+        self.label_scores.extend(other.label_scores)
+        self.gold_labels.extend(other.gold_labels)
+        self.projective = other.projective
 
     def fit(self, method: str = "held-out") -> Calibration:
         """Return the calibration that fits these sentences. See `inference.fit_calibration`.
@@ -82,7 +87,13 @@ class HeldOut:
         RAISES (CalibrationError): If no token has a known head.
         """
         return fit_to_trees(
-            self.matrices, self.heads, self.gold_heads, self.label_scores, self.gold_labels, method=method
+            self.matrices,
+            self.heads,
+            self.gold_heads,
+            self.label_scores,
+            self.gold_labels,
+            projective=self.projective,
+            method=method,
         )
 
 
@@ -127,7 +138,7 @@ def score_held_out(nlp: Language, gold: Iterable[Annotation], name: str | None =
     name, mind_root = find_mind_root(nlp, name)
     if isinstance(mind_root.scores, HeadScores):
         raise CalibrationError(f"{name} repairs the heads of another parser, so there are no arc scores to calibrate.")
-    found = HeldOut()
+    found = HeldOut(projective=mind_root.projective)
     pairs = ((_make_doc(nlp, own), own) for own in gold if any((heads != MISSING).any() for heads in own.heads))
     with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(name)]):
         for doc, own in nlp.pipe(pairs, as_tuples=True):
@@ -200,7 +211,7 @@ def cross_validate(
                     f"for cross-validation, at least two Docs with trees are needed; the corpus has {len(examples)}."
                 )
             rest = [example for k, example in enumerate(examples) if k % total != number]
-            _train(nlp, rest)
+            _train_until_known(nlp, rest)
             found.extend(score_held_out(nlp, [read_annotation(e.reference) for e in examples[number::total]], name))
             number += 1
     finally:
@@ -225,30 +236,17 @@ def _without_callbacks(config: Config) -> Config:
     return copied
 
 
-def _train(nlp: Language, examples: Sequence[Example]) -> None:
+def _train_until_known(nlp: Language, examples: Sequence[Example]) -> None:
     """Train a pipeline on some examples, for twice as many steps as it takes until it knows them."""
-    config = nlp.config.interpolate()
-    training = registry.resolve(config["training"], schema=ConfigSchemaTraining)
-    optimizer = training["optimizer"]
+    settings = resolve_training(nlp)
 
     def corpus(_: Language) -> Iterable[Example]:
         return list(examples)
 
     best, since, end = -1.0, 0, math.inf
-    for _, info, is_best in train_while_improving(
-        nlp,
-        optimizer,
-        create_train_batches(nlp, corpus, training["batcher"], max_epochs=0),
-        create_evaluation_callback(nlp, corpus, training["score_weights"]),
-        dropout=training["dropout"],
-        accumulate_gradient=training["accumulate_gradient"],
-        patience=0,
-        max_steps=training["max_steps"],
-        eval_frequency=min(training["eval_frequency"], _EVAL_FREQUENCY),
-        exclude=training["frozen_components"],
-        annotating_components=training["annotating_components"],
-        before_update=None,
-    ):
+    frequency = min(settings["eval_frequency"], _EVAL_FREQUENCY)
+    steps = training_steps(nlp, settings, corpus, corpus, max_steps=settings["max_steps"], eval_frequency=frequency)
+    for info, is_best in steps:
         step = info["step"]
         if is_best is not None and end == math.inf:
             best, since = (info["score"], 0) if info["score"] > best else (best, since + 1)
@@ -256,7 +254,4 @@ def _train(nlp: Language, examples: Sequence[Example]) -> None:
                 end = 2 * step
         if step >= end:
             break
-    if optimizer.averages:
-        with nlp.use_params(optimizer.averages):
-            contents = nlp.to_bytes()
-        nlp.from_bytes(contents)
+    nlp.from_bytes(averaged_bytes(nlp, settings["optimizer"]))

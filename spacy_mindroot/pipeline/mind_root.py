@@ -49,6 +49,7 @@ from .extensions import (
     read_extension,
     write_extension,
 )
+from .head_marginals import write_distribution
 from .reading import check_sentences, read_arc_constraints
 from .sources import ScoreSource, SourcedScores, to_source
 from .valid_trees import LEARNT, ValidTrees, labelled_trees
@@ -159,7 +160,8 @@ class MindRoot(Pipe):
         source, or a function that returns one (n, n+1) array per sentence. See `sources`.
     keep_scores (bool): Whether scores and labels stay on the Doc. They make it slow to store and to send between
         processes.
-    projective (bool): Whether to write the best tree without crossing arcs.
+    projective (bool): Whether to write the best tree without crossing arcs. All probabilities are then those among such
+        trees; `span._.tree_margin` still compares with all trees.
     kbest (int): The number of best trees per sentence that are kept in `span._.trees` if it is greater than 1: pairs
         (heads, weight) as from `inference.kbest`, best first, where 0 = ROOT and j = token j of the sentence. The first
         one is written.
@@ -459,6 +461,7 @@ class MindRoot(Pipe):
                 heads,
                 temperature=calibration.arc_temperature,
                 lapse=calibration.arc_lapse,
+                projective=self.projective,
                 marginals=with_sets,
                 where=lambda k: describe(doc, k),
             )
@@ -474,8 +477,11 @@ class MindRoot(Pipe):
             write_confidence(doc, heads, confidences, margins, label_probs, sets)
         if report is not None:
             write_extension(doc, "mind_root_report", report)
+        drop_extension(doc, "arc_distribution")  # of an earlier parse
         if self.keep_scores:
             score_all_labels(doc)
+            if self.confidence:
+                write_distribution(doc, calibration, projective=self.projective)
         else:
             self.scores.drop(doc)
             drop_extension(doc, "arc_labels")

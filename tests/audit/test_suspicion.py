@@ -39,7 +39,7 @@ def nlp(config, sentences):
 
 def test_probabilities_of_annotated_arcs(nlp, sentences):
     scorer = nlp.get_pipe("arc_scorer")
-    for sentence, suspects in zip(sentences, assess(nlp, sentences), strict=True):
+    for sentence, suspects in zip(sentences, assess([nlp], sentences), strict=True):
         starts = [i == 0 for i in range(len(sentence.words))]
         doc = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=starts)
         doc = nlp.get_pipe("tok2vec")(doc)
@@ -80,13 +80,33 @@ def heads_that_keep_the_tree(heads, i):
 def test_words_without_a_head_are_no_suspects(nlp, sentences):
     heads = sentences[0].heads.copy()
     heads[1] = MISSING
-    (suspects,) = assess(nlp, [sentences[0]._replace(heads=heads)])
+    (suspects,) = assess([nlp], [sentences[0]._replace(heads=heads)])
     assert 2 not in [each.word for each in suspects] and len(suspects) == len(heads) - 1
+
+
+def test_scores_of_several_parsers_are_averaged(nlp, config, sentences):
+    other = new_parser(config, seed=2)
+    train(other, [sentence_to_doc(other.vocab, sentence.conllu) for sentence in sentences], 5, 2)
+    chosen = sentences[:3]
+    of_one, of_other, of_both = (list(assess(parsers, chosen)) for parsers in ([nlp], [other], [nlp, other]))
+    for sentence, one, two, both in zip(chosen, of_one, of_other, of_both, strict=True):
+        mean = [(a.label_prob + b.label_prob) / 2 for a, b in zip(one, two, strict=True)]
+        np.testing.assert_allclose([each.label_prob for each in both], mean, rtol=1e-5)
+        scores = []
+        for parser in (nlp, other):
+            starts = [i == 0 for i in range(len(sentence.words))]
+            doc = Doc(parser.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=starts)
+            scores.append(parser.get_pipe("arc_scorer")(parser.get_pipe("tok2vec")(doc))._.arc_scores[0])
+        expected = marginals(np.mean(scores, axis=0))
+        np.testing.assert_allclose(
+            [each.head_prob for each in both], expected[np.arange(len(both)), sentence.heads], rtol=1e-4
+        )
+    assert [list(own) for own in assess([nlp, nlp], chosen)] == of_one
 
 
 def test_labels_that_the_parser_does_not_know(nlp, sentences):
     labels = ["unheard-of" if label != "root" else label for label in sentences[0].labels]
-    (suspects,) = assess(nlp, [sentences[0]._replace(labels=labels)])
+    (suspects,) = assess([nlp], [sentences[0]._replace(labels=labels)])
     assert {each.label_prob for each in suspects if each.head} == {0.0}
 
 
@@ -94,7 +114,7 @@ def test_joint_scores_have_the_best_label_alone(nlp, sentences):
     scorer = nlp.get_pipe("arc_scorer")
     scorer.joint = True
     try:
-        (suspects,) = assess(nlp, sentences[:1])
+        (suspects,) = assess([nlp], sentences[:1])
     finally:
         scorer.joint = False
     assert {each.other_label_prob for each in suspects} == {1.0}
@@ -132,19 +152,21 @@ def test_no_parser_has_seen_what_it_judges(config, sentences, monkeypatch):
         return train(nlp, gold, *arguments)
 
     monkeypatch.setattr(suspicion, "train", recorded)
-    found = list(cross_validated(sentences, [[0, 2, 4], [1, 3, 5]], config, steps=2, seed=1))
+    found = list(cross_validated(sentences, [[0, 2, 4], [1, 3, 5]], config, steps=2, seed=1, parsers=2))
     assert [each.sentence for each in found] == [
         k for fold in ([0, 2, 4], [1, 3, 5]) for k in fold for _ in sentences[k].words
     ]
     for number, fold in enumerate(([0, 2, 4], [1, 3, 5])):
-        assert all(sentences[k].words not in trained_on[number] for k in fold)
-        assert len(trained_on[number]) == len(sentences) - 3
+        for of_parser in trained_on[2 * number : 2 * number + 2]:
+            assert all(sentences[k].words not in of_parser for k in fold)
+            assert len(of_parser) == len(sentences) - 3
+    assert len(trained_on) == 4
     assert {each.fold for each in found if each.sentence in (1, 3, 5)} == {2}
 
 
 def test_a_parser_without_scorer_and_a_corpus_that_is_not_conllu(config):
     with pytest.raises(CorpusError, match="no arc_scorer"):
-        list(assess(spacy.blank("xx"), []))
+        list(assess([spacy.blank("xx")], []))
     words = GoldSentence(["a"], [True], np.array([0]), ["root"], "s")
     with pytest.raises(CorpusError, match="must be CoNLL-U"):
         list(cross_validated([words] * 2, [[0], [1]], config, steps=1, seed=1))

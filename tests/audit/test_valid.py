@@ -1,4 +1,4 @@
-"""What rules change on a corpus: counted sentence by sentence."""
+"""Changes that rules make on a corpus, counted sentence by sentence."""
 
 import numpy as np
 import pytest

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import spacy
 
-from spacy_mindroot import is_tree
+from spacy_mindroot import decode, is_tree
 from spacy_mindroot.audit.corpus import read_corpus
 from spacy_mindroot.conllu import read_conllu
 
@@ -63,6 +63,29 @@ def test_only_the_chosen_heads_are_left(correction, sentences):
             assert (doc[i].head.i + 1 if doc[i].head.i != i else 0) == sentence.heads[i]
 
 
+def test_the_other_heads_are_those_of_the_best_tree_with_the_chosen_ones(correction, sentences, rng):
+    nlp = spacy.blank("xx")
+    chosen = sentences[:4]
+    masks = [rng.random(len(each.words)) < 0.3 for each in chosen[:3]] + [np.zeros(len(chosen[3].words), dtype=bool)]
+    parses = [
+        correction.Parse(rng.normal(size=(n, n + 1)), rng.integers(0, 2, (n, n + 1)), ["a", "b"])
+        for n in (len(each.words) for each in chosen)
+    ]
+    docs = correction.partly_annotated(nlp, chosen, masks, parses)
+    assert len(docs) == 4
+    for doc, sentence, mask, parse in zip(docs, chosen, masks, parses, strict=True):
+        heads = [token.head.i + 1 if token.head.i != token.i else 0 for token in doc]
+        assert is_tree(heads, single_root=True) and np.array_equal(np.array(heads)[mask], sentence.heads[mask])
+        for i in np.flatnonzero(~mask).tolist():
+            assert doc[i].dep_ == ("ROOT" if heads[i] == 0 else parse.names[parse.labels[i, heads[i]]])
+        assert [doc[i].dep_.lower() for i in np.flatnonzero(mask)] == [
+            sentence.labels[i].lower() for i in np.flatnonzero(mask)
+        ]
+    assert [token.head.i + 1 if token.head.i != token.i else 0 for token in docs[3]] == decode(
+        parses[3].scores
+    ).tolist()
+
+
 def test_the_sentences_themselves_stay(correction, sentences, checkout):
     correction.partly_annotated(
         spacy.blank("xx"), sentences[:2], [np.array([True] * len(s.words)) for s in sentences[:2]]
@@ -74,13 +97,13 @@ def test_the_sentences_themselves_stay(correction, sentences, checkout):
 def test_runs_that_are_noted_are_not_repeated(correction, tmp_path, monkeypatch):
     asked = []
 
-    def simulate(folder, *, first, new, steps, seed, orders, shares, done):
+    def simulate(folder, *, first, new, steps, seed, orders, shares, done, others):
         for share in shares:
             for order in orders:
                 asked.append((order, share, seed))
                 if (folder.name[3:], order, share, seed) not in done:
                     yield correction.Correction(
-                        folder.name[3:], first, new, steps, order, share, seed, 1, 1.0, 50.0, 1.0
+                        folder.name[3:], first, new, steps, order, share, seed, 1, 1.0, 50.0, 1.0, others
                     )
 
     monkeypatch.setattr(correction, "simulate", simulate)
@@ -95,5 +118,6 @@ def test_runs_that_are_noted_are_not_repeated(correction, tmp_path, monkeypatch)
     assert len(list(correction.simulate_all(tmp_path, ["T"], steps=3, **settings))) == 4
     assert list(correction.simulate_all(tmp_path, ["T"], steps=3, **settings)) == [] and len(asked) == 8
     assert len(list(correction.simulate_all(tmp_path, ["T"], steps=4, **settings))) == 4
+    assert len(list(correction.simulate_all(tmp_path, ["T"], steps=3, others="parsed", **settings))) == 4
     means = correction.simulated_means(correction.read_runs(tmp_path / "r.jsonl"))
     assert means["T, 1 + 2, 3 steps", "a", 0.1] == [50.0, 50.0]

@@ -1,6 +1,7 @@
 """Treebanks in folders and files: their parts, their annotation, their licence."""
 
 import shutil
+import sys
 
 import pytest
 
@@ -135,3 +136,9 @@ def test_every_treebank_of_ud(data, tmp_path):
 @pytest.mark.parametrize("code, lang", [("en", "en"), ("af", "af"), ("qaa", "xx"), ("", "xx"), ("../x", "xx")])
 def test_languages(code, lang):
     assert spacy_language(code) == lang
+
+
+def test_a_language_whose_tokenizer_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyvi", None)
+    with pytest.raises(CorpusError, match="'vi' can't be loaded: Pyvi not installed.*\n.*--lang xx"):
+        spacy_language("vi")

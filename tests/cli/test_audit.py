@@ -75,6 +75,8 @@ def test_audits_a_pipeline_on_a_corpus(model, tmp_path):
     assert "| UAS |" in (out / "audit.md").read_text("utf8") and "UAS" in result.output
     assert 'arc_scorer was trained with loss = "tree"' in result.stderr
 
+    assert "The pipeline has" not in result.output and "not applied" not in found
+
     # What the pipeline itself does with these sentences is what is called "single root".
     nlp = spacy.load(model / "model-last")
     gold = list(read_corpus(model / "test.spacy", nlp.vocab))
@@ -274,3 +276,23 @@ def test_rules_need_the_scores_of_all_labels(model, checkout, tmp_path):
     assert result.exit_code == 1 and "which score files do not have" in " ".join(result.output.split())
     result = audit(model / "model-last", checkout / "assets" / "treebank" / "test.conllu", "--rules", "x")
     assert result.exit_code == 1 and "--rules" in result.output
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"projective": True, "rules": "ud"}, "projective = true and rules = ud"),
+        ({"rules": {"unique": [["nsubj"]]}}, "rules = a table"),
+    ],
+)
+def test_settings_of_the_pipeline_that_are_not_applied(model, corpus, tmp_path, settings, named):
+    shutil.copytree(model / "model-last", tmp_path / "model")
+    config = spacy.util.load_config(tmp_path / "model" / "config.cfg")
+    config["components"]["mind_root"] |= settings
+    config.to_disk(tmp_path / "model" / "config.cfg")
+    result = audit(tmp_path / "model", corpus, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    assert text.count(f"The pipeline has {named}.") == 1 and text.endswith("use --rules.")
+    found = json.loads((tmp_path / "out" / "audit.json").read_text("utf8"))
+    assert found["not applied"] == f"the pipeline's {named}"

@@ -6,6 +6,7 @@ and cells of every wrong kind, outputs that can't be written, options out of ran
 
 import gzip
 import io
+import json
 import os
 import socket
 import subprocess
@@ -484,40 +485,82 @@ def test_bad_input_is_a_message(command, inputs):
     assert not [path for path in inputs.folder.rglob("*.part")]
 
 
-def run(*arguments, **options):
-    command = [sys.executable, "-m", "spacy_mindroot", *arguments]
-    return subprocess.run(command, capture_output=True, timeout=120, **options)
+# Imports the commands once, and runs each in a process of its own, as from a shell: arguments, where standard output
+# goes, and the files for both streams come from standard input, and exit statuses go to standard output.
+PROCESSES = """
+import json, os, sys
+from spacy_mindroot.cli import mindroot
+for arguments, target, out, err in json.load(sys.stdin):
+    process = os.fork()
+    if process:
+        print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+        continue
+    for number, path in ((1, target or out), (2, err)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), number)
+    if target == "/dev/null":  # for: closed
+        os.close(1)
+        sys.stdout = sys.__stdout__ = None  # as Python finds it
+    sys.argv = ["spacy_mindroot", *arguments]
+    mindroot(prog_name="python -m spacy_mindroot")
+"""
+
+
+def run_all(commands, tmp_path, *, target="", cwd=None):
+    """Run commands. Return exit status, standard output and standard error of each, as bytes.
+
+    target (str): "closed", or a file to which standard output goes.
+    """
+    files = [(tmp_path / f"out-{number}", tmp_path / f"err-{number}") for number in range(len(commands))]
+    target = "/dev/null" if target == "closed" else target
+    jobs = [
+        [list(map(os.fsdecode, command)), target, *map(str, pair)]
+        for command, pair in zip(commands, files, strict=True)
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", PROCESSES], input=json.dumps(jobs), capture_output=True, text=True, timeout=120, cwd=cwd
+    )
+    assert done.returncode == 0, done.stderr
+    statuses = list(map(int, done.stdout.split()))
+    assert len(statuses) == len(commands), done
+    return [
+        (status, out.read_bytes() if out.exists() else b"", err.read_bytes())
+        for status, (out, err) in zip(statuses, files, strict=True)
+    ]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names are text there")
-def test_names_that_are_not_utf_8(inputs):
+def test_names_that_are_not_utf_8(inputs, tmp_path):
     """Also on a terminal that has ASCII alone."""
     folder = os.fsencode(inputs.folder) + b"/\xff\xfe"
     os.mkdir(folder)
     for name, content in [(b"s\xff.npz", inputs.demo), (b"c\xff.conllu", GOOD.encode())]:
         with open(folder + b"/" + name, "wb") as file:
             file.write(content)
+    decode = [b"decode", b"s\xff.npz", b"o\xff.conllu", b"--show", b"1"]
     commands = [
-        [b"decode", b"s\xff.npz", b"o\xff.conllu", b"--show", b"1"],
+        decode,
         [b"audit", b"s\xff.npz", b"--out", b"a\xff"],
         [b"repair", b"c\xff.conllu", b"r\xff.conllu"],
         [b"vote", b"c\xff.conllu", b"c\xff.conllu", b"--out", b"v\xff.conllu"],
         [b"init-config", b"i\xff.cfg"],
     ]
-    for k, command in enumerate(commands):
-        for environment in ({}, {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})[: 1 if k else 2]:
-            done = run(*command, cwd=folder, env=os.environ | environment)
-            assert done.returncode == 0, done.stderr.decode("utf8", "replace")
+    wrong = [[b"decode", b"no\xff"], [b"repair", b"no\xff", b"--check"], [b"audit", b"no\xff", b"c\xff.conllu"]]
+    found = run_all(commands + wrong, tmp_path, cwd=folder)
+    assert [status for status, *_ in found[: len(commands)]] == [0] * len(commands), found
     assert sorted(os.listdir(folder)) == sorted(
         [b"s\xff.npz", b"c\xff.conllu", b"o\xff.conllu", b"a\xff", b"r\xff.conllu", b"v\xff.conllu", b"i\xff.cfg"]
     )
-    for command in ([b"decode", b"no\xff"], [b"repair", b"no\xff", b"--check"], [b"audit", b"no\xff", b"c\xff.conllu"]):
-        done = run(*command, cwd=folder)
-        assert done.returncode in (1, 2) and done.stderr and b"Traceback" not in done.stderr, done.stderr
+    for status, _, errors in found[len(commands) :]:
+        assert status in (1, 2) and errors and b"Traceback" not in errors, errors
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "spacy_mindroot", *decode]
+    done = subprocess.run(command, capture_output=True, timeout=120, cwd=folder, env=ascii_only)
+    assert done.returncode == 0, done.stderr.decode("utf8", "replace")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="processes can't be forked there")
 @pytest.mark.parametrize("stream", ["closed", "full"])
-def test_standard_output_that_takes_nothing(inputs, stream):
+def test_standard_output_that_takes_nothing(inputs, stream, tmp_path):
     good = inputs.good
     commands = [
         ["decode", good["npz"]],
@@ -527,12 +570,14 @@ def test_standard_output_that_takes_nothing(inputs, stream):
         ["repair", good["conllu"], "-"],
         ["vote", good["conllu"], good["conllu"], "--out", "-"],
     ]
-    target = ">&-" if stream == "closed" else ">/dev/full"
     if stream == "full" and not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full")
-    for command in commands:
-        shell = ["sh", "-c", f'"$@" {target}', "sh", sys.executable, "-m", "spacy_mindroot", *map(str, command)]
-        done = subprocess.run(shell, capture_output=True, text=True, timeout=120)
-        assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, (command, done.stderr)
+    found = run_all(commands, tmp_path, target="closed" if stream == "closed" else "/dev/full")
+    for command, (status, _, errors) in zip(commands, found, strict=True):
+        assert b"Traceback" not in errors and b"Exception ignored" not in errors, (command, errors)
         if stream == "full" or command[-1] == "-":
-            assert done.returncode == 1 and done.stderr.startswith("Error: "), (command, done.stderr)
+            assert status == 1 and errors.startswith(b"Error: "), (command, errors)
+    if stream == "closed":  # from a shell: a process that never had it
+        shell = ["sh", "-c", '"$@" >&-', "sh", sys.executable, "-m", "spacy_mindroot", *map(str, commands[4])]
+        done = subprocess.run(shell, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1 and done.stderr.startswith("Error: "), done.stderr

@@ -9,6 +9,7 @@ import srsly
 from spacy.cli import app
 from typer.testing import CliRunner
 
+from spacy_mindroot.building.training import Trained
 from spacy_mindroot.cli import build as module
 from spacy_mindroot.errors import SentenceTooLongError
 
@@ -93,16 +94,14 @@ def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatc
     """As when no sentence boundary is found in a long text. From gold tokens, it is an error."""
 
     def fails(nlp, gold, **settings):
-        yield "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
         raise SentenceTooLongError("a sentence of 2,000 tokens")
 
-    monkeypatch.setattr(module, "predict_from_raw_text", fails)
-    monkeypatch.setattr(module, "predict_from_tokens", fails)
+    monkeypatch.setattr(module, "predict", fails)
     best, output = built[0] / "training" / "model-best", tmp_path / "out.conllu"
-    assert module._evaluation(best, [], True, output, False)() == {"error": "could not be parsed"}
+    assert module._evaluation(best, [], True, output, False) == {"error": "could not be parsed"}
     assert "2,000 tokens" in capsys.readouterr().err and output.read_text() == ""
     with pytest.raises(SentenceTooLongError):
-        module._evaluation(best, [], False, output, False)()
+        module._evaluation(best, [], False, output, False)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +110,37 @@ def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatc
 )
 def test_the_name_of_a_package_is_that_of_the_treebank(tmp_path, folder, name):
     assert module._package_name(tmp_path / folder) == name
+
+
+def test_related_treebanks_are_mixed_in_and_named(checkout, tmp_path, monkeypatch):
+    """Nothing is trained: an untrained pipeline stands for the result."""
+    small = tmp_path / "small"
+    small.mkdir()
+    text = (checkout / "assets" / "treebank" / "train.conllu").read_text("utf8")
+    sentences = text.rstrip().split("\n\n")
+    (small / "train.conllu").write_text("\n\n".join(sentences[:5]) + "\n\n", "utf8")
+    seen = {}
+
+    def train(config, treebank, out, **options):
+        seen.update(options, sentences=treebank.parts["train"].sentences, config=config.read_text("utf8"))
+        nlp = spacy.blank("en")
+        nlp.add_pipe("sentencizer")
+        nlp.to_disk(out / "model-last")
+        return Trained(steps=1, seed=0, cpu_seconds=1.0, seconds=1.0, best="model-last")
+
+    monkeypatch.setattr(module, "train", train)
+    args = (small, tmp_path / "out", "--lang", "en", "--name", "demo", "--with", checkout / "assets" / "treebank")
+    result = run(*args)
+    assert result.exit_code == 0, result.output
+    mixture = seen["mixture"]
+    assert (seen["sentences"], mixture.sentences, mixture.copies) == (5, 97, 6)
+    assert "--sentences 102" in seen["config"]
+    card = (tmp_path / "out" / "README.md").read_text("utf8")
+    assert "treebank (97 sentences; licence: " in card and "repeated 6 times" in card
+    found = srsly.read_json(tmp_path / "out" / "pipeline.json")
+    assert found["facts"]["mixture"]["copies"] == 6
+    with zipfile.ZipFile(tmp_path / "out" / "dist" / "en_demo-0.1.0-py3-none-any.whl") as archive:
+        meta = srsly.json_loads(archive.read("en_demo/en_demo-0.1.0/meta.json").decode())
+    assert [source["name"] for source in meta["sources"]] == ["small", "treebank"]
+    result = run(*args[:2], "--with", tmp_path / "nowhere")
+    assert result.exit_code == 2 and "nowhere" in " ".join(result.output.split())

@@ -45,6 +45,8 @@ def test_another_folder(model, corpus, tmp_path):
     assert "ECE of heads" in lines[0] and "ECE of labels" in lines[0]
     before, after = (line.split() for line in lines if line.startswith(("before", "after")))
     assert float(after[2]) < float(before[2]) and float(after[3]) < float(before[3])
+    *_, of_heads, of_labels = next(line for line in lines if line.startswith("by chance")).split()
+    assert 5 < float(of_heads) < 15 and 5 < float(of_labels) < 20, result.output
     assert f"temperature {found.arc_temperature:.3g}" in result.output
     assert lines[-1] == f"Wrote the calibration to {tmp_path / 'out'}."
 
@@ -91,7 +93,14 @@ def test_cross_validation(corpus, tmp_path):
     spacy.training.initialize.init_nlp(config).to_disk(tmp_path / "model")
     result = run(tmp_path / "model", corpus, "--folds", 2, "--output", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert spacy.load(tmp_path / "out").get_pipe("mind_root").calibration.method == "2-fold cross-validation"
+    calibration = spacy.load(tmp_path / "out").get_pipe("mind_root").calibration
+    assert (calibration.method, calibration.sentences) == ("2-fold cross-validation", 12)
+    other = tmp_path / "other.conllu"
+    other.write_text("\n\n".join(DEV.read_text("utf8").strip().split("\n\n")[12:]) + "\n\n", encoding="utf8")
+    result = run(tmp_path / "model", other, "--train", corpus, "--folds", 2, "--output", tmp_path / "both")
+    assert result.exit_code == 0, result.output
+    both = spacy.load(tmp_path / "both").get_pipe("mind_root").calibration
+    assert (both.method, both.sentences) == ("held-out and 2-fold cross-validation", 15)
 
 
 def test_messages(model, corpus, tmp_path):
@@ -116,8 +125,8 @@ def test_the_table_names_a_scorer_without_labels(tmp_path, corpus):
     nlp.to_disk(tmp_path / "model")
     result = run(tmp_path / "model", corpus)
     assert result.exit_code == 0, result.output
-    rows = [line.split() for line in result.output.splitlines() if line.startswith(("before", "after"))]
-    assert [row[-1] for row in rows] == ["-", "-"]
+    rows = [line.split() for line in result.output.splitlines() if line.startswith(("before", "after", "by"))]
+    assert [row[-1] for row in rows] == ["-", "-", "-"]
 
 
 @spacy.Language.component("scores_for_test_calibrate")

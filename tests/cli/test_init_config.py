@@ -12,10 +12,11 @@ from spacy import util
 from spacy.cli import app
 from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from typer.testing import CliRunner
 
-from spacy_mindroot.cli.init_config import size_for
+from spacy_mindroot.cli.init_config import make_config, size_for
 
 runner = CliRunner()
 
@@ -72,6 +73,24 @@ def test_the_configs_of_the_project_are_what_the_command_makes(checkout):
         text = path.read_text("utf8")
         command = re.search(r"^# Made by: spacy mindroot init-config (.*)$", text, flags=re.M).group(1)
         assert init_config(*shlex.split(command)).stdout == text, path
+
+
+def test_words_bypass_the_bilstm_if_there_is_more_to_learn_than_trees():
+    for pipeline, expected in ((("--pipeline", "senter"), False), (("--pipeline", "all"), True), ((), False)):
+        config = util.load_config_from_str(init_config(*pipeline).stdout)
+        assert config["components"]["tok2vec"]["model"]["encode"]["residual"] is expected
+
+
+def test_exclamation_marks_are_tags_like_others():
+    """A tag that is the tagger's `neg_prefix` and nothing else can't be trained on."""
+    config = util.load_config_from_str(make_config("xx", "efficiency", ["senter", "tagger"], None))
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("tagger", config={"neg_prefix": config["components"]["tagger"]["neg_prefix"]})
+    example = Example(nlp.make_doc("Go !"), Doc(nlp.vocab, ["Go", "!"], tags=["V", "!"]))
+    optimizer = nlp.initialize(lambda: [example])
+    for _ in range(20):
+        nlp.update([example], sgd=optimizer)
+    assert [token.tag_ for token in nlp("Go !")] == ["V", "!"]
 
 
 def test_sizes_and_schedules_suit_the_data():
@@ -219,9 +238,13 @@ QUICK = ["--training.max_steps", 12, "--training.eval_frequency", 6]
 
 @pytest.mark.parametrize("extras", ["", "all"])
 def test_from_config_to_parsed_text(corpus, tmp_path, extras):
-    """debug, init labels, train, evaluate and use, as a person would."""
+    """debug, init labels, train, evaluate and use, as a person would; without extras, training alone."""
     init_config(tmp_path / "config.cfg", "--lang", "en", "--pipeline", extras)
     paths = ["--paths.train", corpus / "train.spacy", "--paths.dev", corpus / "dev.spacy"]
+    if not extras:
+        run("train", "config.cfg", "--output", "model", *paths, *QUICK, cwd=tmp_path)
+        check_trees(spacy.load(tmp_path / "model" / "model-last"))
+        return
     run("debug", "config", "config.cfg", *paths, cwd=tmp_path)
     checked = run("debug", "data", "config.cfg", *paths, cwd=tmp_path, check=False)  # it finds the treebank too small
     assert "Pipeline can be initialized with data" in checked and "Traceback" not in checked
@@ -245,7 +268,11 @@ def test_from_config_to_parsed_text(corpus, tmp_path, extras):
     )
     assert "LAS" in evaluated
 
-    nlp = spacy.load(tmp_path / "model" / "model-last")
+    doc = check_trees(spacy.load(tmp_path / "model" / "model-last"))
+    assert all(t.pos_ and t.tag_ and t.lemma_ for t in doc)
+
+
+def check_trees(nlp):
     doc = nlp("The gardener waters the roses. Anna baked bread.")
     assert all(sum(t.head == t for t in s) == 1 for s in doc.sents)
-    assert not extras or all(t.pos_ and t.tag_ and t.lemma_ for t in doc)
+    return doc

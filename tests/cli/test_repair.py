@@ -415,14 +415,14 @@ def by_the_plain_rule(heads):
 
 
 def test_damaged_treebanks(data, tmp_path):
-    """All trees are single-rooted again, and more heads are right than by the plain rule."""
+    """All trees are single-rooted again, and more heads are right than by the plain rule. Every third sentence."""
     rng = np.random.default_rng(5)
     right = plain = words = 0
     for path in sorted((data / "ud").glob("*/*-test.conllu")):
         source, out = tmp_path / path.name, tmp_path / f"out-{path.name}"
-        gold = list(read_conllu(path))
+        gold = list(read_conllu(path))[::3]
         with open(source, "wb") as file:
-            for sentence in read_conllu(path):
+            for sentence in list(read_conllu(path))[::3]:
                 heads, labels = damaged(sentence.heads, sentence.labels, rng)
                 for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
                     sentence.replace(word, 6, str(head))

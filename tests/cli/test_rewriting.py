@@ -20,7 +20,7 @@ from spacy_mindroot.cli.rewriting import (
     violations_table,
 )
 from spacy_mindroot.conllu import read_pieces
-from spacy_mindroot.conllu.sentence import HEAD
+from spacy_mindroot.conllu.columns import HEAD
 
 
 def test_sentences_are_written_as_the_caller_leaves_them():

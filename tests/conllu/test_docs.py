@@ -14,7 +14,7 @@ from spacy.attrs import HEAD, SENT_START
 from spacy.tokens import Doc, DocBin
 
 from spacy_mindroot.conllu import Sentence, doc_to_conllu, sentence_to_doc, sentences_to_doc
-from spacy_mindroot.conllu.sentence import UPOS
+from spacy_mindroot.conllu.columns import UPOS
 from spacy_mindroot.errors import ConlluError
 from spacy_mindroot.pipeline.annotate import write_trees
 

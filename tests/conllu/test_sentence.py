@@ -10,7 +10,7 @@ from udtools import Validator
 from udtools.state import State
 
 from spacy_mindroot.conllu import Sentence, format_sentence, read_conllu, read_pieces
-from spacy_mindroot.conllu.sentence import DEPREL, HEAD
+from spacy_mindroot.conllu.columns import DEPREL, HEAD
 from spacy_mindroot.errors import ConlluError
 
 

@@ -1,4 +1,4 @@
-"""What worker processes do when they start."""
+"""The start of a worker process."""
 
 import signal
 import threading

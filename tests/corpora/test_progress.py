@@ -1,4 +1,4 @@
-"""What people see of a run."""
+"""Messages and progress bars of a run."""
 
 import io
 

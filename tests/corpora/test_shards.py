@@ -1,4 +1,4 @@
-"""Where a corpus is cut."""
+"""Places at which a corpus is cut into shards."""
 
 import gzip
 

@@ -1,9 +1,12 @@
 """Finding, opening and recognizing the files of a corpus."""
 
 import gzip
+import re
 
 import pytest
+from corpora_helpers import texts, union
 
+from spacy_mindroot.corpora import parse_corpus
 from spacy_mindroot.corpora.sources import (
     Found,
     UnreadableInputError,
@@ -92,6 +95,29 @@ def test_urls(folder):
         find_files([f"{url}/missing.txt"])
     with pytest.raises(CorpusError, match="can't be listed"):
         find_files(["no-such-store://bucket/a*.txt"])
+
+
+def test_a_corpus_in_a_store(model, tmp_path):
+    """Parsed from a URL, as from a folder: the same bytes, and the same number of shards."""
+    fsspec = pytest.importorskip("fsspec", reason="URLs need the extra `remote`")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    local = tmp_path / "corpus"
+    local.mkdir()
+    (local / "a.txt").write_text("\n".join(texts(30)), "utf8")
+    (local / "b.txt.gz").write_bytes(gzip.compress("\n".join(texts(5)).encode()))
+    parquet.write_table(pa.table({"text": texts(20)}), local / "c.parquet", row_group_size=4)
+    store = fsspec.filesystem("memory")
+    store.put(str(local), "/corpus", recursive=True)
+    try:
+        ours = parse_corpus(model, local, tmp_path / "ours", shard_words=60)
+        theirs = parse_corpus(model, "memory://corpus", tmp_path / "theirs", shard_words=60)
+    finally:
+        store.rm("/corpus", recursive=True)
+    assert (theirs.parsed, theirs.failed, theirs.documents) == (ours.shards, 0, 55) and ours.shards > 8
+    found = [re.sub(r"newdoc id = .*/", "newdoc id = ", union(tmp_path / name).decode()) for name in ("ours", "theirs")]
+    assert found[0] == found[1]
 
 
 def test_without_fsspec_the_error_names_the_extra(monkeypatch):

@@ -1,4 +1,4 @@
-"""Where words and arcs go."""
+"""Positions of words and arcs."""
 
 import pytest
 

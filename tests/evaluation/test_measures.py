@@ -1,4 +1,4 @@
-"""What the CoNLL 2018 script lacks, on gold tokens and on others."""
+"""Measures that the CoNLL 2018 script lacks, on gold tokens and on others."""
 
 import pytest
 

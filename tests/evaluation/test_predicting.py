@@ -7,6 +7,7 @@ from spacy.tokens import Doc
 from spacy_mindroot.errors import ConlluError, CorpusError
 from spacy_mindroot.evaluation import predicting
 from spacy_mindroot.evaluation.predicting import (
+    predict,
     predict_from_raw_text,
     predict_from_tokens,
     sentences_in,
@@ -159,6 +160,17 @@ def test_white_space_tokens_are_not_words(monkeypatch):
     (sentence,) = sentences_in("".join(predict_from_raw_text(nlp, gold()[1:])), "output")
     assert (sentence.words, sentence.heads) == (["Sí", "."], [2, 0])
     assert [row[-1].split(b"|")[0].strip() for row in sentence.rows] == [b"HeadProb=0.0", b"HeadProb=0.2"]
+
+
+def test_either_way_with_probabilities():
+    """From the tokens that the reader in the pipeline's config has, if none are chosen."""
+    nlp = pipeline("sentencizer", "scores_for_test_predicting", "mind_root")
+    assert "HeadProb" in predict(nlp, gold(), raw=True) and "# newpar id = p2" in predict(nlp, gold(), raw=True)
+    assert "1-2\tVámonos" in predict(nlp, gold()) and "HeadProb" in predict(nlp, gold(), show=False)
+    assert "1-2" not in predict(nlp, gold(), surface_tokens=True)
+    reader = {"@readers": "spacy-mindroot.ConlluCorpus.v1", "path": "x", "surface_tokens": True}
+    nlp.config = {**nlp.config, "corpora": {"dev": reader, "train": reader}}
+    assert "1-2" not in predict(nlp, gold()) and "1-2" in predict(nlp, gold(), surface_tokens=False)
 
 
 def test_heads_out_of_range_are_named():

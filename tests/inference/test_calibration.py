@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from generators import KINDS, random_scores, weights_of_all_trees
-from spacy_mindroot import decode, errors
+from spacy_mindroot import decode, errors, is_projective
 from spacy_mindroot.inference import (
     Calibration,
     calibrated_marginals,
+    calibration_error_by_chance,
     confidence,
     expected_calibration_error,
     fit_calibration,
@@ -17,12 +18,16 @@ from spacy_mindroot.inference import (
 from spacy_mindroot.inference.calibration import _best_lapse, _loss, fit_to_trees, label_probabilities
 
 
+@pytest.mark.parametrize("projective", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "huge"])
-def test_mixture_against_all_trees(kind, rng):
+def test_mixture_against_all_trees(kind, projective, rng):
     for n in (1, 2, 3, 4):
         scores = random_scores(kind, n, rng)
         temperature, lapse = rng.uniform(0.5, 3), rng.choice([0, rng.uniform(0, 1), 1])
         trees, weights = weights_of_all_trees(scores, single_root=True)
+        if projective:
+            counted = np.array([is_projective(tree) for tree in trees], dtype=bool)
+            trees, weights = trees[counted], weights[counted]
         if len(trees) == 0:
             continue
         tempered = np.exp(weights / temperature - np.logaddexp.reduce(weights / temperature))
@@ -30,10 +35,11 @@ def test_mixture_against_all_trees(kind, rng):
         expected = np.zeros((n, n + 1))
         for tree, own in zip(trees, p, strict=True):
             expected[np.arange(n), tree] += own
-        found = calibrated_marginals(scores, temperature=temperature, lapse=lapse)
+        mixture = {"temperature": temperature, "lapse": lapse, "projective": projective}
+        found = calibrated_marginals(scores, **mixture)
         np.testing.assert_allclose(found, expected, atol=1e-9)
         k = rng.integers(len(trees))
-        of_tree = confidence(scores, trees[k], temperature=temperature, lapse=lapse)
+        of_tree = confidence(scores, trees[k], **mixture)
         if p[k] > 0:
             assert of_tree.tree_logprob == pytest.approx(np.log(p[k]), abs=1e-6)
         np.testing.assert_allclose(of_tree.head_prob, expected[np.arange(n), trees[k]], atol=1e-9)
@@ -132,6 +138,47 @@ def test_calibrations_are_plain_data():
         Calibration().threshold(0.9)
     with pytest.raises(errors.CalibrationError):
         Calibration.from_dict({"arc_temperature": -1.0})
+
+
+def test_a_calibration_among_projective_trees(rng):
+    """Gold trees are drawn from the projective trees, so that those with crossing arcs must not count."""
+    scores, gold = [], []
+    while len(gold) < 300:
+        matrix = rng.normal(0, 1.5, (7, 8))
+        drawn = [tree for tree in sample(matrix, 40, rng) if is_projective(tree)]
+        scores += [matrix] * len(drawn[:1])  # matrices whose trees all have crossing arcs are left out
+        gold += drawn[:1]
+    found = fit_calibration(scores, gold, projective=True)
+    assert found.arc_temperature == pytest.approx(1, rel=0.2) and found.arc_lapse < 0.1
+    heads = [decode(own, projective=True) for own in scores]
+    among_all = fit_to_trees(scores, heads, gold)
+    assert among_all.arc_temperature < 0.96 * found.arc_temperature
+    assert among_all.threshold(0.9) < 0.85 * found.threshold(0.9)
+    right = np.concatenate([own == theirs for own, theirs in zip(heads, gold, strict=True)])
+
+    def error(projective):
+        pairs = zip(scores, heads, strict=True)
+        p = np.concatenate([confidence(own, tree, projective=projective).head_prob for own, tree in pairs])
+        return expected_calibration_error(p, right)
+
+    assert error(projective=True) < 0.04 and error(projective=False) > 0.1
+
+
+def test_a_tree_with_crossing_arcs_is_no_projective_tree():
+    with pytest.raises(errors.HeadsError, match="has crossing arcs"):
+        confidence(np.zeros((4, 5)), [0, 4, 1, 1], projective=True)
+    with pytest.raises(errors.ScoreRangeError, match="beyond 1e301"):
+        fit_calibration([[[1e305, 0]]], [[0]], projective=True)
+
+
+def test_calibration_error_by_chance(rng):
+    p = rng.uniform(0, 1, 300)
+    found = calibration_error_by_chance(p)
+    own = [expected_calibration_error(p, rng.random(300) < p) for _ in range(400)]
+    assert found == pytest.approx(np.mean(own), abs=0.003) and found > 0.03
+    assert calibration_error_by_chance(p[:30]) > 2 * found > 4 * calibration_error_by_chance(np.repeat(p, 30))
+    assert calibration_error_by_chance([]) == 0 == calibration_error_by_chance([1.0, 0.0])
+    assert calibration_error_by_chance(p, bins=1) < found
 
 
 def test_expected_calibration_error():

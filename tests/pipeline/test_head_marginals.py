@@ -6,7 +6,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_mindroot import constrain_scores
-from spacy_mindroot.inference import marginals
+from spacy_mindroot.inference import Calibration, calibrated_marginals, marginals
 from spacy_mindroot.pipeline.head_marginals import head_marginals
 
 
@@ -52,6 +52,25 @@ def test_the_probability_on_the_token_counts(doc):
     assert after.sum() == pytest.approx(1) and after[head] == 0.4
     others = [k for k in range(4) if k not in (head, 2)]
     np.testing.assert_allclose(after[others] / after[others].sum(), before[others] / before[others].sum())
+
+
+@pytest.mark.parametrize("projective", [False, True])
+def test_calibrated_probabilities_of_all_heads(doc, projective):
+    """They are those of the mixture, not those without calibration that are scaled to fit the head of the tree."""
+    doc._.arc_scores = [*doc._.arc_scores[:1], np.zeros((2, 3))]
+    nlp = spacy.blank("xx")
+    config = {"confidence": True, "keep_scores": True, "projective": projective}
+    parser = nlp.add_pipe("mind_root", config=config)
+    parser.calibration = Calibration(arc_temperature=2.0, arc_lapse=0.2)
+    doc = parser(doc)
+    for parsed in (doc, Doc(doc.vocab).from_bytes(doc.to_bytes())):
+        for own, scores in zip(head_marginals(parsed), doc._.arc_scores, strict=True):
+            expected = calibrated_marginals(scores, temperature=2.0, lapse=0.2, projective=projective)
+            np.testing.assert_allclose(own, expected, atol=1e-12)
+            assert not np.allclose(own, marginals(scores, projective=projective), atol=1e-3) or len(own) == 2
+    parser.confidence = False
+    assert parser(doc)._.arc_distribution is None
+    np.testing.assert_allclose(head_marginals(doc)[0], marginals(doc._.arc_scores[0]))
 
 
 def test_heads_that_the_scores_hold_for_impossible(doc):

@@ -41,7 +41,7 @@ def test_a_parser_scores_what_it_was_not_trained_on(demo_folds, corpus, checkout
     out = tmp_path / "folds"
     out.mkdir()
     (out / "fold-3.npz").write_text("of an earlier run with more folds")
-    settings = {"folds": 2, "steps": 51, "lang": "en", "seed": 1}
+    settings = {"folds": 2, "steps": 51, "lang": "en", "seed": 1, "jobs": 1}
     demo_folds.main(checkout / "configs" / "whole-doc-small.cfg", corpus, out, **settings)
     assert sorted(path.name for path in out.iterdir()) == ["fold-1.npz", "fold-2.npz"]
     scored = [[sentence.words for sentence in read_score_file(out / f"fold-{number}.npz")] for number in (1, 2)]
@@ -61,4 +61,5 @@ def test_docs_of_several_sentences_are_refused(demo_folds, corpus, checkout, tmp
             steps=51,
             lang="en",
             seed=1,
+            jobs=1,
         )

@@ -3,12 +3,16 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import spacy
 from typer.testing import CliRunner
 
 pytest.importorskip("udtools", reason="pipelines are evaluated with the extra `evaluate`")
+
+
+ENDED = SimpleNamespace(returncode=0, stderr="")
 
 
 def command(*args):
@@ -137,6 +141,12 @@ def test_runs_in_the_file_are_not_repeated(treebanks, tmp_path, monkeypatch):
         ("UD_Marathi-UFAL", "mindroot", 60, tmp_path / "models" / "Marathi-UFAL-mindroot-0"),
     ]
     commands.clear()
+    mixed = ("--contestants", "related", "--with", "Marathi-UFAL", "--only", "Other", "--out", tmp_path)
+    command("compare", "--folder", treebanks, "--minutes", 1, "--runs", runs, *mixed)
+    assert [(each[1], list(map(Path, each[6:]))) for each in commands] == [("related", [treebanks / "UD_Marathi-UFAL"])]
+    for wrong in (mixed[:2], mixed[2:4], ("--contestants", "related", "--with", "Odd")):
+        assert command("compare", "--folder", treebanks, "--runs", runs, *wrong).exit_code == 2
+    commands.clear()
     only = ("--contestants", "spacy", "--only", "Other", "--out", tmp_path)
     command("compare", "--folder", treebanks, "--minutes", 1, "--runs", runs, *only)
     assert [each[1] for each in commands] == ["spacy"]
@@ -144,19 +154,43 @@ def test_runs_in_the_file_are_not_repeated(treebanks, tmp_path, monkeypatch):
     assert result.exit_code == 2 and "mindroot, spacy" in result.output
 
 
+def test_runs_with_an_older_config_are_made_again(treebanks, tmp_path, monkeypatch):
+    from scripts.pipelines import run as module
+
+    contestants = []
+    monkeypatch.setattr(
+        module.subprocess, "run", lambda arguments, **options: contestants.append(arguments[4]) or ENDED
+    )
+    runs = tmp_path / "runs.jsonl"
+    old = [fake("Other", name, budget=60.0) | {"config": 1} for name in ("mindroot", "spacy")]
+    args = ("compare", "--folder", treebanks, "--only", "Other", "--minutes", 1, "--runs", runs, "--out", tmp_path)
+    for now, expected in (([], ["mindroot"]), ([fake("Other", "mindroot", budget=60.0)], [])):
+        runs.write_text("".join(json.dumps(each) + "\n" for each in old + now))
+        contestants.clear()
+        command(*args)
+        assert contestants == expected
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Scoreboard
 
 
 def fake(treebank, contestant, *, las=0.5, seed=0, budget=240.0, raw_error=False):
+    from scripts.pipelines import scoreboard
+
     metrics = {name: {"f1": las} for name in ("Words", "Sentences", "UAS", "LAS", "MLAS", "UPOS", "UFeats", "Lemmas")}
     measures = {"exact_match": las / 2, "root_accuracy": las, "single_root": 1.0}
     found = {"official": metrics, "measures": measures}
     facts = {"treebank": treebank, "contestant": contestant, "seed": seed, "budget": budget, "sentences": 1234}
+    if contestant != "spacy":
+        facts["config"] = scoreboard.CONFIG
+    if contestant == "related":
+        sources = [{"name": "UD_Odd-One", "part": "dev", "sentences": 1309}]
+        facts["mixture"] = {"related": sources, "copies": 3}
     return facts | {"gold": found, "raw": {"error": "too long"} if raw_error else found}
 
 
-def cells(page, name):
+def cells_of(page, name):
     """The cells of all rows of a page that begin with a name."""
     return [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith(f"| {name} |")]
 
@@ -174,11 +208,11 @@ def test_the_page(tmp_path):
     result = command("table", "--runs", path, "--page", tmp_path / "page.md", "--data", tmp_path / "data.json")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "page.md").read_text("utf8")
-    gold, raw, rest = cells(page, "Kazakh-KTB")
+    gold, raw, rest = cells_of(page, "Kazakh-KTB")
     assert gold[1:] == ["1,234", "4", "2/1", "45.0 / 45.0", "22.5", "35.0 / 35.0", "17.5", "-"]
     assert raw[1:] == ["45.0", "45.0", "35.0", "45.0 / 45.0", "35.0 / 35.0", "45.0", "35.0", "44.3 / 25.2"]
     assert rest[-2:] == ["100.0", "100.0"]
-    assert cells(page, "Afrikaans-AfriBooms")[1][4] == "-"  # raw text failed
+    assert cells_of(page, "Afrikaans-AfriBooms")[1][4] == "-"  # raw text failed
     assert page.index("| Afrikaans") < page.index("| Kazakh") < page.index("| Odd")
     assert "on 1 of 1 treebanks, by +10.0 to +10.0" in page
     missing = page.split("## Not complete yet")[1].split("##")[0]
@@ -188,6 +222,41 @@ def test_the_page(tmp_path):
     rows = json.loads((tmp_path / "data.json").read_text("utf8"))["rows"]
     assert rows[1]["mindroot"]["gold"]["official"]["LAS"] == 45.0 and rows[1]["published"]["udpipe"] is None
     assert rows[0]["published"]["udpipe"] == [82.5, 78.4]
+
+
+def test_only_runs_with_the_same_budget_are_compared():
+    from scripts.pipelines.scoreboard import rows_of, to_page
+
+    ours, theirs = fake("Kazakh-KTB", "mindroot", las=0.4), fake("Kazakh-KTB", "spacy", las=0.9, budget=360.0)
+    page = to_page([ours, theirs])
+    assert [cells[2] for cells in cells_of(page, "Kazakh-KTB")[:2]] == ["4", "6"]
+    assert "No treebank has runs of both" in page and "Kazakh-KTB" in page.split("## Not complete yet")[1]
+    more = [ours, theirs, fake("Kazakh-KTB", "spacy", las=0.3)]
+    (row,) = rows_of(more)
+    assert row.budget == 240 and row.score("spacy", "gold", "official", "LAS", "f1") == 30
+    assert "by +10.0 to +10.0" in to_page(more)
+
+
+def test_related_treebanks_have_a_table_of_their_own():
+    from scripts.pipelines.scoreboard import to_json, to_page
+
+    runs = [fake("Kurmanji-MG", "mindroot", las=0.4)]
+    assert "There are no runs yet." in to_page(runs)
+    runs += [fake("Kurmanji-MG", "related", las=0.6), fake("Kurmanji-MG", "spacy", las=0.5)]
+    page = to_page(runs)
+    gold, _, _, mixed = cells_of(page, "Kurmanji-MG")
+    assert mixed[1:] == ["Odd-One (dev, 1,309)", "4", *["40.0 / 40.0", "60.0 / 60.0"] * 2, "40.0", "60.0"]
+    assert "60.0 / 60.0" not in gold
+    (row,) = json.loads(to_json(runs))["rows"]
+    assert row["related"]["gold"]["official"]["LAS"] == 60.0
+
+
+def test_runs_with_an_older_config_are_named():
+    from scripts.pipelines.scoreboard import to_page
+
+    new, old = fake("Kurmanji-MG", "mindroot"), fake("Kazakh-KTB", "mindroot") | {"config": 1}
+    assert "older config" not in to_page([new])
+    assert "ours on Kazakh-KTB were made with an older config" in to_page([new, old])
 
 
 def test_a_damaged_file_of_runs_is_named(tmp_path):

@@ -51,6 +51,14 @@ def build_cli(
         None, "--steps", "-s", metavar="N", min=1, help="Training steps (default: as in the config)"
     ),
     seed: int = options.seed("the training"),
+    related: list[Path] = typer.Option(
+        [],
+        "--with",
+        metavar="TREEBANK",
+        help="Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of "
+        "some hundred sentences and less. May be given several times",
+        exists=True,
+    ),
 ) -> None:
     """Build an installable pipeline from a treebank: train, evaluate, and package it as a wheel.
 
@@ -67,4 +75,4 @@ def build_cli(
     from ..build import run
 
     about = Description(name, package_version, description, author, email, url, licence)
-    run(treebank, out, about, lang, optimize, config, steps, seed)
+    run(treebank, out, about, lang, optimize, config, steps, seed, related)

@@ -31,6 +31,13 @@ def calibrate_cli(
         help="For lack of a development set: divide CORPUS into K parts, and train on all but one, in turn, as MODEL's "
         "config says (default: no training)",
     ),
+    train: Path | None = typer.Option(
+        None,
+        "--train",
+        metavar="FILE",
+        help="With a small CORPUS: MODEL's training set. Its sentences count as well, each scored by a pipeline that "
+        "was trained on the others, in --folds parts (5 by default)",
+    ),
     component: str | None = typer.Option(
         None, "--component", metavar="NAME", help="Name of the component (default: the first mind_root)"
     ),
@@ -41,8 +48,9 @@ def calibrate_cli(
     Fits a temperature and a lapse for arcs and another pair for labels, and the thresholds of head sets, to annotated
     sentences, and saves them with the pipeline. Trees and labels stay the same. Prints the expected calibration error
     (ECE, in points) on CORPUS without and with them: since they were fitted to it, the error on other text is
-    greater. `spacy train` does the same for pipelines from `init-config`.
+    greater. The last row is the error that chance would leave to perfect probabilities on so few tokens.
+    `spacy train` does the same for pipelines from `init-config`.
     """
     from ..calibrate import run
 
-    run(model, corpus, output, folds, component, surface_tokens)
+    run(model, corpus, output, folds, component, surface_tokens, train)

@@ -28,9 +28,16 @@ def suspect_cli(
         None, "--most", metavar="N", min=1, help="Number of suspects to write (default: all)"
     ),
     folds: int = typer.Option(
-        5, "--folds", "-k", metavar="K", min=2, help="Number of parsers; each is trained on the other folds"
+        5, "--folds", "-k", metavar="K", min=2, help="Number of folds; a parser is trained for each, on the others"
     ),
     steps: int = typer.Option(600, "--steps", metavar="N", min=1, help="Training steps of each parser"),
+    parsers: int = typer.Option(
+        1,
+        "--parsers",
+        metavar="N",
+        min=1,
+        help="Number of parsers for each fold, whose scores are averaged; training takes N times as long",
+    ),
     seed: int = options.seed("the folds and parsers"),
     config: Path | None = options.training_config(
         "Training config with an arc_scorer (default: the one that `spacy mindroot init-config` makes)"
@@ -55,4 +62,4 @@ def suspect_cli(
     """
     from ..suspect import run
 
-    run(gold, out, report, what, most, folds, steps, seed, config, optimize, lang)
+    run(gold, out, report, what, most, folds, steps, seed, config, optimize, lang, parsers)

@@ -1,0 +1,40 @@
+"""Signals that end a process, as exceptions: the stack unwinds, and what a command has begun is cleaned up."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+__all__ = ["raised_signals"]
+
+
+@contextmanager
+def raised_signals(names: tuple[str, ...], error: Callable[[int], BaseException]) -> Iterator[None]:
+    """Raise an exception at the first of some signals. The others are ignored from then on, while it cleans up.
+
+    Signals that have a handler of their own keep it, as do those of threads other than the main one.
+
+    names (tuple[str, ...]): Names of signals, such as "SIGTERM". Those that the system lacks are skipped.
+    error (Callable[[int], BaseException]): Returns the exception for the number of a signal.
+    """
+    before: dict[int, Any] = {}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise error(number)
+
+    if threading.current_thread() is threading.main_thread():
+        for name in names:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,66 @@
+"""The loop of `spacy train`, for trainings that end by a rule of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+from spacy.language import Language
+from spacy.schemas import ConfigSchemaTraining
+from spacy.training import Example
+from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
+from spacy.util import registry
+from thinc.api import Optimizer
+
+__all__ = ["Corpus", "averaged_bytes", "resolve_training", "training_steps"]
+
+Corpus = Callable[[Language], Iterable[Example]]
+
+
+def resolve_training(nlp: Language) -> dict[str, Any]:
+    """Return what `[training]` in the config of a pipeline stands for: the optimizer, the batcher and so on."""
+    settings: dict[str, Any] = registry.resolve(nlp.config.interpolate()["training"], schema=ConfigSchemaTraining)
+    return settings
+
+
+def training_steps(
+    nlp: Language,
+    settings: dict[str, Any],
+    train_corpus: Corpus,
+    dev_corpus: Corpus,
+    *,
+    max_steps: int = 0,
+    eval_frequency: int | None = None,
+) -> Iterator[tuple[dict[str, Any], bool | None]]:
+    """Train an initialized pipeline step by step, without end if there is no `max_steps`. Patience is ignored.
+
+    settings (dict[str, Any]): See `resolve_training`.
+    train_corpus, dev_corpus (Corpus): The data to train and to evaluate on.
+    max_steps (int): The number of steps; 0 for no limit.
+    eval_frequency (Optional[int]): The number of steps between evaluations. None: as in the settings.
+    YIELDS (tuple[dict[str, Any], Optional[bool]]): After each step, spaCy's information on it (`step`, `words`,
+        `score` and so on), and whether the score is the best so far: None if the step is not evaluated.
+    """
+    steps = train_while_improving(
+        nlp,
+        settings["optimizer"],
+        create_train_batches(nlp, train_corpus, settings["batcher"], max_epochs=0),
+        create_evaluation_callback(nlp, dev_corpus, settings["score_weights"]),
+        dropout=settings["dropout"],
+        accumulate_gradient=settings["accumulate_gradient"],
+        patience=0,
+        max_steps=max_steps,
+        eval_frequency=settings["eval_frequency"] if eval_frequency is None else eval_frequency,
+        exclude=settings["frozen_components"],
+        annotating_components=settings["annotating_components"],
+        before_update=None,
+    )
+    for _, info, is_best in steps:
+        yield info, is_best
+
+
+def averaged_bytes(nlp: Language, optimizer: Optimizer) -> bytes:
+    """Return a pipeline as bytes, with the running averages of its weights if the optimizer keeps them."""
+    with nlp.use_params(optimizer.averages) if optimizer.averages else nullcontext():
+        return nlp.to_bytes()
