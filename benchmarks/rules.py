@@ -30,9 +30,9 @@ from spacy_mindroot.conllu import Sentence, read_conllu, read_pieces
 from spacy_mindroot.conllu.repair import pos_of_sentence
 from spacy_mindroot.conllu.sentence import DEPREL, HEAD
 from spacy_mindroot.core.rules_reference import Found
-from spacy_mindroot.labelled import find_tree
 from spacy_mindroot.pipeline.valid_trees import pos_of_rules
 from spacy_mindroot.rules import UD, Unique
+from spacy_mindroot.rules.labelled import find_tree
 
 from .training import convert, make_config, train_pipeline
 
