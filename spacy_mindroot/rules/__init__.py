@@ -1,4 +1,4 @@
-"""Rules for labelled trees: the kinds, presets and rules learnt from treebanks; the best valid tree; mending of trees."""
+"""Rules for labelled trees: kinds, presets, rules learnt from treebanks, the best valid tree, and mending of trees."""
 
 from .compiled import CompiledRules, compile_rules
 from .kinds import ROOT_POS, AnyRule, Direction, Forbidden, Leaf, Planar, Unique, Violation
