@@ -1,6 +1,5 @@
 """Rules for labelled trees: kinds, presets, rules learnt from treebanks, the best valid tree, and mending of trees."""
 
-from .compiled import CompiledRules, compile_rules
 from .kinds import ROOT_POS, AnyRule, Direction, Forbidden, Leaf, Planar, Unique, Violation
 from .labelled import MAX_NODES, LabelledTree, decode_labelled
 from .learning import RuleCount, count_rules, learn_rules
@@ -13,7 +12,6 @@ __all__ = [
     "ROOT_POS",
     "UD",
     "AnyRule",
-    "CompiledRules",
     "Direction",
     "Forbidden",
     "LabelledTree",
@@ -23,7 +21,6 @@ __all__ = [
     "Rules",
     "Unique",
     "Violation",
-    "compile_rules",
     "count_rules",
     "decode_labelled",
     "learn_rules",
