@@ -20,6 +20,7 @@ from .commands.search import search
 from .commands.suspect import suspect
 from .commands.training import losses, train
 from .commands.training_size import training_size
+from .commands.validator import validator
 
 app = typer.Typer(help="Benchmarks. Figures are medians and ratios within one run.", no_args_is_help=True)
 for _command in (
@@ -34,6 +35,7 @@ for _command in (
     inference,
     search,
     rules,
+    validator,
     given,
     confidence,
     calibration,

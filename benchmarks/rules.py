@@ -6,6 +6,9 @@ Score files have the best label of each arc alone. The other labels share the re
 from __future__ import annotations
 
 import importlib.util
+import io
+import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,12 +26,13 @@ from spacy.tokens import Doc
 from thinc.api import NumpyOps, set_current_ops
 
 from spacy_mindroot import Rules, decode, learn_rules
-from spacy_mindroot.conllu import Sentence, read_conllu
+from spacy_mindroot.conllu import Sentence, read_conllu, read_pieces
 from spacy_mindroot.conllu.repair import pos_of_sentence
+from spacy_mindroot.conllu.sentence import DEPREL, HEAD
 from spacy_mindroot.core.rules_reference import Found
-from spacy_mindroot.labelled import find_tree
 from spacy_mindroot.pipeline.valid_trees import pos_of_rules
 from spacy_mindroot.rules import UD, Unique
+from spacy_mindroot.rules.labelled import find_tree
 
 from .training import convert, make_config, train_pipeline
 
@@ -152,6 +156,53 @@ def count(outcome: Outcome, own: Scored, heads: list[int], labels: list[str]) ->
         outcome.heads += right
         outcome.labelled += right and label.partition(":")[0].lower() == deprel.partition(":")[0]
     outcome.violations.update(v.rule for v in UD.violations(heads, labels, own.gold_pos))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The validator of Universal Dependencies.
+
+
+def validated(path: Path, treebanks: Path) -> Iterator[tuple[str, Counter[str]]]:
+    """Yield the errors of the validator by class, level 3: of gold trees, single-rooted trees, and trees under "ud".
+
+    path (Path): A score file.
+    treebanks (Path): The folder with the treebanks. `udvalidate` must be in the PATH.
+    """
+    names, sentences, _ = read_scored(path, treebanks)
+    (test,) = (treebanks / f"UD_{path.stem}").glob("*-ud-test.conllu")
+    for way in ("gold", "single-rooted", "ud"):
+        with tempfile.NamedTemporaryFile("wb", suffix=".conllu") as file:
+            parsed = iter(sentences)
+            for piece in read_pieces(io.BytesIO(test.read_bytes()), test.name):
+                if isinstance(piece, bytes):
+                    file.write(piece)
+                    continue
+                if way != "gold":
+                    own = next(parsed)
+                    heads, labels = tree_of(own, names, UD if way == "ud" else None)
+                    for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
+                        piece.replace(word, HEAD, str(head))
+                        piece.replace(word, DEPREL, label)
+                file.write(piece.to_bytes())
+            file.flush()
+            command = ["udvalidate", "--lang", "ud", "--level", "3", "--no-warnings", "--max-err", "0", file.name]
+            said = subprocess.run(command, capture_output=True, text=True, check=False)
+        found: Counter[str] = Counter()
+        for rule in re.findall(r"\[L3 SYNTAX ([\w-]+)\]", said.stdout + said.stderr):
+            found[class_of(rule)] += 1
+        yield way, found
+
+
+def tree_of(own: Scored, names: Sequence[str], rules: Rules | None) -> tuple[list[int], list[str]]:
+    """Return the best valid tree and its labels; without rules, the single-rooted tree with the best labels."""
+    if rules is None:
+        heads = decode(own.arcs)
+        labels = own.labels[np.arange(len(heads)), heads].argmax(axis=1)
+    else:
+        tree = find_tree(own.arcs, own.labels, names, rules, own.pos)
+        assert isinstance(tree, Found) and tree.heads is not None and tree.labels is not None
+        heads, labels = tree.heads, tree.labels
+    return heads.tolist(), [names[k] for k in labels]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 
 from spacy_mindroot import decode_labelled
 from spacy_mindroot.drawing.trees import DrawnTree
-from spacy_mindroot.labelled import LabelledTree
+from spacy_mindroot.rules.labelled import LabelledTree
 
 from .demo_picture import picture
 

@@ -22,7 +22,7 @@ check() { # what precedes the command...
     "$@" "$python" -m tests.fuzz.core_against_twin --count 1000 --seconds 300
     # CI: hypothesis has no deadline. A sanitizer keeps memory that is freed, so memory is not measured.
     CI=true "$@" "$python" -m pytest -q -p no:cacheprovider --ignore tests/core/test_memory.py \
-        tests/core tests/inference tests/test_labelled.py tests/arc_scorer/test_{bilstm,maxout,character_ngrams,optimizer}.py
+        tests/core tests/inference tests/rules/test_labelled.py tests/arc_scorer/test_{bilstm,maxout,character_ngrams,optimizer}.py
 }
 
 build() { # flags...

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from .decoding import constrain_scores, decode, decode_batch, greedy_heads
 from .errors import MindRootError
-from .labelled import decode_labelled
 from .repair import repair_heads
-from .rule_learning import learn_rules
-from .rules import Rules
+from .rules import Rules, decode_labelled, learn_rules
 from .score_file import read_score_file, write_score_file
 from .scores import reduce_labels
 from .trees import count_roots, is_projective, is_tree, tree_weight

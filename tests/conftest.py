@@ -50,6 +50,7 @@ SLOWEST = (
     "cli/test_audit.py",
     "building/test_training.py",
     "cli/test_build.py",
+    "cli/test_init_config.py",
 )
 
 

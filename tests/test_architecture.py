@@ -38,18 +38,19 @@ def modules(checkout):
 MAY_IMPORT = {
     "core": set(),
     "": {"core"},
+    "rules": {"", "core"},
     "inference": {"", "core"},
-    "pipeline": {"", "core", "inference"},
+    "pipeline": {"", "core", "rules", "inference"},
     "drawing": {"", "core", "inference", "pipeline"},
     "arc_scorer": {"", "core", "inference", "pipeline"},
-    "conllu": {"", "core", "pipeline"},
-    "audit": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "drawing"},
+    "conllu": {"", "core", "rules", "pipeline"},
+    "audit": {"", "core", "rules", "inference", "pipeline", "arc_scorer", "conllu", "drawing"},
     "evaluation": {"", "core", "inference", "pipeline", "conllu", "audit"},
     "building": {"", "core", "pipeline", "conllu", "evaluation"},
     "corpora": {"", "core", "inference", "pipeline", "arc_scorer", "conllu", "audit"},
 }
 MAY_IMPORT["cli"] = {*MAY_IMPORT}  # everything; nothing imports it
-WITHOUT_SPACY = ("core", "", "inference")
+WITHOUT_SPACY = ("core", "", "rules", "inference")
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
 
 

@@ -13,9 +13,9 @@ from markupsafe import Markup
 from ..core.fault import Fault
 from ..drawing.trees import DrawnTree, draw_trees
 from ..errors import CorpusError
-from ..labelled import find_tree, no_valid_tree_error
 from ..labels import UD_ROOT, is_root_label
 from ..rules import Rules, Violation
+from ..rules.labelled import find_tree, no_valid_tree_error
 from ..scored import ScoredSentence
 from ..trees import is_tree, nonprojective_arcs, tree_weight
 from .evaluation import count_right

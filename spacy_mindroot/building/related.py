@@ -56,18 +56,22 @@ class Mixture:
         """The number of different sentences of the related treebanks."""
         return sum(each.sentences for each in self.related)
 
-    def overrides(self, config: Mapping[str, Any]) -> dict[str, str]:
+    def overrides(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a config that change for training on the mixture, by their names with dots.
 
         The passages of `spacy-mindroot.PassageCorpus.v1` are made of the mixture once, since it has the copies already.
-        The tokenizer learns the words of the treebank alone.
+        The tokenizer learns the words of the treebank alone. There is no calibration by cross-validation, since copies
+        of a sentence would be in several parts.
         """
-        changed = {"paths.train": str(self.file)}
+        changed: dict[str, Any] = {"paths.train": str(self.file)}
         if config["corpora"]["train"].get("@readers") == "spacy-mindroot.PassageCorpus.v1":
-            changed |= {"corpora.train.divisions": "1", "corpora.train.tags_from_pos": "false"}
+            changed |= {"corpora.train.divisions": 1, "corpora.train.tags_from_pos": False}
         before_init = config["initialize"].get("before_init") or {}
         if before_init.get("@callbacks") == "spacy-mindroot.tokenizer_cases.v1":
             changed["initialize.before_init.path"] = str(self.file.with_name("train.conllu"))
+        before_to_disk = config["training"].get("before_to_disk") or {}
+        if before_to_disk.get("@callbacks") == "spacy-mindroot.calibrate.v1":
+            changed["training.before_to_disk.folds"] = 0
         return changed
 
     def facts(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -71,7 +72,8 @@ def train(
     }
     loaded = load_config(config, interpolate=False)
     if mixture is not None:
-        overrides |= mixture.overrides(loaded)
+        changed = mixture.overrides(loaded)
+        overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     training = loaded["training"]
     if steps is not None:
         overrides["training.max_steps"] = str(steps)

@@ -13,8 +13,8 @@ from wasabi import table
 from ..conllu import conllu_files, read_pieces
 from ..conllu.repair import pos_of_sentence
 from ..conllu.sentence import Sentence
-from ..rule_learning import RuleCount, Tree, count_rules, learn_rules
 from ..rules import Rules, to_rules
+from ..rules.learning import RuleCount, Tree, count_rules, learn_rules
 from ..trees import is_tree
 from .files import errors_as_messages, opened_to_read, outputs
 from .rewriting import shown_name

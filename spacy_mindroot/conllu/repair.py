@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from ..errors import HeadsError, NoValidTreeError, SearchLimitError
 from ..labels import UD_ROOT, is_root_label
-from ..mending import mend_tree
 from ..repair import looks_like_punctuation, repair_heads, repair_labels
-from ..rules import Rules
+from ..rules import Rules, mend_tree
 from ..trees import MISSING, is_tree, shown_cycle
 from .columns import DEPREL, DEPS, FEATS, HEAD, UPOS
 from .sentence import Sentence
@@ -74,7 +73,7 @@ def repair_sentence(
     """Repair the basic tree of a sentence in place. See `repair.repair_heads` and `repair.repair_labels`.
 
     With rules, the single-rooted tree is then mended with the fewest changes of heads and labels, see
-    `mending.mend_tree`.
+    `rules.mend_tree`.
 
     sentence (Sentence): Only HEAD and DEPREL of words that change are written.
     root_label (str): The label of a new root. If the sentence spells its root label in another way, that spelling is

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from ..errors import ConlluError, NoValidTreeError, SearchLimitError
-from ..mending import vote_labelled
 from ..repair import looks_like_punctuation, repair_labels
-from ..rules import Rules
+from ..rules import Rules, vote_labelled
 from ..trees import MISSING
 from ..voting import vote_heads, vote_labels
 from .columns import DEPREL, FORM, HEAD, UPOS
@@ -35,7 +34,7 @@ def vote_sentence(
     weights (Optional[Sequence[float]]): The weight of each parse.
     demoted_label (Optional[str]): The label of a former root for which no parse has a label. See
         `repair.repair_labels`.
-    rules (Optional[Rules]): Rules that the tree must meet, apart from those with a price. See `mending.vote_labelled`.
+    rules (Optional[Rules]): Rules that the tree must meet, apart from those with a price. See `rules.vote_labelled`.
     broken (Optional[Counter[str]]): Counts the violations of each rule in the tree that would win without rules.
     RETURNS (int): The number of words of the first sentence whose head or label has changed.
     RAISES (ConlluError): If words differ, if no word has a head in any of the sentences, or if no tree meets the rules.

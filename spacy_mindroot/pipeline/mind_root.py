@@ -26,7 +26,7 @@ from ..inference.calibration import Calibration
 from ..inference.conformal import COVERAGES, head_sets
 from ..inference.next_best import kbest_matrix
 from ..labels import SPACY_ROOT, is_root_label
-from ..rule_learning import MAX_VIOLATION, MIN_SUPPORT, learn_rules
+from ..rules.learning import MAX_VIOLATION, MIN_SUPPORT, learn_rules
 from ..scores import FloatArray, to_count
 from .annotate import (
     Hashes,

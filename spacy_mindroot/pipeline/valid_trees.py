@@ -20,9 +20,9 @@ from ..core.fault import Fault
 from ..core.rules_reference import Found
 from ..decoding import Heads
 from ..errors import LabelsError, RulesError
-from ..labelled import find_tree, find_tree_on_demand, no_valid_tree_error
-from ..rule_learning import Tree
 from ..rules import Rules, to_rules
+from ..rules.labelled import find_tree, find_tree_on_demand, no_valid_tree_error
+from ..rules.learning import Tree
 from ..scores import FloatArray
 from ..trees import MISSING, is_tree
 from .arc_labels import ArcLabels, Labels

@@ -89,9 +89,9 @@ def test_tags_and_lemmas_are_learnt_from_the_treebank_alone(treebank, tmp_path):
     config = util.load_config_from_str(text, interpolate=False)
     overrides = mixture.overrides(config)
     assert overrides["initialize.before_init.path"] == str(treebank.file("train"))
-    values = {name: {"1": 1, "false": False}.get(value, value) for name, value in overrides.items()}
-    values["paths.dev"] = str(treebank.file("train"))
-    nlp = init_nlp(util.load_config_from_str(text, overrides=values))
+    assert overrides["training.before_to_disk.folds"] == 0
+    overrides["paths.dev"] = str(treebank.file("train"))
+    nlp = init_nlp(util.load_config_from_str(text, overrides=overrides))
     assert set(nlp.get_pipe("tagger").labels) - {"_SP"} == {"P1", "N1", "N2", "V1"}
     assert {"nmod:poss", "nsubj", "advmod"} <= set(nlp.get_pipe("arc_scorer").labels)
     assert "nsubj:pass" not in nlp.get_pipe("arc_scorer").labels
@@ -102,5 +102,5 @@ def test_tags_and_lemmas_are_learnt_from_the_treebank_alone(treebank, tmp_path):
 
 def test_other_configs_change_only_their_path(treebank, tmp_path):
     mixture = mix_treebanks(treebank, [write(tmp_path / "theirs", train=THEIRS)])
-    config = {"corpora": {"train": {"@readers": "spacy.Corpus.v1"}}, "initialize": {"before_init": None}}
+    config = {"corpora": {"train": {"@readers": "spacy.Corpus.v1"}}, "initialize": {}, "training": {}}
     assert mixture.overrides(config) == {"paths.train": str(mixture.file)}

@@ -125,6 +125,7 @@ def test_related_treebanks_are_mixed_in_and_named(checkout, tmp_path, monkeypatc
         seen.update(options, sentences=treebank.parts["train"].sentences, config=config.read_text("utf8"))
         nlp = spacy.blank("en")
         nlp.add_pipe("sentencizer")
+        out.mkdir()
         nlp.to_disk(out / "model-last")
         return Trained(steps=1, seed=0, cpu_seconds=1.0, seconds=1.0, best="model-last")
 

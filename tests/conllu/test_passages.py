@@ -82,6 +82,7 @@ def test_the_division_into_docs_does_not_matter(nlp, tmp_path, per_doc):
     found = read(nlp, path)
     assert len(found) > 10 and sentences(found) == sentences(read(nlp, tmp_path))
     assert {token.tag_ for e in found for token in e.reference} >= {"NOUN", "PUNCT"}, "this treebank has no XPOS"
+    assert {token.tag_ for e in read(nlp, tags_from_pos=False) for token in e.reference} == {""}
     expected = [[len(s) for s in e.reference.sents] for e in read(nlp)]
     assert [[len(s) for s in e.reference.sents] for e in found] == expected
 

@@ -13,7 +13,8 @@ from spacy_mindroot import decode
 from spacy_mindroot.core import _rules, rules_reference
 from spacy_mindroot.core.fault import FaultKind
 from spacy_mindroot.core.rules_reference import Found
-from spacy_mindroot.rules import Planar, Rules, compile_rules
+from spacy_mindroot.rules import Planar, Rules
+from spacy_mindroot.rules.compiled import compile_rules
 
 
 def arguments(arcs, scores, labels, rules, pos, max_nodes=10_000, projective=False):

@@ -96,4 +96,4 @@ def test_every_public_module_has_a_page():
     for name in documented - {""}:
         assert importlib.import_module(f"spacy_mindroot.{name}").__doc__
     packages = {info.name for info in pkgutil.iter_modules(spacy_mindroot.__path__) if info.ispkg}
-    assert documented - {""} <= packages | {"errors", "mending", "rules", "score_file", "scores"}
+    assert documented - {""} <= packages | {"errors", "score_file", "scores"}

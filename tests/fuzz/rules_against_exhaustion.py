@@ -20,7 +20,7 @@ from labelled_trees import random_problem, weights_of_all_labelled_trees
 
 from spacy_mindroot.core import _rules
 from spacy_mindroot.core.rules_reference import Found
-from spacy_mindroot.rules import compile_rules
+from spacy_mindroot.rules.compiled import compile_rules
 
 
 def check(seed: int) -> bool:

@@ -56,7 +56,7 @@ def build_cli(
         "--with",
         metavar="TREEBANK",
         help="Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of "
-        "some hundred sentences and less. May be given several times",
+        "some hundred sentences and less. May be given several times (default: none)",
         exists=True,
     ),
 ) -> None:

@@ -36,7 +36,7 @@ def calibrate_cli(
         "--train",
         metavar="FILE",
         help="With a small CORPUS: MODEL's training set. Its sentences count as well, each scored by a pipeline that "
-        "was trained on the others, in --folds parts (5 by default)",
+        "was trained on the others, in --folds parts, 5 if not given (default: none)",
     ),
     component: str | None = typer.Option(
         None, "--component", metavar="NAME", help="Name of the component (default: the first mind_root)"

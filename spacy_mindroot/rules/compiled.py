@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .rule_kinds import ROOT_POS, UNKNOWN_POS
+from .kinds import ROOT_POS, UNKNOWN_POS
 
 if TYPE_CHECKING:  # `rules` exports the names of this module
-    from .rules import Rules
+    from .ruleset import Rules
 
 __all__ = ["CompiledRules", "compile_rules"]
 

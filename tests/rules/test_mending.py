@@ -9,8 +9,7 @@ from labelled_trees import random_rules
 from generators import all_trees, random_tree
 from spacy_mindroot import Rules, is_tree
 from spacy_mindroot.errors import LabelsError, NoValidTreeError, RulesError
-from spacy_mindroot.mending import mend_tree, vote_labelled
-from spacy_mindroot.rules import UD
+from spacy_mindroot.rules import UD, mend_tree, vote_labelled
 
 
 def changes(tree, heads, labels):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .rule_kinds import AnyRule, Direction, Forbidden, Leaf, Planar, Unique
+from .kinds import AnyRule, Direction, Forbidden, Leaf, Planar, Unique
 
 __all__ = ["UD_RULES"]
 

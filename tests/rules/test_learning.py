@@ -5,8 +5,8 @@ import math
 import pytest
 
 from spacy_mindroot.errors import CountError, RulesError
-from spacy_mindroot.rule_learning import RuleCount, count_rules, learn_rules
 from spacy_mindroot.rules import UD, Direction, Forbidden, Leaf, Planar, Rules, Unique
+from spacy_mindroot.rules.learning import RuleCount, count_rules, learn_rules
 
 GOOD = ([2, 0, 2], ["nsubj", "root", "obj"], ["NOUN", "VERB", "NOUN"])
 BAD = ([2, 0, 2], ["obj", "root", "obj"], ["NOUN", "VERB", "NOUN"])

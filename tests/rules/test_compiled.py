@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from spacy_mindroot.rules import Leaf, Rules, compile_rules
+from spacy_mindroot.rules import Leaf, Rules
+from spacy_mindroot.rules.compiled import compile_rules
 
 
 def test_labels_that_no_rule_distinguishes_form_a_class():

@@ -1,6 +1,6 @@
 """Rules for labelled trees, as data: which labels, arcs and combinations of arcs are valid, and what a breach costs.
 
-`labelled.decode_labelled` finds the best tree under rules; `rule_learning.learn_rules` reads rules off a treebank.
+`decode_labelled` finds the best tree under rules; `learn_rules` reads rules off a treebank.
 """
 
 from __future__ import annotations
@@ -13,28 +13,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from .compiled_rules import CompiledRules, compile_rules
-from .errors import RulesError
-from .rule_kinds import ROOT_POS, AnyRule, Direction, Forbidden, Leaf, Planar, Unique, Violation
-from .trees import is_tree, to_heads
-from .ud_rules import UD_RULES
+from ..errors import RulesError
+from ..trees import is_tree, to_heads
+from .kinds import Direction, Forbidden, Leaf, Planar, Unique, Violation
+from .ud import UD_RULES
 
-__all__ = [
-    "PRESETS",
-    "ROOT_POS",
-    "UD",
-    "AnyRule",
-    "CompiledRules",
-    "Direction",
-    "Forbidden",
-    "Leaf",
-    "Planar",
-    "Rules",
-    "Unique",
-    "Violation",
-    "compile_rules",
-    "to_rules",
-]
+__all__ = ["PRESETS", "UD", "Rules", "to_rules"]
 
 _KINDS = ("unique", "leaf", "direction", "forbidden", "planar")
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from .errors import RulesError
-from .labels import UD_ROOT, is_root_label
+from ..errors import RulesError
+from ..labels import UD_ROOT, is_root_label
 
 __all__ = ["ROOT_POS", "UNKNOWN_POS", "AnyRule", "Direction", "Forbidden", "Leaf", "Planar", "Unique", "Violation"]
 

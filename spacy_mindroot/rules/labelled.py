@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .constraints import Arc, Constraints, read_constraints
-from .core import _core, _rules
-from .core.fault import Fault
-from .core.rules_reference import Found
-from .decoding import Heads
-from .errors import (
+from ..constraints import Arc, Constraints, read_constraints
+from ..core import _core, _rules
+from ..core.fault import Fault
+from ..core.rules_reference import Found
+from ..decoding import Heads
+from ..errors import (
     DecodingError,
     InvalidScoreError,
     LabelsError,
@@ -24,9 +24,10 @@ from .errors import (
     ScoresShapeError,
     SearchLimitError,
 )
-from .faults import decoding_error
-from .rules import Rules, compile_rules, to_rules
-from .scores import FloatArray, Layout, rearrange, to_count, to_floats, to_root_column
+from ..faults import decoding_error
+from ..scores import FloatArray, Layout, rearrange, to_count, to_floats, to_root_column
+from .compiled import compile_rules
+from .ruleset import Rules, to_rules
 
 __all__ = ["MAX_NODES", "LabelledTree", "decode_labelled", "find_tree", "find_tree_on_demand", "no_valid_tree_error"]
 

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from .errors import CountError, RulesError
-from .rules import ROOT_POS, AnyRule, Forbidden, Rules, to_rules
-from .scores import to_count
-from .trees import to_heads
+from ..errors import CountError, RulesError
+from ..scores import to_count
+from ..trees import to_heads
+from .kinds import ROOT_POS, AnyRule, Forbidden
+from .ruleset import Rules, to_rules
 
 __all__ = ["MAX_VIOLATION", "MIN_SUPPORT", "RuleCount", "Tree", "count_rules", "learn_rules"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import LabelsError, RulesError
+from ..errors import LabelsError, RulesError
+from ..labels import NO_LABEL, UD_ROOT, is_root_label
+from ..trees import is_tree, to_heads
+from ..voting import AnyHeads, arc_votes
 from .labelled import MAX_NODES, LabelledTree, decode_labelled
-from .labels import NO_LABEL, UD_ROOT, is_root_label
-from .rules import Rules, to_rules
-from .trees import is_tree, to_heads
-from .voting import AnyHeads, arc_votes
+from .ruleset import Rules, to_rules
 
 __all__ = ["mend_tree", "vote_labelled"]
 
@@ -65,7 +65,7 @@ def mend_tree(
 
     Examples
     --------
-    >>> from spacy_mindroot.mending import mend_tree
+    >>> from spacy_mindroot.rules import mend_tree
     >>> tree = mend_tree([2, 0, 2, 3], ["nsubj", "root", "case", "obj"], "ud")
     >>> tree.heads, tree.labels
     (array([2, 0, 2, 2], dtype=int32), ['nsubj', 'root', 'case', 'obj'])
