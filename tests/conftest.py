@@ -13,6 +13,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes: threads wou
 import numpy as np
 import pytest
 import spacy
+from thinc.api import get_current_ops, set_current_ops
 
 with warnings.catch_warnings(action="ignore"):  # of other plug-ins
     spacy.registry.cli.get_all()  # the commands of plug-ins, as `spacy` loads them when it starts
@@ -20,6 +21,14 @@ with warnings.catch_warnings(action="ignore"):  # of other plug-ins
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT))  # for benchmarks and scripts; last, so that an installed package is the one that is tested
 DATA = Path(os.environ.get("MINDROOT_DATA", ROOT / "../shared/data")).resolve()
+
+
+@pytest.fixture(autouse=True)
+def keep_ops():
+    """Benchmarks and some scripts choose the matrix products of the process: other tests must not see it."""
+    ops = get_current_ops()
+    yield
+    set_current_ops(ops)
 
 
 @pytest.fixture
