@@ -52,12 +52,12 @@ def test_no_calibration_changes_nothing(rng):
     np.testing.assert_allclose(calibrated_marginals(scores, temperature=1.0), marginals(scores), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("temperature", "lapse"), [(2.0, 0.0), (0.6, 0.0), (1.5, 0.15)])
+@pytest.mark.parametrize(("temperature", "lapse"), [(2.0, 0.0), (0.6, 0.0), (1.5, 0.15), (30.0, 0.0)])
 def test_parameters_are_found_again(temperature, lapse, rng):
     """Gold trees are drawn from the calibrated distribution of the scores."""
     scores, gold = [], []
     for _ in range(400):
-        matrix = rng.normal(0, 3, (8, 9))
+        matrix = rng.normal(0, 3 * max(1, temperature / 3), (8, 9))
         scores.append(matrix)
         drawn_from = np.zeros((8, 9)) if rng.random() < lapse else matrix / temperature
         gold.append(sample(drawn_from, 1, rng)[0])
