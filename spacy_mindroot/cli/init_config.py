@@ -277,4 +277,16 @@ def make_config(
         vectors_json=json.dumps(vectors, ensure_ascii=False),
         size=size_for(optimize, sentences),
         residual=extras not in ([], ["senter"]),
+        **_tokenizer_settings(lang),
     )
+
+
+def _tokenizer_settings(lang: str) -> dict[str, dict[str, str]]:
+    """Return the sections of the language's own tokenizer, as JSON: Vietnamese and some others have another one."""
+    defaults = util.get_lang_class(lang).Defaults.config
+    tokenizer = defaults.get("nlp", {}).get("tokenizer", {"@tokenizers": "spacy.Tokenizer.v1"})
+    initialize = defaults.get("initialize", {}).get("tokenizer", {})
+    return {
+        "tokenizer": {name: json.dumps(value) for name, value in tokenizer.items()},
+        "initialize_tokenizer": {name: json.dumps(value) for name, value in initialize.items()},
+    }

@@ -14,6 +14,7 @@ from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
+from thinc.api import Config
 from typer.testing import CliRunner
 
 from spacy_mindroot.cli.init_config import make_config, size_for
@@ -91,6 +92,16 @@ def test_exclamation_marks_are_tags_like_others():
     for _ in range(20):
         nlp.update([example], sgd=optimizer)
     assert [token.tag_ for token in nlp("Go !")] == ["V", "!"]
+
+
+@pytest.mark.parametrize("lang", ["xx", "en", "ja", "ko", "th", "vi", "zh"])
+def test_the_tokenizer_is_that_of_the_language(lang):
+    """Chinese, Vietnamese and others are not tokenized at white space and punctuation."""
+    config = Config().from_str(make_config(lang, "efficiency", ["senter"], None), interpolate=False)
+    expected = Config(util.get_lang_class(lang).default_config)  # before the language has its say
+    expected = expected.merge(util.get_lang_class(lang).Defaults.config)
+    assert config["nlp"]["tokenizer"] == expected["nlp"]["tokenizer"]
+    assert config["initialize"]["tokenizer"] == expected["initialize"]["tokenizer"]
 
 
 def test_sizes_and_schedules_suit_the_data():
