@@ -1,13 +1,13 @@
 """Measures the probabilities and head sets of trained pipelines on test sets, with and without calibration.
 
 Everything but tokens and sentence boundaries is predicted. Pipelines that are there already, such as those of the
-scoreboard, are loaded; otherwise the small CPU config is trained for some steps. Calibration is on the development set,
-by cross-validation over the training set where there is no development set, and on both where it is small.
+scoreboard, are loaded; otherwise the one that `spacy mindroot build` makes is trained. Calibration is on the
+development set, by cross-validation over the training set where there is no development set, and on both where it is
+small.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 import tempfile
@@ -20,13 +20,13 @@ import numpy as np
 from spacy import load
 from spacy.language import Language
 from spacy.training import Example
-from spacy.training.initialize import init_nlp
-from spacy.training.loop import train
 from spacy.util import load_config_from_str
 from thinc.api import NumpyOps, set_current_ops
 
 from spacy_mindroot.audit.corpus import GoldSentence
 from spacy_mindroot.audit.cross_validation import with_steps
+from spacy_mindroot.building.training import train
+from spacy_mindroot.building.treebank import prepare_treebank, spacy_language
 from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.inference import (
     Calibration,
@@ -42,7 +42,6 @@ from .calibration import spearman
 from .training_size import blank_docs, gold_docs, treebank_part
 
 FOLDS = 5
-FOLD_STEPS = 300  # the most training steps of the pipelines of cross-validation
 SMALL = 100  # sentences; a smaller development set is also used together with cross-validation
 COVERAGE = 0.9
 
@@ -54,10 +53,12 @@ class Measured:
     The errors are without calibration, with it, and by chance: what perfect probabilities would have on as many tokens.
     `las_ece` is that of the probability that head and label are both right; `label_ece`, of labels where the head is
     right. `spearman` correlates expected and true LAS of sentences. `surer_half` is by how much the LAS of the half of
-    the sentences with the highest expected LAS is above that of all. `steps` is 0 for a pipeline that was loaded.
+    the sentences with the highest expected LAS is above that of all. `origin` is "loaded" or "trained"; `steps` is 0
+    for the steps of the config.
     """
 
     treebank: str
+    origin: str
     seed: int
     steps: int
     method: str
@@ -78,22 +79,21 @@ class Measured:
     cpu_seconds: float
 
 
-def train_small(treebank: Path, seed: int, steps: int, folder: Path) -> Language:
-    """Train the small CPU config, with gold tokens and sentence boundaries. Tags are not an input of it."""
-    paths = {part: next(iter(treebank.glob(f"*-ud-{part}.conllu")), None) for part in ("train", "dev")}
-    overrides = {
-        "paths.train": str(paths["train"]),
-        "paths.dev": str(paths["dev"] or paths["train"]),
-        "system.seed": seed,
-        "training.max_steps": steps,
-        "training.eval_frequency": max(steps // 5, 1),
-    }
-    text = make_config("xx", "efficiency", ["senter"], None)
-    config = with_steps(load_config_from_str(text, overrides=overrides, interpolate=False), steps)
+def train_pipeline(treebank: Path, seed: int, steps: int, folder: Path) -> Language:
+    """Train the pipeline that `spacy mindroot build` makes of a treebank, without calibration.
+
+    steps (int): Training steps; 0 for as many as `init-config` gives for so many sentences.
+    """
+    prepared = prepare_treebank(treebank, folder / "corpus")
+    lang, sentences = spacy_language(prepared.language), prepared.parts["train"].sentences
+    text = make_config(lang, "accuracy", ["senter", *prepared.annotated], None, sentences=sentences)
+    config = load_config_from_str(text, interpolate=False)
     config["training"]["before_to_disk"] = None
-    folder.mkdir(parents=True, exist_ok=True)
-    train(init_nlp(config), folder, stdout=io.StringIO(), stderr=sys.stderr)
-    return load(folder / "model-best")
+    config.to_disk(folder / "config.cfg")
+    trained = train(
+        folder / "config.cfg", prepared, folder / "training", steps=steps or None, seed=seed, show=sys.stderr.isatty()
+    )
+    return load(folder / "training" / trained.best)
 
 
 def calibrations(nlp: Language, treebank: Path) -> Iterator[tuple[Calibration, float]]:
@@ -118,40 +118,46 @@ def _score(nlp: Language, sentences: Iterable[GoldSentence]) -> HeldOut:
 
 
 def _cross_validate(nlp: Language, treebank: Path) -> HeldOut:
-    """Score the training set by pipelines with the components of this one, and a learning rate that falls in time."""
+    """Score the training set by pipelines like this one, trained for as many steps as its config says.
+
+    The learning rate of pipelines that were trained for some time falls over these steps instead.
+    """
     (path,) = treebank.glob("*-ud-train.conllu")
     config = nlp.config.copy()
-    fresh = load_config_from_str(make_config("xx", "accuracy", ["senter"], None), interpolate=False)
     config["paths"] |= {"train": str(path), "dev": str(path)}
-    config["training"]["max_steps"] = FOLD_STEPS
-    config["training"]["optimizer"]["learn_rate"] = fresh["training"]["optimizer"]["learn_rate"]
+    training = config["training"]
+    if "total_steps" not in training["optimizer"]["learn_rate"]:
+        fresh = load_config_from_str(make_config("xx", "accuracy", ["senter"], None), interpolate=False)
+        training["optimizer"]["learn_rate"] = fresh["training"]["optimizer"]["learn_rate"]
+        config = with_steps(config, training["max_steps"])
 
     def examples(fold_nlp: Language) -> Iterator[Example]:
         sentences = treebank_part(treebank, "train", fold_nlp.vocab)
         for blank, gold in zip(blank_docs(fold_nlp, sentences), gold_docs(fold_nlp, sentences), strict=True):
             yield Example(blank, gold)
 
-    return cross_validate(with_steps(config, FOLD_STEPS), examples, FOLDS)
+    return cross_validate(config, examples, FOLDS)
 
 
 def measure(treebank: Path, seed: int, steps: int, model: Path | None = None) -> Iterator[Measured]:
     """Measure a pipeline on the test set of a UD treebank, once for each of its `calibrations`.
 
-    model (Optional[Path]): A trained pipeline. Without one, the small config is trained for so many steps.
+    model (Optional[Path]): A trained pipeline. Without one, `train_pipeline` makes it.
     """
     import scripts.pipelines.contestants  # noqa: F401  the schedule in the configs of the scoreboard's pipelines
 
     set_current_ops(NumpyOps(use_blis=False))
     name = treebank.name.removeprefix("UD_")
     with tempfile.TemporaryDirectory() as folder:
-        nlp = train_small(treebank, seed, steps, Path(folder)) if model is None else load(model)
+        nlp = train_pipeline(treebank, seed, steps, Path(folder)) if model is None else load(model)
         test = _score(nlp, treebank_part(treebank, "test", nlp.vocab))
         for calibration, seconds in calibrations(nlp, treebank):
-            yield _measured(test, calibration, name, seed, steps, seconds)
+            origin = "trained" if model is None else "loaded"
+            yield _measured(test, calibration, name, origin, seed, steps, seconds)
 
 
 def _measured(
-    found: HeldOut, calibration: Calibration, treebank: str, seed: int, steps: int, seconds: float
+    found: HeldOut, calibration: Calibration, treebank: str, origin: str, seed: int, steps: int, seconds: float
 ) -> Measured:
     right = np.concatenate([own == gold for own, gold in zip(found.heads, found.gold_heads, strict=True)])
     roots = np.concatenate([own == 0 for own in found.heads])
@@ -195,6 +201,7 @@ def _measured(
     las = 100 * labelled.mean()
     return Measured(
         treebank=treebank,
+        origin=origin,
         seed=seed,
         steps=steps,
         method=calibration.method,

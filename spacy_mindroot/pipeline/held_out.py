@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from thinc.api import Config
+from tqdm import tqdm
 
 from ..decoding import Heads, decode_matrices
 from ..errors import CalibrationError
@@ -30,10 +30,6 @@ from .reading import check_sentences, read_heads, sentence_bounds
 from .training_loop import averaged_bytes, resolve_training, training_steps
 
 __all__ = ["Annotation", "HeldOut", "cross_validate", "find_mind_root", "read_annotation", "score_held_out"]
-
-_EVAL_FREQUENCY = 50  # steps
-_KNOWN = 0.999  # a score on the training data
-_PATIENCE = 4  # evaluations without a better score
 
 
 class Annotation(NamedTuple):
@@ -184,15 +180,17 @@ def cross_validate(
 ) -> HeldOut:
     """Return the sentences of a corpus, each scored by a pipeline that was trained on the other parts of the corpus.
 
-    Pipelines are trained as `[training]` in the config says, with two exceptions: a part of the corpus is left out, and
-    training may end early, after twice as many steps as the pipeline takes to know the remaining parts by heart. The
-    state of the random number generators is the same afterwards as before.
+    Pipelines are trained as `[training]` in the config says, for as many steps as the pipeline itself, and are taken as
+    they are at the end. One part of the corpus is left out. A shorter training would be cheaper, but a parser becomes
+    surer of itself long after it knows its sentences by heart, and its folds have to be as sure as it is. There is a
+    progress bar on standard error, if that is a terminal. The state of the random number generators is the same
+    afterwards as before.
 
     config (Config): The config of the pipeline, with its sections for training.
     get_examples (Callable[[Language], Iterable[Example]]): The corpus.
     folds (int): The number of parts, at least 2. The Docs are dealt out in turn. There are never more parts than Docs.
     name (Optional[str]): See `find_mind_root`.
-    RAISES (CalibrationError): If the corpus has fewer than two Docs with trees.
+    RAISES (CalibrationError): If the corpus has fewer than two Docs with trees, or training would never end.
     """
     state = random.getstate(), np.random.get_state()
     found = HeldOut()
@@ -211,7 +209,7 @@ def cross_validate(
                     f"for cross-validation, at least two Docs with trees are needed; the corpus has {len(examples)}."
                 )
             rest = [example for k, example in enumerate(examples) if k % total != number]
-            _train_until_known(nlp, rest)
+            _train(nlp, rest, f"Calibration {number + 1}/{total}")
             found.extend(score_held_out(nlp, [read_annotation(e.reference) for e in examples[number::total]], name))
             number += 1
     finally:
@@ -236,22 +234,26 @@ def _without_callbacks(config: Config) -> Config:
     return copied
 
 
-def _train_until_known(nlp: Language, examples: Sequence[Example]) -> None:
-    """Train a pipeline on some examples, for twice as many steps as it takes until it knows them."""
+def _train(nlp: Language, examples: Sequence[Example], title: str) -> None:
+    """Train a pipeline on some examples until training ends by the settings of its config."""
     settings = resolve_training(nlp)
+    if settings["max_steps"] < 1 and settings["max_epochs"] < 1 and settings["patience"] < 1:
+        raise CalibrationError(
+            "training for cross-validation would never end: set max_steps, max_epochs or patience under [training]."
+        )
 
     def corpus(_: Language) -> Iterable[Example]:
         return list(examples)
 
-    best, since, end = -1.0, 0, math.inf
-    frequency = min(settings["eval_frequency"], _EVAL_FREQUENCY)
-    steps = training_steps(nlp, settings, corpus, corpus, max_steps=settings["max_steps"], eval_frequency=frequency)
-    for info, is_best in steps:
-        step = info["step"]
-        if is_best is not None and end == math.inf:
-            best, since = (info["score"], 0) if info["score"] > best else (best, since + 1)
-            if best >= _KNOWN or since >= _PATIENCE:
-                end = 2 * step
-        if step >= end:
-            break
+    steps = training_steps(
+        nlp,
+        settings,
+        corpus,
+        corpus,
+        max_steps=settings["max_steps"],
+        max_epochs=max(settings["max_epochs"], 0),
+        patience=settings["patience"],
+    )
+    for _ in tqdm(steps, title, settings["max_steps"] or None, unit=" steps", disable=None, leave=False):
+        pass
     nlp.from_bytes(averaged_bytes(nlp, settings["optimizer"]))

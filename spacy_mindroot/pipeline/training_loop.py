@@ -31,13 +31,16 @@ def training_steps(
     dev_corpus: Corpus,
     *,
     max_steps: int = 0,
+    max_epochs: int = 0,
+    patience: int = 0,
     eval_frequency: int | None = None,
 ) -> Iterator[tuple[dict[str, Any], bool | None]]:
-    """Train an initialized pipeline step by step, without end if there is no `max_steps`. Patience is ignored.
+    """Train an initialized pipeline step by step, without end if there is no limit. Those of the settings don't count.
 
     settings (dict[str, Any]): See `resolve_training`.
     train_corpus, dev_corpus (Corpus): The data to train and to evaluate on.
-    max_steps (int): The number of steps; 0 for no limit.
+    max_steps, max_epochs (int): The number of steps, and of times that the data is read; 0 for no limit.
+    patience (int): The number of steps without a better score after which training ends; 0 for no limit.
     eval_frequency (Optional[int]): The number of steps between evaluations. None: as in the settings.
     YIELDS (tuple[dict[str, Any], Optional[bool]]): After each step, spaCy's information on it (`step`, `words`,
         `score` and so on), and whether the score is the best so far: None if the step is not evaluated.
@@ -45,11 +48,11 @@ def training_steps(
     steps = train_while_improving(
         nlp,
         settings["optimizer"],
-        create_train_batches(nlp, train_corpus, settings["batcher"], max_epochs=0),
+        create_train_batches(nlp, train_corpus, settings["batcher"], max_epochs=max_epochs),
         create_evaluation_callback(nlp, dev_corpus, settings["score_weights"]),
         dropout=settings["dropout"],
         accumulate_gradient=settings["accumulate_gradient"],
-        patience=0,
+        patience=patience,
         max_steps=max_steps,
         eval_frequency=settings["eval_frequency"] if eval_frequency is None else eval_frequency,
         exclude=settings["frozen_components"],

@@ -25,11 +25,11 @@ def treebank(tmp_path_factory):
 
 def test_a_pipeline_that_is_there_already(confidence, treebank, tmp_path, monkeypatch):
     monkeypatch.setattr(confidence, "FOLDS", 2)
-    monkeypatch.setattr(confidence, "FOLD_STEPS", 2)
-    nlp = confidence.train_small(treebank, 0, 5, tmp_path / "model")
+    nlp = confidence.train_pipeline(treebank, 0, 3, tmp_path / "model")
+    assert nlp.pipe_names[-2:] == ["arc_scorer", "mind_root"] and nlp.get_pipe("mind_root").calibration is None
     nlp.to_disk(tmp_path / "loaded")
     held_out, both = confidence.measure(treebank, 0, 0, tmp_path / "loaded")
-    assert (held_out.treebank, held_out.steps, held_out.sentences) == ("Small", 0, 6)
+    assert (held_out.treebank, held_out.origin, held_out.steps, held_out.sentences) == ("Small", "loaded", 0, 6)
     assert (held_out.method, held_out.calibration_sentences) == ("held-out", 8)
     assert (both.method, both.calibration_sentences) == ("held-out and 2-fold cross-validation", 20)
     assert both.uas == held_out.uas and both.head_ece[0] == held_out.head_ece[0]
@@ -48,7 +48,7 @@ def test_measures_of_heads_and_labels(confidence):
         [labels, labels],
         [np.array([0, 0]), np.array([1, 1])],
     )
-    measured = confidence._measured(found, Calibration(head_set_thresholds={"90": 0.5}), "T", 0, 0, 1.0)
+    measured = confidence._measured(found, Calibration(head_set_thresholds={"90": 0.5}), "T", "loaded", 0, 0, 1.0)
     p = marginals(scores)[[0, 1], [2, 0]]
     assert (measured.uas, measured.las, measured.coverage, measured.set_size) == (50, 50, 50, 1)
     assert measured.head_ece[:2] == pytest.approx([100 * abs(p.mean() - 0.5)] * 2, abs=1e-3)

@@ -19,6 +19,7 @@ from spacy_mindroot.pipeline.held_out import (
     read_annotation,
     score_held_out,
 )
+from spacy_mindroot.pipeline.training_loop import training_steps
 from spacy_mindroot.trees import MISSING
 
 
@@ -125,8 +126,8 @@ def small_config(tmp_path_factory):
 def test_each_sentence_is_scored_by_a_pipeline_that_has_not_seen_it(small_config, monkeypatch):
     trained = []
     monkeypatch.setattr(
-        "spacy_mindroot.pipeline.held_out._train_until_known",
-        lambda nlp, examples: trained.append([e.text for e in examples]),
+        "spacy_mindroot.pipeline.held_out._train",
+        lambda nlp, examples, title: trained.append([e.text for e in examples]),
     )
     texts = []
     monkeypatch.setattr(
@@ -154,6 +155,38 @@ def test_cross_validation(small_config):
     found = cross_validate(small_config, small_corpus(small_config), 2)
     assert len(found.matrices) == 6 and all(scores is not None for scores in found.label_scores)
     assert found.fit("2-fold cross-validation").method == "2-fold cross-validation"
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps"),
+    [
+        ({"max_steps": 7}, {8}),  # spaCy counts from 0
+        ({"max_steps": 0, "max_epochs": 2}, {2}),  # all sentences are in one batch
+        ({"max_steps": 0, "patience": 4}, range(5, 10_000)),
+    ],
+)
+def test_folds_are_trained_for_as_long_as_the_pipeline(small_config, monkeypatch, limit, steps):
+    config = small_config.copy()
+    config["training"] |= {"patience": 0, "max_epochs": 0, "eval_frequency": 4, **limit}
+    taken = []
+
+    def counted(nlp, settings, train, dev, **kwargs):
+        assert {name: value for name, value in kwargs.items() if value} == {n: v for n, v in limit.items() if v}
+        taken.append(0)
+        for step in training_steps(nlp, settings, train, dev, **kwargs):
+            taken[-1] += 1
+            yield step
+
+    monkeypatch.setattr("spacy_mindroot.pipeline.held_out.training_steps", counted)
+    cross_validate(config, small_corpus(config), 2)
+    assert len(taken) == 2 and set(taken) <= set(steps)
+
+
+def test_training_without_end(small_config):
+    config = small_config.copy()
+    config["training"] |= {"max_steps": 0, "max_epochs": 0, "patience": 0}
+    with pytest.raises(errors.CalibrationError, match="never end: set max_steps"):
+        cross_validate(config, small_corpus(config), 2)
 
 
 def test_too_few_docs(small_config):
