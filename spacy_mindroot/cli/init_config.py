@@ -276,7 +276,6 @@ def make_config(
         vectors=vectors,
         vectors_json=json.dumps(vectors, ensure_ascii=False),
         size=size_for(optimize, sentences),
-        residual=extras not in ([], ["senter"]),
         **_tokenizer_settings(lang),
     )
 

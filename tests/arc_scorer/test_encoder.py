@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from thinc.api import set_dropout_rate
 
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.errors import MindRootError
@@ -10,7 +9,7 @@ from spacy_mindroot.errors import MindRootError
 
 def test_shapes():
     """With empty texts among others, with empty texts alone, and with several layers."""
-    for depth, lstm_depth in ((1, 1), (0, 1), (1, 2)):
+    for depth, lstm_depth in ((1, 1), (0, 1), (1, 2), (1, 0)):
         encoder = build_cnn_bilstm(8, depth=depth, lstm_depth=lstm_depth)
         encoder.initialize(X=[np.ones((4, 8), dtype="f")])
         vectors = [np.ones((n, 8), dtype="f") for n in (4, 0, 2)]
@@ -19,36 +18,29 @@ def test_shapes():
         assert [v.shape for v in encoder.predict([np.zeros((0, 8), dtype="f")] * 2)] == [(0, 8)] * 2
 
 
-@pytest.mark.parametrize("depth", [0, 1])
-def test_residual_adds_the_input_of_the_bilstm(depth):
-    """With the same weights, the output differs by that input, and the gradient by its part of the gradient."""
+def test_the_two_parts_one_after_the_other():
+    """A convolution alone and a BiLSTM alone, with the weights of an encoder that has both."""
     rng = np.random.default_rng(0)
     texts = [rng.normal(size=(n, 8)).astype("f") for n in (4, 0, 2)]
-    plain, residual = (build_cnn_bilstm(8, depth=depth, lstm_depth=2, residual=residual) for residual in (False, True))
-    plain.initialize(X=texts)
-    residual.from_bytes(plain.to_bytes())
-    before, backprop_before = plain.layers[0].begin_update(texts) if depth else (texts, lambda d: d)
-    expected, backprop = plain.begin_update(texts)
-    found, backprop_found = residual.begin_update(texts)
+    both, convolution, bilstm = (
+        build_cnn_bilstm(8, depth=depth, lstm_depth=lstm_depth) for depth, lstm_depth in ((2, 2), (2, 0), (0, 2))
+    )
+    for encoder in (both, convolution, bilstm):
+        encoder.initialize(X=texts)
+    convolution.layers[0].from_bytes(both.layers[0].to_bytes())
+    for own, other in zip(bilstm.layers, both.layers[1:], strict=True):
+        own.from_bytes(other.to_bytes())
+    expected, backprop = both.begin_update(texts)
+    between, backprop_convolution = convolution.begin_update(texts)
+    found, backprop_bilstm = bilstm.begin_update(between)
     gradient = [rng.normal(size=text.shape).astype("f") for text in texts]
-    d_input = [one + other for one, other in zip(backprop(gradient), backprop_before(gradient), strict=True)]
-    for one, other, kept in zip(found, expected, before, strict=True):
-        np.testing.assert_allclose(one, other + kept, atol=1e-6)
-    for one, other in zip(backprop_found(gradient), d_input, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-5)
-    assert [v.shape for v in residual.predict([np.zeros((0, 8), dtype="f")])] == [(0, 8)]
-
-
-def test_dropout_before_the_bilstm_drops_the_residual_too():
-    encoder = build_cnn_bilstm(8, depth=0, residual=True)
-    encoder.initialize(X=[np.ones((4, 8), dtype="f")])
-    set_dropout_rate(encoder, 0.999999)
-    outputs, _ = encoder([np.ones((4, 8), dtype="f")], is_train=True)
-    assert np.abs(outputs[0]).max() < 1
-    assert np.abs(encoder.predict([np.ones((4, 8), dtype="f")])[0]).max() > 0.5
+    d_found = backprop_convolution(backprop_bilstm(gradient))
+    for one, other in zip([*found, *d_found], [*expected, *backprop(gradient)], strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_settings_that_do_not_fit():
-    for wrong in ({"width": 7}, {"width": 8, "lstm_depth": 0}):
-        with pytest.raises(MindRootError, match="even and lstm_depth at least 1"):
+    for wrong in ({"width": 7}, {"width": 8, "depth": 0, "lstm_depth": 0}, {"width": 8, "lstm_depth": -1}):
+        with pytest.raises(MindRootError, match="a convolutional or a BiLSTM layer"):
             build_cnn_bilstm(**wrong)
+    assert build_cnn_bilstm(7, lstm_depth=0).get_dim("nO") == 7

@@ -76,10 +76,21 @@ def test_the_configs_of_the_project_are_what_the_command_makes(checkout):
         assert init_config(*shlex.split(command)).stdout == text, path
 
 
-def test_words_bypass_the_bilstm_if_there_is_more_to_learn_than_trees():
-    for pipeline, expected in ((("--pipeline", "senter"), False), (("--pipeline", "all"), True), ((), False)):
-        config = util.load_config_from_str(init_config(*pipeline).stdout)
-        assert config["components"]["tok2vec"]["model"]["encode"]["residual"] is expected
+@pytest.mark.parametrize("options", [(), ("--pipeline", "all"), ("--whole-doc", "--optimize", "efficiency")])
+def test_only_the_scorer_has_a_bilstm(options):
+    """Tags, features and lemmas would make trees worse if they shared it."""
+    nlp = util.load_model_from_config(util.load_config_from_str(init_config(*options).stdout), auto_fill=True)
+    with_bilstm = [name for name, pipe in nlp.pipeline if any(n.name == "bilstm" for n in nodes(pipe))]
+    assert with_bilstm == ["arc_scorer"]
+    upstream = {
+        name: [n.upstream_name for n in nodes(pipe) if hasattr(n, "upstream_name")] for name, pipe in nlp.pipeline
+    }
+    learning = [name for name in nlp.pipe_names if name not in ("tok2vec", "mind_root")]
+    assert {name for name, names in upstream.items() if names == ["tok2vec"]} == set(learning)
+
+
+def nodes(pipe):
+    return pipe.model.walk() if hasattr(pipe, "model") else ()
 
 
 def test_exclamation_marks_are_tags_like_others():
