@@ -78,7 +78,7 @@ def test_the_configs_of_the_project_are_what_the_command_makes(checkout):
 
 @pytest.mark.parametrize("options", [(), ("--pipeline", "all"), ("--whole-doc", "--optimize", "efficiency")])
 def test_only_the_scorer_has_a_bilstm(options):
-    """Tags, features and lemmas would make trees worse if they shared it."""
+    """Tags, features and lemmas would make trees worse if they shared it. All components listen to the same encoder."""
     nlp = util.load_model_from_config(util.load_config_from_str(init_config(*options).stdout), auto_fill=True)
     with_bilstm = [name for name, pipe in nlp.pipeline if any(n.name == "bilstm" for n in nodes(pipe))]
     assert with_bilstm == ["arc_scorer"]
