@@ -57,6 +57,7 @@ setup(
             include_dirs=["spacy_mindroot/core", "spacy_mindroot/arc_scorer"],
             depends=[
                 "setup.py",
+                "spacy_mindroot/core/_fault.pxd",
                 *(f"spacy_mindroot/core/{header}.hh" for header in HEADERS),
                 *(f"spacy_mindroot/arc_scorer/{header}.hh" for header in LAYER_HEADERS),
             ],

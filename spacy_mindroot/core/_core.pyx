@@ -15,6 +15,7 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+from ._fault cimport CFault, CFaultKind
 from .fault import Fault, FaultKind
 
 cdef extern from "decode.hh" namespace "mindroot" nogil:
@@ -24,20 +25,6 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
         int n
         cbool is_double
         int32_t* heads
-
-    cdef enum class CFaultKind "mindroot::FaultKind"(int):
-        none
-        not_finite
-        no_head
-        no_arborescence
-        no_single_root
-        no_memory
-        no_projective
-
-    cdef cppclass CFault "mindroot::Fault":
-        CFaultKind kind
-        int dependent
-        int head
 
     CFault _decode "mindroot::decode_sentence"(const Sentence&, cbool)
     CFault _greedy_graph "mindroot::greedy_graph"(const Sentence&)

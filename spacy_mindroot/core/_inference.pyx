@@ -11,6 +11,7 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+from ._fault cimport CFault, CFaultKind
 from .fault import Fault, FaultKind
 from .segmentation_reference import Segmented
 
@@ -29,16 +30,6 @@ cdef extern from "inside_outside.hh" namespace "mindroot" nogil:
     double _inside_outside "mindroot::inside_outside"[T](const Scores[T]&, cbool, double*) except +
 
 cdef extern from "segmentation.hh" namespace "mindroot" nogil:
-    cdef enum class CFaultKind "mindroot::FaultKind"(int):
-        none
-        not_finite
-        no_memory
-
-    cdef cppclass CFault "mindroot::Fault":
-        CFaultKind kind
-        int dependent
-        int head
-
     cdef cppclass Window[T]:
         const T* data
         ptrdiff_t row_stride

@@ -13,20 +13,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ._fault cimport CFault, CFaultKind
 from .fault import Fault, FaultKind
 from .rules_reference import Found
 
 cdef extern from "rules.hh" namespace "mindroot" nogil:
-    cdef enum class CFaultKind "mindroot::FaultKind"(int):
-        none
-        not_finite
-        no_memory
-
-    cdef cppclass CFault "mindroot::Fault":
-        CFaultKind kind
-        int dependent
-        int head
-
     cdef cppclass RuleTables:
         int n_labels, n_classes, n_head_kinds
         const int32_t* class_of

@@ -238,18 +238,30 @@ def test_resumed_frozen_and_sourced(trained, docs, tmp_path):
     assert not np.array_equal(before, source.get_pipe("arc_scorer").model.get_ref("arc_biaffine").get_param("W"))
 
 
-def test_a_listener_and_its_replacement(docs):
-    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96}
+LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96}
+BELOW_A_BILSTM = {
+    "@architectures": "spacy.Tok2Vec.v2",
+    "embed": LISTENER,
+    "encode": {"@architectures": "spacy-mindroot.CNNBiLSTM.v1", "width": 96, "depth": 0},
+}
+
+
+@pytest.mark.parametrize(
+    ("tok2vec", "path"), [(LISTENER, "model.tok2vec"), (BELOW_A_BILSTM, "model.tok2vec.embed")], ids=["alone", "below"]
+)
+def test_a_listener_and_its_replacement(docs, tmp_path, tok2vec, path):
     nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec")
-    nlp.add_pipe("arc_scorer", config={"model": small()["model"] | {"tok2vec": listener}})
+    nlp.add_pipe("arc_scorer", config={"model": small()["model"] | {"tok2vec": tok2vec}})
     nlp.add_pipe("mind_root")
     optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
     nlp.update(make_examples(nlp, docs), sgd=optimizer)
     before = trees(parse(nlp, docs))
-    nlp.replace_listeners("tok2vec", "arc_scorer", ["model.tok2vec"])
+    nlp.replace_listeners("tok2vec", "arc_scorer", [path])
     nlp.remove_pipe("tok2vec")
     assert trees(parse(nlp, docs)) == before
+    nlp.to_disk(tmp_path)
+    assert trees(parse(spacy.load(tmp_path), docs)) == before
 
 
 def test_partially_annotated_trees_train(docs):
