@@ -59,32 +59,11 @@ def confidence(
         sets = [f"{one['coverage']:.1f}", f"{one['set_size']:.2f}"]
         ranking = [f"{one['spearman']:.2f}", f"{one['surer_half']:+.1f}"]
         method = f"{one['method']}, {one['calibration_sentences']}"
-        rows.append(
-            (
-                one["treebank"],
-                one["origin"],
-                one["seed"],
-                one["steps"] or "",
-                method,
-                *figures,
-                *errors,
-                *sets,
-                *ranking,
-            )
-        )
+        which = (one["treebank"], one["origin"], one["seed"], one["steps"] or "")
+        rows.append((*which, method, *figures, *errors, *sets, *ranking))
     header = (
-        *(
-            "treebank",
-            "pipeline",
-            "seed",
-            "steps",
-            "calibrated on, sentences",
-            "UAS",
-            "LAS",
-            "ECE heads",
-            "ECE labels",
-            "ECE both",
-        ),
+        *("treebank", "pipeline", "seed", "steps", "calibrated on, sentences"),
+        *("UAS", "LAS", "ECE heads", "ECE labels", "ECE both"),
         *("in 90 % sets", "size", "Spearman", "surer half"),
     )
     typer.echo(table(rows, header=header, divider=True, aligns=(*"ll", *"rr", "l", *"r" * 9), max_col=60))
