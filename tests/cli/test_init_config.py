@@ -82,6 +82,8 @@ def test_only_the_scorer_has_a_bilstm(options):
     nlp = util.load_model_from_config(util.load_config_from_str(init_config(*options).stdout), auto_fill=True)
     with_bilstm = [name for name, pipe in nlp.pipeline if any(n.name == "bilstm" for n in nodes(pipe))]
     assert with_bilstm == ["arc_scorer"]
+    with_layers = [name for name, pipe in nlp.pipeline if any(n.name == "cnn_bilstm" for n in nodes(pipe))]
+    assert with_layers == [name for name in ("tok2vec", "senter", "arc_scorer") if name in nlp.pipe_names]
     upstream = {
         name: [n.upstream_name for n in nodes(pipe) if hasattr(n, "upstream_name")] for name, pipe in nlp.pipeline
     }
