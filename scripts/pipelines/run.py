@@ -52,7 +52,7 @@ def build_all(sources: Mapping[str, Path], out: Path, *, optimize: str, steps: i
     for number, (name, source) in enumerate(sources.items(), 1):
         msg.divider(f"{name} ({number} of {len(sources)})")
         try:
-            found = build(source, out / name, Description(""), optimize=optimize, steps=steps, seed=seed)
+            found = build(source, out / name, Description(""), optimize=optimize, steps=steps, seeds=[seed])
             msg.good(f"{found['package']['wheel']}, {found['package']['megabytes']} MB")
         except (MindRootError, OSError) as error:
             failed[name] = str(error)

@@ -25,7 +25,7 @@ from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.extensions import describe, install_extensions
 from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
-from .label_biaffine import LabelScores
+from .label_biaffine import AverageLabelScores, LabelScores
 from .labels_on_demand import LabelsOnDemand
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
@@ -435,7 +435,7 @@ class ArcScorer(TrainablePipe):
         are asked for.
         """
         ops, xp = self.model.ops, self.model.ops.xp
-        scorer = cast(LabelScores, output.labels)
+        scorer = cast(LabelScores | AverageLabelScores, output.labels)
         of_all_arcs = self.joint or xp is not np
         blocks = []
         for group, arcs in zip(output.batch.groups, output.arcs, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
 from ..errors import MindRootError
 from . import _layers
 from .batching import BUCKETS, EDGES, Group, SentenceBatch, bucket_of, one_hot_buckets
+from .loss import log_softmax
 
-__all__ = ["LabelBiaffine", "LabelScores"]
+__all__ = ["AverageLabelScores", "LabelBiaffine", "LabelScores"]
 
 _LARGEST_PART = 1 << 19  # label scores computed at a time
 _TOKENS_AT_A_TIME = 256  # with 40 labels, their queries take 2.7 MB
@@ -84,7 +85,7 @@ class LabelScores:
     """
 
     def __init__(self, model: Model[InT, Any], dependents: Floats2d, heads: Floats2d, batch: SentenceBatch) -> None:
-        self._ops = model.ops
+        self.ops = model.ops
         self._W, self._root, self._distance = (model.get_param(name) for name in ("W", "root", "distance"))
         self._dependents, self._heads, self._batch = dependents, heads, batch
         self._starts = np.cumsum(batch.lengths) - batch.lengths
@@ -101,7 +102,7 @@ class LabelScores:
         sentence (int): The index of the sentence in the batch.
         heads (np.ndarray): The head of each token, (n,), 0 = ROOT, j = token j of the sentence.
         """
-        ops, xp = self._ops, self._ops.xp
+        ops, xp = self.ops, self.ops.xp
         start, n = int(self._starts[sentence]), len(heads)
         tokens = np.arange(n)
         buckets = ops.asarray(np.where(heads > 0, bucket_of(heads - 1 - tokens), 0))
@@ -116,8 +117,8 @@ class LabelScores:
 
         sentence, heads: As for `of_tree`.
         """
-        if self._ops.xp is not np:
-            best: npt.NDArray[np.int64] = self._ops.to_numpy(self.of_tree(sentence, heads).argmax(axis=1)) + 1
+        if self.ops.xp is not np:
+            best: npt.NDArray[np.int64] = self.ops.to_numpy(self.of_tree(sentence, heads).argmax(axis=1)) + 1
             best[heads == 0] = 0
             return best
         start, n = int(self._starts[sentence]), len(heads)
@@ -153,7 +154,7 @@ class LabelScores:
 
     def of_all_arcs(self, group: Group) -> Iterator[Floats4d]:
         """Yield the label scores (B, t, T+1, nO) of all arcs to the next t dependents of the sentences of a group."""
-        xp = self._ops.xp
+        xp = self.ops.xp
         size, longest = group.real.shape
         H = group.pad_with_root(self._heads, self._root)
         H = xp.concatenate([H, xp.ones((size, longest + 1, 1), dtype="f")], axis=2)[:, None]
@@ -162,7 +163,7 @@ class LabelScores:
         for begin in range(0, longest, step):
             dependents = slice(begin, begin + step)
             D = _with_one(xp, group.pad(self._dependents)[:, dependents].reshape(-1, self._dependents.shape[1]))
-            queries = self._ops.gemm(D, self._W).reshape(size, -1, n_labels, H.shape[3]).transpose(0, 1, 3, 2)
+            queries = self.ops.gemm(D, self._W).reshape(size, -1, n_labels, H.shape[3]).transpose(0, 1, 3, 2)
             scores = xp.matmul(H, queries)
             scores[:, :, 1:] += self._distance[group.distances[dependents]]
             scores[:, :, 0] += self._distance[0]
@@ -176,10 +177,51 @@ class LabelScores:
         begin, end, queries = self._block
         if queries is None or not (begin <= start and start + n <= end):
             begin, end = start, max(start + n, min(start + _TOKENS_AT_A_TIME, len(self._dependents)))
-            D = _with_one(self._ops.xp, self._dependents[begin:end])
-            queries = self._ops.gemm(D, self._W).reshape(len(D), self._distance.shape[1], -1)
+            D = _with_one(self.ops.xp, self._dependents[begin:end])
+            queries = self.ops.gemm(D, self._W).reshape(len(D), self._distance.shape[1], -1)
             self._block = (begin, end, queries)
         return queries[start - begin : start - begin + n]
+
+
+class AverageLabelScores:
+    """The mean of the label scores of several models, for the arcs that are asked for, with the methods of LabelScores.
+
+    Scores are log-probabilities, so that models with large scores don't count for more.
+
+    parts (Sequence[LabelScores]): The scores of each model for the same batch.
+    """
+
+    def __init__(self, parts: Sequence[LabelScores]) -> None:
+        self._parts = parts
+        self._ops = parts[0].ops
+
+    @property
+    def batch(self) -> SentenceBatch:
+        return self._parts[0].batch
+
+    def of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> Floats2d:
+        scores: Floats2d = self._mean([part.of_tree(sentence, heads) for part in self._parts])
+        return scores
+
+    def best_of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+        best: npt.NDArray[np.int64] = self._ops.to_numpy(self.of_tree(sentence, heads).argmax(axis=1)) + 1
+        best[heads == 0] = 0
+        return best
+
+    def log_probs(
+        self, sentence: int, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32]:
+        scores: npt.NDArray[np.float32] = self._mean(
+            [part.log_probs(sentence, dependents, heads) for part in self._parts]
+        )
+        return log_softmax(np, scores)
+
+    def of_all_arcs(self, group: Group) -> Iterator[Floats4d]:
+        for parts in zip(*(part.of_all_arcs(group) for part in self._parts), strict=True):
+            yield self._mean(parts)
+
+    def _mean(self, parts: Sequence[Any]) -> Any:
+        return sum(log_softmax(self._ops.xp, part) for part in parts) / len(parts)
 
 
 def _init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:

@@ -11,7 +11,7 @@ from thinc.api import Ops
 
 from ..pipeline.arc_labels import ArcLabels
 from .batching import Group
-from .label_biaffine import LabelScores
+from .label_biaffine import AverageLabelScores, LabelScores
 from .products import one_thread
 
 __all__ = ["LabelsOnDemand"]
@@ -21,14 +21,22 @@ class LabelsOnDemand(ArcLabels):
     """The best labels of the arcs of one sentence of a batch: 0 is ROOT's, which the arcs from ROOT have and no others.
 
     ops (Ops): The device of the scores.
-    scores (LabelScores): The label scores of the batch.
+    scores (LabelScores | AverageLabelScores): The label scores of the batch.
     sentence (int): The index of the sentence in the batch.
     group (Group): The group that contains it.
     row (int): Its row in the group.
     dtype (np.dtype): An unsigned integer type with room for all labels.
     """
 
-    def __init__(self, ops: Ops, scores: LabelScores, sentence: int, group: Group, row: int, dtype: Any) -> None:
+    def __init__(
+        self,
+        ops: Ops,
+        scores: LabelScores | AverageLabelScores,
+        sentence: int,
+        group: Group,
+        row: int,
+        dtype: Any,
+    ) -> None:
         n = int(scores.batch.lengths[sentence])
         self.shape = (n, n + 1)
         self._ops, self._scores, self._sentence = ops, scores, sentence

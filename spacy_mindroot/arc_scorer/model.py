@@ -16,7 +16,7 @@ from .arc_biaffine import ArcBiaffine
 from .arc_distance import ArcDistance
 from .batching import Group, SentenceBatch, batch_sentences, bucket_of
 from .gold import sentence_lengths
-from .label_biaffine import LabelBiaffine, LabelScores
+from .label_biaffine import AverageLabelScores, LabelBiaffine, LabelScores
 from .maxout import MaxoutNorm
 from .products import on_one_thread, set_products
 from .tag_features import TagFeatures
@@ -53,7 +53,7 @@ class ArcOutput(NamedTuple):
 
     batch: SentenceBatch
     arcs: list[Floats3d]
-    labels: Floats2d | LabelScores
+    labels: Floats2d | LabelScores | AverageLabelScores
     tags: Floats2d | None
 
 

@@ -11,15 +11,17 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from spacy.util import load_config
+from thinc.api import Config
 
 from ..errors import TrainingError
+from ..pipeline.calibration import CALLBACK
 from .related import Mixture
 from .treebank import Treebank
 
-__all__ = ["Trained", "one_thread", "train"]
+__all__ = ["Trained", "calibration_of", "one_thread", "train"]
 
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -29,7 +31,7 @@ class Trained:
     """A training that has finished.
 
     steps (int): The greatest number of steps. Training stops before if it no longer helps.
-    seed (int): The seed of the random numbers.
+    seeds (list[int]): The seed of the random numbers; several for an average of pipelines.
     cpu_seconds (float): The CPU time, evaluation on the development set included.
     seconds (float): The time on the clock.
     best (str): The folder of the pipeline: `model-best` by the score on the development set, or, without one,
@@ -37,7 +39,7 @@ class Trained:
     """
 
     steps: int
-    seed: int
+    seeds: list[int]
     cpu_seconds: float
     seconds: float
     best: str
@@ -51,6 +53,7 @@ def train(
     mixture: Mixture | None = None,
     steps: int | None = None,
     seed: int = 0,
+    calibrate: bool = True,
     show: bool = True,
 ) -> Trained:
     """Train a pipeline on one thread.
@@ -61,6 +64,7 @@ def train(
     mixture (Optional[Mixture]): The training set with related treebanks, to train on instead of the treebank alone.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
+    calibrate (bool): Whether to calibrate the pipeline, if the config does so.
     show (bool): Whether to show spaCy's table and a progress bar.
     RAISES (TrainingError): If training fails. The message has the last lines of log.txt.
     """
@@ -69,12 +73,15 @@ def train(
         "paths.train": str(treebank.file("train")),
         "paths.dev": str(dev or treebank.file("train")),
         "system.seed": str(seed),
+        "training.seed": str(seed),  # a config need not take it from the system's
     }
     loaded = load_config(config, interpolate=False)
     if mixture is not None:
         changed = mixture.overrides(loaded)
         overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     training = loaded["training"]
+    if not calibrate and calibration_of(loaded) is not None:
+        overrides["training.before_to_disk"] = "null"
     if steps is not None:
         overrides["training.max_steps"] = str(steps)
         if "total_steps" in training["optimizer"]["learn_rate"]:
@@ -97,11 +104,17 @@ def train(
         raise TrainingError(f"spaCy could not train the pipeline (see {log}):\n{last}")
     return Trained(
         steps=most,
-        seed=seed,
+        seeds=[seed],
         cpu_seconds=round(_cpu_of_children() - cpu, 1),
         seconds=round(time.monotonic() - began, 1),
         best="model-best" if dev else "model-last",
     )
+
+
+def calibration_of(config: Config) -> dict[str, Any] | None:
+    """Return the section of a config that calibrates each pipeline that is saved; None if it has none."""
+    section = config["training"].get("before_to_disk")
+    return section if isinstance(section, dict) and section.get("@callbacks") == CALLBACK else None
 
 
 def one_thread() -> dict[str, str]:

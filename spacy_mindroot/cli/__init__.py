@@ -11,6 +11,7 @@ import typer
 from spacy.cli._util import app
 
 from .declarations.audit import audit_cli
+from .declarations.average import average_cli
 from .declarations.build import build_cli
 from .declarations.calibrate import calibrate_cli
 from .declarations.decode import decode_cli
@@ -35,6 +36,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate_cli,
     "build": build_cli,
     "init-config": init_config_cli,
+    "average": average_cli,
     "calibrate": calibrate_cli,
     "repair": repair_cli,
     "parse": parse_cli,

@@ -14,8 +14,9 @@ import typer
 from wasabi import msg, table
 
 from ..audit.corpus import load_pipeline
+from ..building.average import average_trained
 from ..building.card import Description, make_card, make_meta
-from ..building.related import mix_treebanks
+from ..building.related import Mixture, mix_treebanks
 from ..building.speed import words_per_cpu_second
 from ..building.steps import Steps
 from ..building.training import Trained, train
@@ -47,13 +48,22 @@ def run(
     steps: int | None,
     seed: int,
     related: Sequence[Path] = (),
+    seeds: int = 1,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot build --help`."""
     if optimize not in ("efficiency", "accuracy"):
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
     with errors_as_messages():
         found = build(
-            source, out, about, lang=lang, optimize=optimize, config=config, steps=steps, seed=seed, related=related
+            source,
+            out,
+            about,
+            lang=lang,
+            optimize=optimize,
+            config=config,
+            steps=steps,
+            seeds=range(seed, seed + seeds),
+            related=related,
         )
         _print(found)
 
@@ -67,7 +77,7 @@ def build(
     optimize: str = "accuracy",
     config: Path | None = None,
     steps: int | None = None,
-    seed: int = 0,
+    seeds: Sequence[int] = (0,),
     related: Sequence[Path] = (),
     show: bool = True,
 ) -> dict[str, Any]:
@@ -80,6 +90,8 @@ def build(
     optimize (str): "accuracy" or "efficiency".
     config (Optional[Path]): A config to train with, in place of that of `init-config`.
     steps (Optional[int]): Training steps; None for those of the config.
+    seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
+        scores are averaged. See `arc_scorer.average.average_pipelines`.
     related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
     show (bool): Whether to show the progress of training and evaluation.
     RAISES (MindRootError): If a step fails. What the steps before have made is kept.
@@ -107,21 +119,12 @@ def build(
             **({"mixture": mixture.facts()} if mixture is not None else {}),
             "config": text,
             "steps": steps,
-            "seed": seed,
+            "seeds": list(seeds),
             "versions": versions,
         },
     )
 
-    training = out / "training"
-    trained, _ = _step(
-        chain,
-        "training",
-        lambda: asdict(
-            train(out / "config.cfg", treebank, training, mixture=mixture, steps=steps, seed=seed, show=show)
-        ),
-        needs=training / ("model-best" if treebank.file("dev") else "model-last") / "meta.json",
-    )
-    best = training / trained["best"]
+    best, trained = _train(chain, treebank, out, mixture=mixture, steps=steps, seeds=seeds, show=show)
     part = next((part for part in ("test", "dev") if part in treebank.parts), None)
     scores, speed = ({}, 0) if part is None else _evaluate(chain, best, out, part, show)
     megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
@@ -131,7 +134,7 @@ def build(
         card = make_card(
             meta,
             treebank,
-            Trained(**trained),
+            trained,
             scores,
             evaluated_on=part or "",
             speed=speed,
@@ -162,6 +165,45 @@ def _step(chain: Steps, name: str, make: Callable[[], Any], needs: Path | None =
     result, is_new = chain.run(name, make, needs=needs)
     msg.text(f"{name}: {'done' if is_new else 'was done before'}")
     return result, is_new
+
+
+def _train(
+    chain: Steps,
+    treebank: Treebank,
+    out: Path,
+    *,
+    mixture: Mixture | None,
+    steps: int | None,
+    seeds: Sequence[int],
+    show: bool,
+) -> tuple[Path, Trained]:
+    """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
+    training, config, has_dev = out / "training", out / "config.cfg", treebank.file("dev") is not None
+    best = "model-best" if has_dev else "model-last"
+    several = len(seeds) > 1
+
+    def train_with(seed: int, folder: Path) -> dict[str, Any]:
+        return asdict(
+            train(config, treebank, folder, mixture=mixture, steps=steps, seed=seed, calibrate=not several, show=show)
+        )
+
+    folders, trained = [], []
+    for seed in seeds:
+        name = f"training with seed {seed}" if several else "training"
+        folder = training / f"seed-{seed}" if several else training
+        found, _ = _step(chain, name, partial(train_with, seed, folder), needs=folder / best / "meta.json")
+        folders.append(folder / best)
+        trained.append(Trained(**found))
+    if not several:
+        return folders[0], trained[0]
+
+    def average() -> dict[str, Any]:
+        nlp, joined = average_trained(folders, trained, config, has_dev=has_dev)
+        nlp.to_disk(training / joined.best)
+        return asdict(joined)
+
+    found, _ = _step(chain, "average", average, needs=training / "average" / "meta.json")
+    return training / found["best"], Trained(**found)
 
 
 def _evaluate(chain: Steps, best: Path, out: Path, part: str, show: bool) -> tuple[dict[str, Any], int]:

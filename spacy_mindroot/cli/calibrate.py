@@ -71,6 +71,7 @@ def run(
             mind_root.to_disk(folder / name)
             srsly.write_json(folder / "meta.json", nlp.meta)
         else:
+            output.mkdir(parents=True, exist_ok=True)
             nlp.to_disk(output)
     typer.echo(describe_fit(calibration, held_out))
     typer.echo(f"Wrote the calibration to {folder if output is None else output}.")

@@ -10,15 +10,18 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import resolve_dot_names
+from thinc.api import Config
 
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration
 from .held_out import HeldOut, cross_validate, find_mind_root, read_annotation, score_held_out
 from .reading import sentence_bounds
 
-__all__ = ["calibrate", "make_calibrate_callback", "set_calibration"]
+__all__ = ["CALLBACK", "calibrate", "make_calibrate_callback", "read_corpora", "set_calibration"]
 
 Corpus = Callable[[Language], Iterable[Example]]
+
+CALLBACK = "spacy-mindroot.calibrate.v1"
 
 _KEY = "calibration"  # in the meta of a pipeline
 _PASSAGES = "spacy-mindroot.PassageCorpus.v1"
@@ -80,7 +83,7 @@ def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Lang
     def calibrate_pipeline(nlp: Language) -> Language:
         try:
             if not held_out and not fitted:
-                dev, train = _corpora(nlp)
+                dev, train = read_corpora(nlp.config)
                 gold = [example.reference for example in dev(nlp)]
                 if _overlap(gold, (example.reference for example in train(nlp))):
                     fitted.append(None)  # in case of an error, which then would come again
@@ -98,12 +101,13 @@ def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Lang
     return calibrate_pipeline
 
 
-def _corpora(nlp: Language) -> tuple[Corpus, Corpus]:
-    """Return the development set and the training set, without augmenters. Passages are read as single sentences.
+def read_corpora(config: Config) -> tuple[Corpus, Corpus]:
+    """Return the development set and the training set of a config, to calibrate on.
 
-    Otherwise parts of the training set could share sentences, and a small one would have too few Docs to be divided.
+    They are read without augmenters, and passages as single sentences. Otherwise parts of the training set could share
+    sentences, and a small one would have too few Docs to be divided.
     """
-    config = nlp.config.interpolate()
+    config = config.interpolate()
     for corpus in config["corpora"].values():
         if isinstance(corpus, dict) and corpus.get("@readers") == _PASSAGES:
             corpus.update(min_sentences=1, max_sentences=1, divisions=1, newlines=0.0)

@@ -176,7 +176,13 @@ def _add(found: HeldOut, doc: Doc, gold: Annotation, mind_root: MindRoot) -> Non
 
 
 def cross_validate(
-    config: Config, get_examples: Callable[[Language], Iterable[Example]], folds: int, *, name: str | None = None
+    config: Config,
+    get_examples: Callable[[Language], Iterable[Example]],
+    folds: int,
+    *,
+    name: str | None = None,
+    seeds: Sequence[int] | None = None,
+    combine: Callable[[list[Language]], Language] | None = None,
 ) -> HeldOut:
     """Return the sentences of a corpus, each scored by a pipeline that was trained on the other parts of the corpus.
 
@@ -190,26 +196,37 @@ def cross_validate(
     get_examples (Callable[[Language], Iterable[Example]]): The corpus.
     folds (int): The number of parts, at least 2. The Docs are dealt out in turn. There are never more parts than Docs.
     name (Optional[str]): See `find_mind_root`.
+    seeds (Optional[Sequence[int]]): Seeds of the pipelines to train for each part. None: one, with the seed of the
+        config.
+    combine (Optional[Callable[[list[Language]], Language]]): Makes one pipeline of those with different seeds. Without
+        it, the first is taken.
     RAISES (CalibrationError): If the corpus has fewer than two Docs with trees, or training would never end.
     """
     state = random.getstate(), np.random.get_state()
+    configs = [_with_seed(_without_callbacks(config), seed) for seed in ([None] if seeds is None else seeds)]
     found = HeldOut()
     try:
         number, total = 0, folds
         while number < total:
-            nlp = init_nlp(_without_callbacks(config))
-            examples = [
-                example
-                for example in get_examples(nlp)
-                if len(example.reference) and example.reference.has_annotation("DEP")
-            ]
-            total = min(folds, len(examples))
-            if total < 2:
-                raise CalibrationError(
-                    f"for cross-validation, at least two Docs with trees are needed; the corpus has {len(examples)}."
-                )
-            rest = [example for k, example in enumerate(examples) if k % total != number]
-            _train(nlp, rest, f"Calibration {number + 1}/{total}")
+            pipelines: list[Language] = []
+            for own in configs:
+                nlp = init_nlp(own)
+                examples = [
+                    example
+                    for example in get_examples(nlp)
+                    if len(example.reference) and example.reference.has_annotation("DEP")
+                ]
+                total = min(folds, len(examples))
+                if total < 2:
+                    raise CalibrationError(
+                        "for cross-validation, at least two Docs with trees are needed; the corpus has "
+                        f"{len(examples)}."
+                    )
+                rest = [example for k, example in enumerate(examples) if k % total != number]
+                at = len(configs) * number + len(pipelines) + 1
+                _train(nlp, rest, f"Calibration {at}/{len(configs) * total}")
+                pipelines.append(nlp)
+            nlp = pipelines[0] if combine is None else combine(pipelines)
             found.extend(score_held_out(nlp, [read_annotation(e.reference) for e in examples[number::total]], name))
             number += 1
     finally:
@@ -232,6 +249,14 @@ def _without_callbacks(config: Config) -> Config:
         )
     copied["training"]["before_to_disk"] = copied["training"]["before_update"] = None
     return copied
+
+
+def _with_seed(config: Config, seed: int | None) -> Config:
+    """Set the seed of a copy of a config; None leaves it as it is."""
+    if seed is not None:
+        config.setdefault("system", {})["seed"] = seed
+        config["training"]["seed"] = seed
+    return config
 
 
 def _train(nlp: Language, examples: Sequence[Example], title: str) -> None:

@@ -47,7 +47,7 @@ def test_meta(nlp, tmp_path):
 def card(nlp, data, found, **facts):
     meta = make_meta(nlp, data, ABOUT, found)
     facts = {"evaluated_on": "test", "speed": 12345, "megabytes": 9.5, "example": 'Say "hi".'} | facts
-    return make_card(meta, data, Trained(100, 0, 61.4, 80, facts.pop("best", "model-best")), found, **facts)
+    return make_card(meta, data, Trained(100, [0], 61.4, 80, facts.pop("best", "model-best")), found, **facts)
 
 
 def test_card(nlp, tmp_path):

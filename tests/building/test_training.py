@@ -25,7 +25,7 @@ def test_without_a_development_set_the_last_pipeline_is_taken(treebank, config, 
     out = tmp_path / "a path with spaces"
     (out / "model-best").mkdir(parents=True)  # of another training
     trained = train(config, treebank, out, steps=3, seed=5)
-    assert (trained.steps, trained.seed, trained.best) == (3, 5, "model-last")
+    assert (trained.steps, trained.seeds, trained.best) == (3, [5], "model-last")
     assert trained.cpu_seconds > 0.5
     assert (out / "model-last" / "meta.json").exists()
     shown = capfd.readouterr().out

@@ -127,7 +127,7 @@ def test_related_treebanks_are_mixed_in_and_named(checkout, tmp_path, monkeypatc
         nlp.add_pipe("sentencizer")
         out.mkdir()
         nlp.to_disk(out / "model-last")
-        return Trained(steps=1, seed=0, cpu_seconds=1.0, seconds=1.0, best="model-last")
+        return Trained(steps=1, seeds=[0], cpu_seconds=1.0, seconds=1.0, best="model-last")
 
     monkeypatch.setattr(module, "train", train)
     args = (small, tmp_path / "out", "--lang", "en", "--name", "demo", "--with", checkout / "assets" / "treebank")
@@ -145,3 +145,36 @@ def test_related_treebanks_are_mixed_in_and_named(checkout, tmp_path, monkeypatc
     assert [source["name"] for source in meta["sources"]] == ["small", "treebank"]
     result = run(*args[:2], "--with", tmp_path / "nowhere")
     assert result.exit_code == 2 and "nowhere" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("has_dev", [True, False], ids=["with a development set", "without one"])
+def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
+    small = tmp_path / "small"
+    small.mkdir()
+    for part in ("train", "dev", "test")[:: 1 if has_dev else 2]:
+        sentences = (checkout / "assets" / "treebank" / f"{part}.conllu").read_text("utf8").split("\n\n")
+        (small / f"{part}.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf8")
+    options = ("--lang", "en", "--name", "demo", "--steps", 2, "--optimize", "efficiency", "--seeds", 2, "--seed", 3)
+    result = run(small, tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    found = srsly.read_json(tmp_path / "out" / "pipeline.json")
+    single = [found[f"training with seed {seed}"] for seed in (3, 4)]
+    assert [each["seeds"] for each in single] == [[3], [4]] and found["average"]["seeds"] == [3, 4]
+    assert found["average"]["cpu_seconds"] == pytest.approx(sum(each["cpu_seconds"] for each in single), abs=0.1)
+    nlp = spacy.load(tmp_path / "out" / "training" / "average")
+    assert len(nlp.get_pipe("arc_scorer").model.layers) == 2
+    calibration = nlp.get_pipe("mind_root").calibration
+    assert calibration.sentences == 12
+    assert calibration.method == ("held-out" if has_dev else "5-fold cross-validation")
+    for seed in (3, 4):
+        folder = tmp_path / "out" / "training" / f"seed-{seed}" / ("model-best" if has_dev else "model-last")
+        one = spacy.load(folder)
+        assert one.get_pipe("mind_root").calibration is None
+        assert one.config["training"]["seed"] == seed or one.config.interpolate()["training"]["seed"] == seed
+    card = " ".join((tmp_path / "out" / "README.md").read_text("utf8").split())
+    assert "with each of the seeds 3, 4," in card and "the mean of those of the 2 pipelines" in card
+    assert ("the last step was kept" in card) == (not has_dev)
+    with zipfile.ZipFile(next((tmp_path / "out" / "dist").iterdir())) as archive:
+        assert "spacy-mindroot.Average.v1" in archive.read("en_demo/en_demo-0.1.0/config.cfg").decode()
+    again = run(small, tmp_path / "out", *options)
+    assert again.output.count("was done before") == 7, again.output

@@ -35,10 +35,11 @@ def corpus(tmp_path):
 
 
 def test_another_folder(model, corpus, tmp_path):
-    result = run(model, corpus, "--output", tmp_path / "out")
+    out = tmp_path / "in another" / "out"
+    result = run(model, corpus, "--output", out)
     assert result.exit_code == 0, result.output
     assert spacy.load(model).get_pipe("mind_root").calibration is None
-    nlp = spacy.load(tmp_path / "out")
+    nlp = spacy.load(out)
     found = nlp.get_pipe("mind_root").calibration
     assert found.method == "held-out" and found.sentences == 12
     lines = result.output.splitlines()
@@ -48,7 +49,7 @@ def test_another_folder(model, corpus, tmp_path):
     *_, of_heads, of_labels = next(line for line in lines if line.startswith("by chance")).split()
     assert 5 < float(of_heads) < 15 and 5 < float(of_labels) < 20, result.output
     assert f"temperature {found.arc_temperature:.3g}" in result.output
-    assert lines[-1] == f"Wrote the calibration to {tmp_path / 'out'}."
+    assert lines[-1] == f"Wrote the calibration to {out}."
 
 
 def test_the_model_itself(model, corpus, tmp_path):

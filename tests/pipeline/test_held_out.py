@@ -157,6 +157,23 @@ def test_cross_validation(small_config):
     assert found.fit("2-fold cross-validation").method == "2-fold cross-validation"
 
 
+def test_pipelines_with_several_seeds_are_combined(small_config, monkeypatch):
+    trained, combined = [], []
+    monkeypatch.setattr(
+        "spacy_mindroot.pipeline.held_out._train",
+        lambda nlp, examples, title: trained.append((nlp.config.interpolate()["training"]["seed"], title)),
+    )
+
+    def combine(pipelines):
+        combined.append([nlp.config.interpolate()["system"]["seed"] for nlp in pipelines])
+        return pipelines[1]
+
+    found = cross_validate(small_config, small_corpus(small_config), 2, seeds=[5, 7], combine=combine)
+    titles = [f"Calibration {number}/4" for number in (1, 2, 3, 4)]
+    assert trained == list(zip([5, 7, 5, 7], titles, strict=True)) and combined == [[5, 7]] * 2
+    assert len(found.matrices) == 6
+
+
 @pytest.mark.parametrize(
     ("limit", "steps"),
     [

@@ -51,6 +51,14 @@ def build_cli(
         None, "--steps", "-s", metavar="N", min=1, help="Training steps (default: as in the config)"
     ),
     seed: int = options.seed("the training"),
+    seeds: int = typer.Option(
+        1,
+        "--seeds",
+        metavar="N",
+        min=1,
+        help="Pipelines to train, with the seeds SEED, SEED + 1 and so on. The result has the mean of their scores, "
+        "which is better and takes N times as long: worth it for treebanks of some hundred sentences and less",
+    ),
     related: list[Path] = typer.Option(
         [],
         "--with",
@@ -75,4 +83,4 @@ def build_cli(
     from ..build import run
 
     about = Description(name, package_version, description, author, email, url, licence)
-    run(treebank, out, about, lang, optimize, config, steps, seed, related)
+    run(treebank, out, about, lang, optimize, config, steps, seed, related, seeds)
