@@ -9,7 +9,7 @@ from wasabi import msg
 
 from ..treebanks.prepare import REPOSITORIES, fetch
 from . import scoreboard
-from .contestants import CONTESTANTS, RELATED
+from .contestants import AVERAGED, CONTESTANTS, MEMBERS, RELATED
 from .run import Comparison, build_all, compare_all
 
 app = typer.Typer(help="Pipelines for UD treebanks, and the scoreboard.", no_args_is_help=True)
@@ -60,7 +60,8 @@ def compare(
     contestants: str = typer.Option(
         ",".join(CONTESTANTS),
         metavar="NAME,...",
-        help=f"Contestants that take part, in this order. `{RELATED}` is ours, --with related treebanks",
+        help=f"Contestants that take part, in this order. `{AVERAGED}` is the mean of {MEMBERS} of ours, each trained "
+        f"for its share of the time; `{RELATED}` is ours, --with related treebanks",
     ),
     related: str = typer.Option(
         "", "--with", metavar="NAME,...", help="Related treebanks, which the contestant `related` is trained with, too"
@@ -72,8 +73,10 @@ def compare(
 ) -> None:
     """Train our pipeline and spaCy's on treebanks for the same CPU time. Runs that are in the file are not repeated."""
     taking_part = [name.strip() for name in contestants.split(",")]
-    if not set(taking_part) <= {*CONTESTANTS, RELATED}:
-        raise typer.BadParameter(f"must be among {', '.join((*CONTESTANTS, RELATED))}", param_hint="--contestants")
+    if not set(taking_part) <= {*CONTESTANTS, AVERAGED, RELATED}:
+        raise typer.BadParameter(
+            f"must be among {', '.join((*CONTESTANTS, AVERAGED, RELATED))}", param_hint="--contestants"
+        )
     if bool(related.strip(", ")) != (RELATED in taking_part):
         raise typer.BadParameter(f"the contestant `{RELATED}` and --with need each other", param_hint="--with")
     mixed_in: tuple[Path, ...] = ()

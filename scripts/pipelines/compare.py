@@ -31,8 +31,8 @@ from spacy_mindroot.evaluation.predicting import (
 )
 from spacy_mindroot.evaluation.report import evaluate, to_json
 
-from .contestants import config_for, save, train_for
-from .scoreboard import CONFIG
+from .contestants import save, train_contestant
+from .scoreboard import config_number
 
 __all__ = ["run"]
 
@@ -47,8 +47,7 @@ def run(
         if test is None:
             raise SystemExit(f"There is no test set in {source}.")
         mixture = mix_treebanks(treebank, related) if related else None
-        config = config_for(contestant, treebank, seconds=seconds, seed=seed, mixture=mixture)
-        nlp, trained = train_for(config, seconds, has_dev=treebank.file("dev") is not None)
+        nlp, trained = train_contestant(contestant, treebank, seconds=seconds, seed=seed, mixture=mixture)
         gold = list(read_conllu(test))
         size = save(nlp, model)
         speed = words_per_cpu_second(nlp, gold)
@@ -58,12 +57,15 @@ def run(
             "contestant": contestant,
             "seed": seed,
             "budget": seconds,
-            "steps": trained.steps,
-            "best_step": trained.best_step,
-            "cpu_seconds": round(trained.cpu_seconds, 1),
+            "members": len(trained),
+            "steps": trained[0].steps,
+            "best_step": trained[0].best_step,
+            "cpu_seconds": round(sum(each.cpu_seconds for each in trained), 1),
             "sentences": treebank.parts["train"].sentences,
             "components": nlp.pipe_names,
-            "config": CONFIG,
+            "config": config_number(
+                treebank.parts["train"].sentences + (mixture.sentences if mixture is not None else 0)
+            ),
             **({"mixture": mixture.facts()} if mixture is not None else {}),
             "megabytes": size,
             "words_per_cpu_second": speed,

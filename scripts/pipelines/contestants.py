@@ -1,6 +1,7 @@
 """The contestants of the scoreboard: pipelines with our parser and with spaCy's own, trained for the same time.
 
-A third one, `related`, is ours with related treebanks mixed in.
+Two more are for small treebanks: `related` is ours with related treebanks mixed in, and `averaged` is the mean of
+several of ours with other seeds, each trained for its share of the time.
 
 Both read the same passages of several sentences, with gold words, and both use the faster matrix products.
 """
@@ -18,14 +19,17 @@ from spacy.training.initialize import init_nlp
 from thinc.api import Config, registry
 
 from benchmarks.budget import Budgeted, train_within
+from spacy_mindroot.arc_scorer.average import average_pipelines
 from spacy_mindroot.building.related import Mixture
 from spacy_mindroot.building.treebank import Treebank, spacy_language
 from spacy_mindroot.cli.init_config import make_config
 
-__all__ = ["CONTESTANTS", "RELATED", "config_for", "train_for"]
+__all__ = ["AVERAGED", "CONTESTANTS", "MEMBERS", "RELATED", "config_for", "train_contestant"]
 
 CONTESTANTS = ("mindroot", "spacy")
 RELATED = "related"
+AVERAGED = "averaged"
+MEMBERS = 3  # pipelines that are averaged
 
 
 @registry.schedules("scripts.budget_linear.v1")
@@ -46,9 +50,9 @@ def config_for(
 ) -> Config:
     """Return the config of a contestant.
 
-    contestant (str): "mindroot": `init-config --pipeline ... --sentences N` as it is, with the learning rate spread
-        over the budget. "related": the same, trained on a mixture. "spacy": `spacy init config -o efficiency`, with
-        spaCy's own parser, which finds sentences.
+    contestant (str): "mindroot" and "averaged": `init-config --pipeline ... --sentences N` as it is, with the learning
+        rate spread over the budget. "related": the same, trained on a mixture. "spacy": `spacy init config -o
+        efficiency`, with spaCy's own parser, which finds sentences.
     mixture (Optional[Mixture]): The treebank with related ones.
     """
     lang = spacy_language(treebank.language)
@@ -85,8 +89,27 @@ def config_for(
     return util.load_config_from_str(config.to_str(), overrides=overrides, interpolate=False)
 
 
-def train_for(config: Config, seconds: float, *, has_dev: bool) -> tuple[Language, Budgeted]:
-    """Train a pipeline for some CPU time, with the loop of `spacy train`."""
+def train_contestant(
+    contestant: str, treebank: Treebank, *, seconds: float, seed: int, mixture: Mixture | None = None
+) -> tuple[Language, list[Budgeted]]:
+    """Train a contestant for some CPU time in all, with the loop of `spacy train`.
+
+    seed (int): The seed. The members of an average have seeds of their own, other ones for each seed.
+    RETURNS (tuple[Language, list[Budgeted]]): The pipeline, and the training of each member.
+    """
+    members = MEMBERS if contestant == AVERAGED else 1
+    pipelines, trained = [], []
+    for number in range(members):
+        config = config_for(
+            contestant, treebank, seconds=seconds / members, seed=members * seed + number, mixture=mixture
+        )
+        nlp, found = _train_for(config, seconds / members, has_dev=treebank.file("dev") is not None)
+        pipelines.append(nlp)
+        trained.append(found)
+    return pipelines[0] if members == 1 else average_pipelines(pipelines), trained
+
+
+def _train_for(config: Config, seconds: float, *, has_dev: bool) -> tuple[Language, Budgeted]:
     util.fix_random_seed(config.interpolate()["training"]["seed"])
     nlp = init_nlp(config)
     return nlp, train_within(nlp, seconds, has_dev=has_dev, eval_frequency=None if has_dev else 100_000)

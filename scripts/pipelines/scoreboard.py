@@ -12,10 +12,11 @@ import srsly
 
 from spacy_mindroot.audit.report import markdown_table
 
-__all__ = ["CONFIG", "TREEBANKS", "Row", "is_current", "read_runs", "rows_of", "to_json", "to_page"]
+__all__ = ["TREEBANKS", "Row", "config_number", "is_current", "read_runs", "rows_of", "to_json", "to_page"]
 
-# Increase it when `init-config` gives our contestants other settings: runs with the old ones are then made again.
-CONFIG = 4
+# Increase the number when `init-config` gives our contestants other settings for less than so many training sentences:
+# runs with the old ones are then made again.
+_CONFIGS = ((100, 5), (float("inf"), 4))
 
 _HERE = Path(__file__).parent
 _MODES = ("gold", "raw")
@@ -66,9 +67,16 @@ def read_runs(path: Path) -> list[dict[str, Any]]:
     return list(runs.values())
 
 
+def config_number(sentences: int) -> int:
+    """Return the number of the config that our contestants have now for some training sentences."""
+    return next(number for limit, number in _CONFIGS if sentences < limit)
+
+
 def is_current(run: dict[str, Any]) -> bool:
     """Whether a run was made with the config that its contestant has now."""
-    return bool(run["contestant"] == "spacy" or run.get("config") == CONFIG)
+    related = run["mixture"]["related"] if "mixture" in run else []
+    sentences = run["sentences"] + sum(each["sentences"] for each in related)
+    return bool(run["contestant"] == "spacy" or run.get("config") == config_number(sentences))
 
 
 def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:
@@ -137,6 +145,7 @@ def to_page(runs: Sequence[dict[str, Any]]) -> str:
         .format(
             gold=_table(_GOLD_HEADER, [_gold(row, published["udpipe"]) for row in rows]),
             raw=_table(_RAW_HEADER, [_raw(row, published["stanza"]) for row in rows]),
+            averaged=_averaged(rows),
             related=_related(rows),
             pipelines=_table(_PIPELINE_HEADER, [_pipeline(row) for row in rows]),
             summary="\n".join(f"- {line}" for line in _summary(rows)),
@@ -275,6 +284,29 @@ def _mixed(row: Row) -> tuple[str, ...]:
         *(_trees(row, name, mode) for mode in _MODES for name in both),
         *(_shown(row.score(name, "gold", "official", "UFeats", "f1")) for name in both),
     )
+
+
+_AVERAGED_HEADER = ("treebank", "CPU minutes", "seeds", "gold: one", "averaged", "exact: one", "averaged", "spaCy")
+
+
+def _averaged(rows: Sequence[Row]) -> str:
+    """Return a table of the treebanks with averages."""
+    found = [row for row in rows if "averaged" in row.runs]
+    if not found:
+        return "There are no runs yet."
+    both = ("mindroot", "averaged")
+    table = [
+        (
+            row.treebank,
+            f"{row.budget / 60:g}",
+            "/".join(str(len(row.runs.get(name, []))) for name in both),
+            *(_trees(row, name, "gold") for name in both),
+            *(_shown(row.score(name, "gold", "measures", "exact_match")) for name in both),
+            _trees(row, "spacy", "gold"),
+        )
+        for row in found
+    ]
+    return _table(_AVERAGED_HEADER, table)
 
 
 def _trees(row: Row, contestant: str, mode: str) -> str:

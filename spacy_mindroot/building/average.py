@@ -3,44 +3,44 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.util import load_config, load_model
+from spacy.util import load_model
 from thinc.api import Config
 
 from ..arc_scorer.average import average_pipelines
 from ..errors import CalibrationError
 from ..pipeline.calibration import calibrate, read_corpora, set_calibration
 from ..pipeline.held_out import cross_validate
-from .training import Trained, calibration_of
+from .training import Trained
 
 __all__ = ["average_trained"]
 
 
 def average_trained(
-    folders: Sequence[Path], trained: Sequence[Trained], config: Path, *, has_dev: bool
+    folders: Sequence[Path], trained: Sequence[Trained], calibration: Mapping[str, Any] | None, *, has_dev: bool
 ) -> tuple[Language, Trained]:
-    """Return the average of some pipelines, calibrated as the config says, and what is known of their training.
+    """Return the average of some pipelines, and what is known of their training.
 
     See `average_pipelines`. Without a development set, as many pipelines are trained for each part of the training set
     as are averaged.
 
     folders (Sequence[Path]): The folders of the pipelines.
     trained (Sequence[Trained]): Their trainings. They were not calibrated.
-    config (Path): The config that they were trained with.
+    calibration (Optional[Mapping[str, Any]]): The settings of the callback that would have calibrated each of them, as
+        in their config; None for no calibration.
     has_dev (bool): Whether there is a development set.
     """
     pipelines = [load_model(folder) for folder in folders]
     own = pipelines[0].config.copy()
     nlp = average_pipelines(pipelines)
     seeds = [seed for each in trained for seed in each.seeds]
-    settings = calibration_of(load_config(config, interpolate=False))
-    if settings is not None:
+    if calibration is not None:
         try:
-            _calibrate(nlp, own, settings, seeds, has_dev)
+            _calibrate(nlp, own, calibration, seeds, has_dev)
         except CalibrationError as error:
             warnings.warn(f"The pipeline is saved without calibration: {error}", stacklevel=2)
     return nlp, Trained(
@@ -52,7 +52,7 @@ def average_trained(
     )
 
 
-def _calibrate(nlp: Language, config: Config, settings: dict[str, Any], seeds: list[int], has_dev: bool) -> None:
+def _calibrate(nlp: Language, config: Config, settings: Mapping[str, Any], seeds: list[int], has_dev: bool) -> None:
     dev, train = read_corpora(config)
     if has_dev:
         gold = [example.reference for example in dev(nlp)]

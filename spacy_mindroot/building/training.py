@@ -81,6 +81,7 @@ def train(
         overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     training = loaded["training"]
     if not calibrate and calibration_of(loaded) is not None:
+        overrides.pop("training.before_to_disk.folds", None)  # of a mixture
         overrides["training.before_to_disk"] = "null"
     if steps is not None:
         overrides["training.max_steps"] = str(steps)

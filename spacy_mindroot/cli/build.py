@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from spacy.util import load_config
 from wasabi import msg, table
 
 from ..audit.corpus import load_pipeline
@@ -19,7 +20,7 @@ from ..building.card import Description, make_card, make_meta
 from ..building.related import Mixture, mix_treebanks
 from ..building.speed import words_per_cpu_second
 from ..building.steps import Steps
-from ..building.training import Trained, train
+from ..building.training import Trained, calibration_of, train
 from ..building.treebank import Treebank, prepare_treebank, spacy_language
 from ..building.wheel import build_wheel, check_name, check_tools
 from ..conllu import Sentence, read_conllu
@@ -198,7 +199,10 @@ def _train(
         return folders[0], trained[0]
 
     def average() -> dict[str, Any]:
-        nlp, joined = average_trained(folders, trained, config, has_dev=has_dev)
+        calibration = calibration_of(load_config(config, interpolate=False))
+        if calibration is not None and mixture is not None:
+            calibration = calibration | {"folds": 0}  # copies of a sentence would be in several parts
+        nlp, joined = average_trained(folders, trained, calibration, has_dev=has_dev)
         nlp.to_disk(training / joined.best)
         return asdict(joined)
 

@@ -75,7 +75,15 @@ def size_for(optimize: str, sentences: int | None = None) -> Size:
     if sentences is None:
         size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)
     elif sentences < 100:
-        size = Size("Enough for a hundred sentences", 1000, 1000, eval_frequency=100, lstm_depth=1)
+        rows = (1000, 500, 1000, 500)  # in larger tables, most rows are never trained
+        size = Size(
+            "Enough for a hundred sentences",
+            *(1000, 1000),
+            eval_frequency=100,
+            lstm_depth=1,
+            rows=rows,
+            ngram_rows=3000,
+        )
     elif sentences < 600:
         size = Size("Enough for a few hundred sentences", 1500, 1000, eval_frequency=100)
     elif sentences < 3000:

@@ -1,4 +1,4 @@
-"""Averages of trained pipelines are calibrated as their config says."""
+"""Averages of trained pipelines are calibrated as each of them would have been."""
 
 import pytest
 import spacy
@@ -32,25 +32,20 @@ def folders(tmp_path_factory):
     return found
 
 
-def averaged(folders, tmp_path, text, **kwargs):
-    config = tmp_path / "config.cfg"
-    config.write_text(text, "utf8")
+def averaged(folders, calibration, **kwargs):
     trainings = [Trained(10, [seed], 1.25, 2.0, "model-best") for seed in (4, 9)]
-    return average_trained(folders, trainings, config, **kwargs)
+    return average_trained(folders, trainings, calibration, **kwargs)
 
 
-CONFIG = make_config("en", "efficiency", ["senter"], None)
-
-
-def test_on_the_development_set(folders, tmp_path):
-    nlp, trained = averaged(folders, tmp_path, CONFIG.replace("limit = 2000", "limit = 7"), has_dev=True)
+def test_on_the_development_set(folders):
+    nlp, trained = averaged(folders, {"limit": 7}, has_dev=True)
     assert trained == Trained(10, [4, 9], 2.5, 4.0, "average")
     assert len(nlp.get_pipe("arc_scorer").model.layers) == 2
     found = nlp.get_pipe("mind_root").calibration
     assert (found.method, found.sentences) == ("held-out", 7)
 
 
-def test_by_cross_validation_with_the_same_seeds(folders, tmp_path, monkeypatch):
+def test_by_cross_validation_with_the_same_seeds(folders, monkeypatch):
     seen = {}
 
     def cross_validate(config, corpus, folds, **kwargs):
@@ -59,16 +54,12 @@ def test_by_cross_validation_with_the_same_seeds(folders, tmp_path, monkeypatch)
 
     monkeypatch.setattr("spacy_mindroot.building.average.cross_validate", cross_validate)
     with pytest.warns(UserWarning, match="saved without calibration"):  # nothing has been scored
-        nlp, _ = averaged(folders, tmp_path, CONFIG.replace("folds = 5", "folds = 3"), has_dev=False)
+        nlp, _ = averaged(folders, {"folds": 3}, has_dev=False)
     assert (seen["folds"], seen["seeds"], seen["model"]) == (3, [4, 9], "spacy-mindroot.Biaffine.v1")
     assert nlp.get_pipe("mind_root").calibration is None
 
 
-@pytest.mark.parametrize("has_dev", [True, False])
-def test_not_if_the_config_does_not(folders, tmp_path, has_dev):
-    section = CONFIG[CONFIG.index("[training.before_to_disk]") :].partition("\n\n")[0]
-    nlp, _ = averaged(folders, tmp_path, CONFIG.replace(section, ""), has_dev=has_dev)
+@pytest.mark.parametrize("calibration, has_dev", [(None, True), (None, False), ({"folds": 0}, False)])
+def test_without_calibration(folders, calibration, has_dev):
+    nlp, _ = averaged(folders, calibration, has_dev=has_dev)
     assert nlp.get_pipe("mind_root").calibration is None
-    if not has_dev:
-        nlp, _ = averaged(folders, tmp_path, CONFIG.replace("folds = 5", "folds = 0"), has_dev=False)
-        assert nlp.get_pipe("mind_root").calibration is None

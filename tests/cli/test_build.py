@@ -140,6 +140,7 @@ def test_related_treebanks_are_mixed_in_and_named(checkout, tmp_path, monkeypatc
     assert "treebank (97 sentences; licence: " in card and "repeated 6 times" in card
     found = srsly.read_json(tmp_path / "out" / "pipeline.json")
     assert found["facts"]["mixture"]["copies"] == 6
+    assert seen["calibrate"]  # by the config, with the overrides of the mixture
     with zipfile.ZipFile(tmp_path / "out" / "dist" / "en_demo-0.1.0-py3-none-any.whl") as archive:
         meta = srsly.json_loads(archive.read("en_demo/en_demo-0.1.0/meta.json").decode())
     assert [source["name"] for source in meta["sources"]] == ["small", "treebank"]

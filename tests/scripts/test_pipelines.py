@@ -183,7 +183,7 @@ def fake(treebank, contestant, *, las=0.5, seed=0, budget=240.0, raw_error=False
     found = {"official": metrics, "measures": measures}
     facts = {"treebank": treebank, "contestant": contestant, "seed": seed, "budget": budget, "sentences": 1234}
     if contestant != "spacy":
-        facts["config"] = scoreboard.CONFIG
+        facts["config"] = scoreboard.config_number(1234)
     if contestant == "related":
         sources = [{"name": "UD_Odd-One", "part": "dev", "sentences": 1309}]
         facts["mixture"] = {"related": sources, "copies": 3}
@@ -249,6 +249,26 @@ def test_related_treebanks_have_a_table_of_their_own():
     assert "60.0 / 60.0" not in gold
     (row,) = json.loads(to_json(runs))["rows"]
     assert row["related"]["gold"]["official"]["LAS"] == 60.0
+
+
+def test_averages_have_a_table_of_their_own():
+    from scripts.pipelines.scoreboard import to_page
+
+    runs = [fake("Kurmanji-MG", "mindroot", las=0.4), fake("Kurmanji-MG", "spacy", las=0.3)]
+    assert to_page(runs).count("There are no runs yet.") == 2
+    page = to_page([*runs, fake("Kurmanji-MG", "averaged", las=0.5), fake("Kurmanji-MG", "averaged", las=0.7, seed=1)])
+    assert page.count("There are no runs yet.") == 1
+    *_, averaged = cells_of(page, "Kurmanji-MG")
+    assert averaged[1:] == ["4", "1/2", "40.0 / 40.0", "60.0 / 60.0", "20.0", "30.0", "30.0 / 30.0"]
+
+
+def test_the_config_of_a_run_follows_the_sentences_that_it_was_trained_on():
+    from scripts.pipelines.scoreboard import config_number, is_current
+
+    run = fake("Kurmanji-MG", "related") | {"sentences": 20}
+    assert not is_current(run | {"config": 0})
+    assert is_current(run | {"config": config_number(20 + 1309)})
+    assert is_current(fake("Kurmanji-MG", "mindroot") | {"sentences": 20, "config": config_number(20)})
 
 
 def test_runs_with_an_older_config_are_named():
