@@ -15,6 +15,7 @@ from thinc.api import HashEmbed, Model, chain, concatenate, list2ragged, ragged2
 from thinc.types import Floats2d, Ints2d
 
 from ..errors import MindRootError
+from ..pipeline.extensions import read_extension
 from .character_ngrams import CharacterNGrams, spelling_vectors
 from .maxout import MaxoutNorm
 from .products import on_one_thread, set_products
@@ -33,6 +34,7 @@ def build_ngram_hash_embed(
     longest: int = 5,
     word_dropout: float = 0.1,
     include_static_vectors: bool = False,
+    treebank_rows: int = 0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build an embedding layer for `spacy.Tok2Vec.v2`: `spacy.MultiHashEmbed.v2` plus the spelling of each word.
 
@@ -48,27 +50,32 @@ def build_ngram_hash_embed(
     word_dropout (float): Fraction of tokens whose first attribute is hidden during training, so that the model learns
         to use the other attributes and the n-grams.
     include_static_vectors (bool): Embed the word vectors of the vocabulary as well.
+    treebank_rows (int): Number of rows of the table of related treebanks, for training on a mixture (Stymne et al.
+        2018, "Parser training with heterogeneous treebanks"); 0 for none. Each word is embedded with the treebank that
+        it comes from: `doc._.treebanks`, which the corpus readers set. Text to be parsed counts as text of the treebank
+        itself.
     RAISES (MindRootError): If the settings do not fit together.
     """
     if len(rows) != len(attrs) or not attrs or min(rows) < 1:
         raise MindRootError(
             f"{_NAME}: each attribute needs a number of rows, 1 or more, but found attributes {attrs} and rows {rows}."
         )
-    if not 1 <= shortest <= longest or ngram_rows < 0:
+    if not 1 <= shortest <= longest or min(ngram_rows, treebank_rows) < 0:
         raise MindRootError(
-            f"{_NAME}: expected 1 <= shortest <= longest and ngram_rows >= 0, but found shortest = {shortest}, "
-            f"longest = {longest}, ngram_rows = {ngram_rows}."
+            f"{_NAME}: expected 1 <= shortest <= longest, ngram_rows >= 0 and treebank_rows >= 0, but found shortest = "
+            f"{shortest}, longest = {longest}, ngram_rows = {ngram_rows}, treebank_rows = {treebank_rows}."
         )
-    tables = [HashEmbed(width, nV, column=i, seed=8 + i, dropout=0.0) for i, nV in enumerate(rows)]
+    all_rows = [*rows, treebank_rows] if treebank_rows else rows
+    tables = [HashEmbed(width, nV, column=i, seed=8 + i, dropout=0.0) for i, nV in enumerate(all_rows)]
     embed = concatenate(*tables) if len(tables) > 1 else tables[0]
     parts: list[Model[Any, Any]] = [
-        chain(FeatureExtractor(attrs), WordDropout(word_dropout), list2ragged(), with_array(embed))
+        chain(_extractor(attrs, bool(treebank_rows)), WordDropout(word_dropout), list2ragged(), with_array(embed))
     ]
     if ngram_rows:
         parts.append(CharacterNGrams(width, ngram_rows, shortest, longest))
     if include_static_vectors:
         parts.append(StaticVectors(width, dropout=0.0))
-    mix = MaxoutNorm(width, width * (len(attrs) + len(parts) - 1))
+    mix = MaxoutNorm(width, width * (len(all_rows) + len(parts) - 1))
     joined = concatenate(*parts) if len(parts) > 1 else parts[0]
     layer: Model[list[Doc], list[Floats2d]] = chain(joined, with_array(mix), ragged2list())
     model: Model[list[Doc], list[Floats2d]] = Model(
@@ -81,6 +88,7 @@ def build_ngram_hash_embed(
             "columns": [intify_attr(attr) for attr in attrs],
             "by_type": not include_static_vectors,
             "has_ngrams": bool(ngram_rows),
+            "has_treebanks": bool(treebank_rows),
         },
     )
     return set_products(model)
@@ -108,6 +116,9 @@ def _by_type(model: Model[list[Doc], list[Floats2d]], docs: list[Doc]) -> list[F
     """
     columns = [*model.attrs["columns"], NORM]
     attributes = np.concatenate([doc.to_array(columns) for doc in docs])
+    if model.attrs["has_treebanks"]:
+        treebanks = np.concatenate([_treebanks(doc) for doc in docs])
+        attributes = np.insert(attributes, -1, treebanks, axis=1)  # the last column is the spelling's
     first, inverse = distinct_rows(attributes)
     types = attributes[first]
     joined, mix = model.layers[0].layers[:2]  # not refs: a copy of a model has none
@@ -120,6 +131,29 @@ def _by_type(model: Model[list[Doc], list[Floats2d]], docs: list[Doc]) -> list[F
     mixed = mix.predict(vectors)[inverse]
     ends = np.cumsum([len(doc) for doc in docs])[:-1]
     return np.split(mixed, ends)
+
+
+def _extractor(attrs: list[str | int], with_treebanks: bool) -> Model[list[Doc], list[Ints2d]]:
+    """Build a layer that returns the attributes of the tokens of each Doc, and perhaps their treebank as the last."""
+    plain: Model[list[Doc], list[Ints2d]] = FeatureExtractor(attrs)
+    return Model("extract_with_treebanks", _extract_with_treebanks, layers=[plain]) if with_treebanks else plain
+
+
+def _extract_with_treebanks(
+    model: Model[list[Doc], list[Ints2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Ints2d], Callable[[list[Ints2d]], list[Doc]]]:
+    ops = model.ops
+    columns = [ops.asarray2i(_treebanks(doc)[:, None], dtype="uint64") for doc in docs]
+    extracted = model.layers[0].predict(docs)
+    return [ops.xp.hstack(both) for both in zip(extracted, columns, strict=True)], lambda d_features: []
+
+
+def _treebanks(doc: Doc) -> npt.NDArray[np.uint64]:
+    """Return the related treebank of each token, (N,), 0 for none."""
+    marks = read_extension(doc, "treebanks")
+    if marks is None or len(marks) != len(doc):
+        return np.zeros(len(doc), dtype=np.uint64)
+    return np.asarray(marks, dtype=np.uint64)
 
 
 def distinct_rows(attributes: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -11,12 +11,15 @@ from typing import Any
 
 from ..conllu import Sentence, conllu_files, read_conllu
 from ..conllu.columns import DEPREL, FEATS, LEMMA, XPOS
+from ..conllu.treebanks import COMMENT
 from ..errors import CorpusError
 from .treebank import Treebank, checked_sentences, licence_of, part_of
 
 __all__ = ["TARGET_SHARE", "Mixture", "Related", "mix_treebanks"]
 
 TARGET_SHARE = 0.25  # of the mixed sentences, if the treebank itself has fewer
+
+_TREEBANK_ROWS = 50  # few treebanks share a row of the four that each has
 
 
 @dataclass
@@ -60,12 +63,16 @@ class Mixture:
         """Return the settings of a config that change for training on the mixture, by their names with dots.
 
         The passages of `spacy-mindroot.PassageCorpus.v1` are made of the mixture once, since it has the copies already.
-        The tokenizer learns the words of the treebank alone. There is no calibration by cross-validation, since copies
+        The embedding of `spacy-mindroot.NGramHashEmbed.v1` learns a vector for each treebank. The tokenizer learns the
+        words of the treebank alone. There is no calibration by cross-validation, since copies
         of a sentence would be in several parts.
         """
         changed: dict[str, Any] = {"paths.train": str(self.file)}
         if config["corpora"]["train"].get("@readers") == "spacy-mindroot.PassageCorpus.v1":
             changed |= {"corpora.train.divisions": 1, "corpora.train.tags_from_pos": False}
+        encoder = config.get("components", {}).get("tok2vec", {}).get("model", {})
+        if encoder.get("embed", {}).get("@architectures") == "spacy-mindroot.NGramHashEmbed.v1":
+            changed["components.tok2vec.model.embed.treebank_rows"] = _TREEBANK_ROWS
         before_init = config["initialize"].get("before_init") or {}
         if before_init.get("@callbacks") == "spacy-mindroot.tokenizer_cases.v1":
             changed["initialize.before_init.path"] = str(self.file.with_name("train.conllu"))
@@ -109,6 +116,7 @@ def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
             related, files = _part_to_mix(source)
             for sentence in checked_sentences(files):
                 _adapt(sentence, labels, features)
+                sentence.add_comment(COMMENT, related.name)
                 related.sentences += 1
                 related.words += len(sentence)
                 digest.update(_write(file, sentence))

@@ -18,6 +18,7 @@ from ..trees import MISSING
 from .docs import sentences_to_doc
 from .files import conllu_files
 from .sentence import Sentence, read_conllu
+from .treebanks import mark_docs, treebanks_of
 
 __all__ = ["ConlluCorpus", "make_conllu_corpus"]
 
@@ -76,6 +77,7 @@ class ConlluCorpus:
                     counts.add(sentence)
             spaces = [bool(token.whitespace_) for token in reference]
             predicted = Doc(nlp.vocab, words=[token.text for token in reference], spaces=spaces)
+            mark_docs(reference, [reference, predicted], treebanks_of(sentences))
             yield Example(predicted, reference)
         if not self._logged:
             self._logged = True

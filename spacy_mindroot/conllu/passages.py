@@ -22,6 +22,7 @@ from ..errors import CorpusError
 from ..pipeline.extensions import describe
 from ..pipeline.reading import sentence_bounds, sentence_lengths
 from .corpus import ConlluCorpus
+from .treebanks import mark_docs, treebank_of
 
 __all__ = ["PassageCorpus", "make_passage_corpus"]
 
@@ -134,10 +135,12 @@ class PassageCorpus:
             start = 0
             while start < len(sentences):
                 size = int(rng.choice(self.sizes, p=(1 / self.sizes) / (1 / self.sizes).sum()))
-                reference = self._join(nlp.vocab, sentences[start : start + size], rng)
+                passage = sentences[start : start + size]
+                reference = self._join(nlp.vocab, passage, rng)
                 start += size
                 spaces = [bool(token.whitespace_) for token in reference]
                 predicted = Doc(nlp.vocab, words=[token.text for token in reference], spaces=spaces)
+                mark_docs(reference, [predicted], [treebank_of(sentence) for sentence in passage])
                 yield from self.augmenter(nlp, Example(predicted, reference))
 
     def _sentences(self, nlp: Language) -> Iterator[Doc]:

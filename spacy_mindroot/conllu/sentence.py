@@ -127,11 +127,22 @@ class Sentence:
     @property
     def sent_id(self) -> str | None:
         """The value of the comment `sent_id`; None without one."""
+        return self.comment("sent_id")
+
+    def comment(self, name: str) -> str | None:
+        """Return the value of the first comment `# name = value`; None without one."""
         for comment in self.comments:
-            name, equals, value = comment[1:].partition("=")
-            if equals and name.strip() == "sent_id":
+            own, equals, value = comment[1:].partition("=")
+            if equals and own.strip() == name:
                 return value.strip()
         return None
+
+    def add_comment(self, name: str, value: str) -> None:
+        """Add a comment `# name = value` after the others."""
+        at = self._places[0] if self._places else 0
+        end = b"\r\n" if self.lines[at].endswith(b"\r\n") else b"\n"
+        self.lines.insert(at, f"# {name} = {value}".encode() + end)
+        self._places = [place + 1 for place in self._places]
 
     def multiword_tokens(self) -> list[tuple[int, int, list[str]]]:
         """Return the first word (from 1), the last word and the cells of each multiword token."""

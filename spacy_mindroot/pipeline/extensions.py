@@ -30,6 +30,7 @@ __all__ = [
 # doc._.conllu: the CoNLL-U sentences that the Doc was made from, a list of strings (see conllu/docs.py).
 # doc._.arc_distribution: a dict, "temperature", "lapse" and "projective": how probabilities were computed from the arc
 # scores that stay on the Doc (see head_marginals.py).
+# doc._.treebanks: an array of uint64: the related treebank that each token comes from (see conllu/treebanks.py).
 # doc._.mind_root_report: a list of dicts: the arcs that `mind_root` changed on a parsed Doc (see head_scores.py).
 DOC_EXTENSIONS = (
     "arc_scores",
@@ -39,6 +40,7 @@ DOC_EXTENSIONS = (
     "arc_distribution",
     "conllu",
     "mind_root_report",
+    "treebanks",
 )
 
 # `mind_root` sets these on request (see mind_root.py). They describe one tree, so they are None once it has changed.

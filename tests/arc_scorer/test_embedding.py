@@ -81,6 +81,29 @@ def test_predicted_once_for_all_tokens_with_the_same_attributes(attrs, ngram_row
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
+@pytest.mark.parametrize("ngram_rows", [0, 100])
+def test_the_treebank_of_a_word_is_embedded(ngram_rows):
+    """In training and in prediction. Without a mark, a word is of the treebank itself."""
+    model = make_embed(ngram_rows=ngram_rows, treebank_rows=19, word_dropout=0.0)
+    own, marked, unmarked, odd = make_docs([["a", "cat", "a"]] * 4)
+    own._.treebanks = np.zeros(3, dtype=np.uint64)
+    marked._.treebanks = np.array([0, 7, 9], dtype=np.uint64)
+    odd._.treebanks = np.array([7, 7], dtype=np.uint64)  # of another tokenization
+    docs = [own, marked, unmarked, odd]
+    predicted = model.predict(docs)
+    trained, backprop = model(docs, True)
+    for one, other in zip(predicted, trained, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    for other in (predicted[2], predicted[3]):
+        np.testing.assert_allclose(predicted[0], other, atol=1e-5)
+    same = np.isclose(predicted[0], predicted[1], atol=1e-5).all(axis=1)
+    assert same.tolist() == [True, False, False]
+    backprop([np.ones_like(vectors) for vectors in trained])
+    (table,) = (node for node in model.walk() if node.has_dim("nV") and node.get_dim("nV") == 19)
+    assert table.get_grad("E").any()
+    assert len(model.predict(make_docs([[]]))[0]) == 0
+
+
 def test_without_ngrams_it_is_spacys_embedding():
     build = spacy.registry.architectures.get("spacy.MultiHashEmbed.v2")
     theirs = build(width=8, attrs=["NORM", "SHAPE"], rows=[50, 20], include_static_vectors=False)

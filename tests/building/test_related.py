@@ -47,6 +47,7 @@ def test_annotation_becomes_that_of_the_treebank(treebank, tmp_path):
     assert theirs.column(UPOS) == ["DET", "NOUN", "VERB", "ADV"]
     assert set(theirs.column(LEMMA)) == set(theirs.column(XPOS)) == {"_"}
     assert b"".join(sentence.to_bytes() for sentence in own) == OWN.encode()
+    assert theirs.comments == ["# related_treebank = UD_Theirs"]
     assert mixture.file == tmp_path / "corpus" / "mixed.conllu" and mixture.sentences == 1
     facts = mixture.facts()
     assert facts["related"] == [{"name": "UD_Theirs", "part": "train", "sentences": 1, "words": 4, "licence": ""}]
@@ -98,6 +99,15 @@ def test_tags_and_lemmas_are_learnt_from_the_treebank_alone(treebank, tmp_path):
     examples = list(spacy.registry.resolve({"c": nlp.config.interpolate()["corpora"]["train"]})["c"](nlp))
     words = [token.text for example in examples for token in example.reference]
     assert words.count("Hund") == 3 and words.count("dog") == mixture.copies
+    assert nlp.config["components"]["tok2vec"]["model"]["embed"]["treebank_rows"] > 0
+    docs = [example.predicted for example in examples if example.predicted._.treebanks is not None]
+    marked = {
+        token.text
+        for doc in docs
+        for token, mark in zip(doc, doc._.treebanks, strict=True)
+        if mark and not token.is_space
+    }
+    assert marked == {"mein", "Hund", "gesehen", "da"}
 
 
 def test_other_configs_change_only_their_path(treebank, tmp_path):
