@@ -63,9 +63,7 @@ def run(
             "cpu_seconds": round(sum(each.cpu_seconds for each in trained), 1),
             "sentences": treebank.parts["train"].sentences,
             "components": nlp.pipe_names,
-            "config": config_number(
-                treebank.parts["train"].sentences + (mixture.sentences if mixture is not None else 0)
-            ),
+            "config": config_number(treebank.parts["train"].sentences, mixed=mixture is not None),
             **({"mixture": mixture.facts()} if mixture is not None else {}),
             "megabytes": size,
             "words_per_cpu_second": speed,

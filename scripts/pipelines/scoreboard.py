@@ -17,6 +17,7 @@ __all__ = ["TREEBANKS", "Row", "config_number", "is_current", "read_runs", "rows
 # Increase the number when `init-config` gives our contestants other settings for less than so many training sentences:
 # runs with the old ones are then made again.
 _CONFIGS = ((100, 5), (float("inf"), 4))
+_MIXED = 5  # the same for a training set with related treebanks
 
 _HERE = Path(__file__).parent
 _MODES = ("gold", "raw")
@@ -67,16 +68,15 @@ def read_runs(path: Path) -> list[dict[str, Any]]:
     return list(runs.values())
 
 
-def config_number(sentences: int) -> int:
+def config_number(sentences: int, *, mixed: bool = False) -> int:
     """Return the number of the config that our contestants have now for some training sentences."""
-    return next(number for limit, number in _CONFIGS if sentences < limit)
+    return _MIXED if mixed else next(number for limit, number in _CONFIGS if sentences < limit)
 
 
 def is_current(run: dict[str, Any]) -> bool:
     """Whether a run was made with the config that its contestant has now."""
-    related = run["mixture"]["related"] if "mixture" in run else []
-    sentences = run["sentences"] + sum(each["sentences"] for each in related)
-    return bool(run["contestant"] == "spacy" or run.get("config") == config_number(sentences))
+    now = config_number(run["sentences"], mixed="mixture" in run)
+    return bool(run["contestant"] == "spacy" or run.get("config") == now)
 
 
 def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:

@@ -183,7 +183,7 @@ def fake(treebank, contestant, *, las=0.5, seed=0, budget=240.0, raw_error=False
     found = {"official": metrics, "measures": measures}
     facts = {"treebank": treebank, "contestant": contestant, "seed": seed, "budget": budget, "sentences": 1234}
     if contestant != "spacy":
-        facts["config"] = scoreboard.config_number(1234)
+        facts["config"] = scoreboard.config_number(1234, mixed=contestant == "related")
     if contestant == "related":
         sources = [{"name": "UD_Odd-One", "part": "dev", "sentences": 1309}]
         facts["mixture"] = {"related": sources, "copies": 3}
@@ -262,13 +262,15 @@ def test_averages_have_a_table_of_their_own():
     assert averaged[1:] == ["4", "1/2", "40.0 / 40.0", "60.0 / 60.0", "20.0", "30.0", "30.0 / 30.0"]
 
 
-def test_the_config_of_a_run_follows_the_sentences_that_it_was_trained_on():
+def test_the_config_of_a_run_follows_the_number_of_its_sentences():
     from scripts.pipelines.scoreboard import config_number, is_current
 
-    run = fake("Kurmanji-MG", "related") | {"sentences": 20}
-    assert not is_current(run | {"config": 0})
-    assert is_current(run | {"config": config_number(20 + 1309)})
-    assert is_current(fake("Kurmanji-MG", "mindroot") | {"sentences": 20, "config": config_number(20)})
+    for sentences in (20, 300, 5000):
+        for contestant in ("mindroot", "averaged", "related"):
+            run = fake("Kurmanji-MG", contestant) | {"sentences": sentences, "config": 0}
+            assert not is_current(run)
+            assert is_current(run | {"config": config_number(sentences, mixed=contestant == "related")})
+    assert is_current(fake("Kurmanji-MG", "spacy"))
 
 
 def test_runs_with_an_older_config_are_named():
