@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -188,6 +189,9 @@ def _train(
             train(config, treebank, folder, mixture=mixture, steps=steps, seed=seed, calibrate=not several, show=show)
         )
 
+    if several:
+        for name in ("model-best", "model-last"):  # of a build with a single seed
+            shutil.rmtree(training / name, ignore_errors=True)
     folders, trained = [], []
     for seed in seeds:
         name = f"training with seed {seed}" if several else "training"

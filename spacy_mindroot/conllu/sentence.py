@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -139,8 +140,9 @@ class Sentence:
 
     def add_comment(self, name: str, value: str) -> None:
         """Add a comment `# name = value` after the others."""
-        at = self._places[0] if self._places else 0
-        end = b"\r\n" if self.lines[at].endswith(b"\r\n") else b"\n"
+        before = self.lines[: self._places[0]] if self._places else self.lines
+        at = sum(1 for _ in takewhile(lambda line: line.startswith(b"#"), before))  # a multiword token may follow
+        end = b"\r\n" if self.lines[-1].endswith(b"\r\n") else b"\n"
         self.lines.insert(at, f"# {name} = {value}".encode() + end)
         self._places = [place + 1 for place in self._places]
 

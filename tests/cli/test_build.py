@@ -155,6 +155,7 @@ def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
     for part in ("train", "dev", "test")[:: 1 if has_dev else 2]:
         sentences = (checkout / "assets" / "treebank" / f"{part}.conllu").read_text("utf8").split("\n\n")
         (small / f"{part}.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf8")
+    (tmp_path / "out" / "training" / "model-best").mkdir(parents=True)  # of another build
     options = ("--lang", "en", "--name", "demo", "--steps", 2, "--optimize", "efficiency", "--seeds", 2, "--seed", 3)
     result = run(small, tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
@@ -162,6 +163,7 @@ def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
     single = [found[f"training with seed {seed}"] for seed in (3, 4)]
     assert [each["seeds"] for each in single] == [[3], [4]] and found["average"]["seeds"] == [3, 4]
     assert found["average"]["cpu_seconds"] == pytest.approx(sum(each["cpu_seconds"] for each in single), abs=0.1)
+    assert sorted(path.name for path in (tmp_path / "out" / "training").iterdir()) == ["average", "seed-3", "seed-4"]
     nlp = spacy.load(tmp_path / "out" / "training" / "average")
     assert len(nlp.get_pipe("arc_scorer").model.layers) == 2
     calibration = nlp.get_pipe("mind_root").calibration

@@ -10,7 +10,7 @@ from udtools import Validator
 from udtools.state import State
 
 from spacy_mindroot.conllu import Sentence, format_sentence, read_conllu, read_pieces
-from spacy_mindroot.conllu.columns import DEPREL, HEAD
+from spacy_mindroot.conllu.columns import DEPREL, HEAD, LEMMA
 from spacy_mindroot.errors import ConlluError
 
 
@@ -151,3 +151,24 @@ def test_whatever_gives_lines_can_be_read():
     lines = ("1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n", "\n") * 2
     pieces = list(read_pieces((line.encode() for line in lines), "stream"))
     assert [piece.words for piece in pieces] == [["Go"], ["Go"]]
+
+
+WORDS = ["1\tde\tde\tADP\t_\t_\t0\troot\t_\t_", "2\tle\t_\tDET\t_\t_\t1\tdet\t_\t_"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_comment_is_added_after_the_others(end):
+    """Before a multiword token, too, which is not yet the first word."""
+    lines = ["# sent_id = x", "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_", *WORDS]
+    for before, rows in ((lines[:1], lines[1:]), (lines[:1], lines[2:]), ([], lines[1:]), ([], lines[2:])):
+        found = sentence(end.join([*before, *rows, "", ""]))
+        found.add_comment("treebank", "UD_Ä-B")
+        found.replace(2, LEMMA, "le")
+        expected = [*before, "# treebank = UD_Ä-B", *rows, "", ""]
+        assert found.to_bytes().decode() == end.join(expected).replace("le\t_\tDET", "le\tle\tDET")
+        again = sentence(found.text())
+        assert again.comment("treebank") == "UD_Ä-B" and again.words == ["de", "le"]
+        assert again.comment("other") is None
+    found = sentence("# global.columns = FORM ID HEAD DEPREL\n# sent_id = y\t1\t0\troot\n\n")
+    found.add_comment("a", "b")
+    assert found.text().splitlines()[1] == "# a = b" and sentence(found.text()).words == ["# sent_id = y"]
