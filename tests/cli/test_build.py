@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from spacy_mindroot.building.training import Trained
 from spacy_mindroot.cli import build as module
+from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.errors import SentenceTooLongError
 
 pytest.importorskip("udtools", reason="the command needs the extra `build`")
@@ -156,7 +157,9 @@ def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
         sentences = (checkout / "assets" / "treebank" / f"{part}.conllu").read_text("utf8").split("\n\n")
         (small / f"{part}.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf8")
     (tmp_path / "out" / "training" / "model-best").mkdir(parents=True)  # of another build
-    options = ("--lang", "en", "--name", "demo", "--steps", 2, "--optimize", "efficiency", "--seeds", 2, "--seed", 3)
+    config = tmp_path / "config.cfg"
+    config.write_text(make_config("en", "efficiency", ["senter"], None).replace("folds = 5", "folds = 2"), "utf8")
+    options = ("--lang", "en", "--name", "demo", "--steps", 2, "--config", config, "--seeds", 2, "--seed", 3)
     result = run(small, tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
     found = srsly.read_json(tmp_path / "out" / "pipeline.json")
@@ -168,7 +171,7 @@ def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
     assert len(nlp.get_pipe("arc_scorer").model.layers) == 2
     calibration = nlp.get_pipe("mind_root").calibration
     assert calibration.sentences == 12
-    assert calibration.method == ("held-out" if has_dev else "5-fold cross-validation")
+    assert calibration.method == ("held-out" if has_dev else "2-fold cross-validation")
     for seed in (3, 4):
         folder = tmp_path / "out" / "training" / f"seed-{seed}" / ("model-best" if has_dev else "model-last")
         one = spacy.load(folder)
