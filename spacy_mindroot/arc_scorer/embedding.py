@@ -52,8 +52,8 @@ def build_ngram_hash_embed(
     include_static_vectors (bool): Embed the word vectors of the vocabulary as well.
     treebank_rows (int): Number of rows of the table of related treebanks, for training on a mixture (Stymne et al.
         2018, "Parser training with heterogeneous treebanks"); 0 for none. Each word is embedded with the treebank that
-        it comes from: `doc._.treebanks`, which the corpus readers set. Text to be parsed counts as text of the treebank
-        itself.
+        it comes from: `doc._.treebanks`, which the corpus readers set, and an augmenter that makes new Docs loses. Text
+        to be parsed counts as text of the treebank itself.
     RAISES (MindRootError): If the settings do not fit together.
     """
     if len(rows) != len(attrs) or not attrs or min(rows) < 1:
