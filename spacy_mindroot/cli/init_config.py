@@ -50,6 +50,8 @@ class Size(NamedTuple):
     arc_width (int): Width of the vectors that score arcs.
     rows (list[int]): Rows of the tables of norms, prefixes, suffixes and shapes.
     ngram_rows (int): Rows of the table of character n-grams.
+    projective (bool): Whether trees have no crossing arcs. A parser that has seen few sentences sets most of them in
+        the wrong place.
     """
 
     comment: str
@@ -64,6 +66,7 @@ class Size(NamedTuple):
     arc_width: int = 192
     rows: tuple[int, ...] = (5000, 1000, 2500, 2500)
     ngram_rows: int = 10000
+    projective: bool = False
 
 
 def size_for(optimize: str, sentences: int | None = None) -> Size:
@@ -83,6 +86,7 @@ def size_for(optimize: str, sentences: int | None = None) -> Size:
             lstm_depth=1,
             rows=rows,
             ngram_rows=3000,
+            projective=True,
         )
     elif sentences < 600:
         size = Size("Enough for a few hundred sentences", 1500, 1000, eval_frequency=100)

@@ -128,6 +128,9 @@ def test_sizes_and_schedules_suit_the_data():
         assert all(size.patience <= size.steps and size.warmup * 5 < size.steps for size in sizes)
     assert size_for("accuracy", 20).rows < size_for("accuracy", 300).rows  # packages of tiny treebanks are small
     assert size_for("accuracy")._replace(comment="") == size_for("accuracy", 1000)._replace(comment="")
+    for number in numbers:
+        config = util.load_config_from_str(init_config("--sentences", number).stdout)
+        assert config["components"]["mind_root"]["projective"] == (number == 20)
     config = util.load_config_from_str(init_config("--sentences", 5000).stdout)
     assert config["training"]["optimizer"]["learn_rate"]["total_steps"] == config["training"]["max_steps"]
 
