@@ -15,7 +15,7 @@ from scorer_helpers import gold_docs, make_nlp, with_sentences
 from spacy_mindroot import errors
 from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.inference import Calibration, calibrated_marginals, head_sets
-from spacy_mindroot.pipeline.calibration import _corpora, calibrate, make_calibrate_callback, set_calibration
+from spacy_mindroot.pipeline.calibration import calibrate, make_calibrate_callback, read_corpora, set_calibration
 
 
 def trained(**settings):
@@ -165,7 +165,7 @@ def test_the_parts_of_a_corpus_of_passages_are_disjoint(tmp_path):
     config = config_of(tmp_path, "dev.spacy", **{"corpora.train.newlines": 1.0})
     del config["corpora"]["train"]["max_sentences"]
     nlp = init_nlp(config)
-    _, corpus = _corpora(nlp)
+    _, corpus = read_corpora(nlp.config)
     read = [example.reference.text.strip() for example in corpus(nlp)]
     assert sorted(read) == sorted(sentence.text for doc in gold_docs(4) for sentence in doc.sents)
 
