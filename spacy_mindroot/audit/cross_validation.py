@@ -14,7 +14,7 @@ from spacy.training import Example
 from spacy.util import fix_random_seed, load_model_from_config
 from thinc.api import Config
 
-from ..errors import CorpusError
+from ..errors import CorpusError, TrainingError
 from ..pipeline.training_loop import resolve_training
 from .corpus import GoldSentence
 
@@ -90,9 +90,15 @@ def with_steps(config: Config, steps: int) -> Config:
 
 
 def new_parser(config: Config, seed: int) -> Language:
-    """Return the untrained pipeline of a config, after all random generators have been seeded."""
+    """Return the untrained pipeline of a config, after all random generators have been seeded.
+
+    RAISES (TrainingError): If spaCy can't make a pipeline of it.
+    """
     fix_random_seed(seed)
-    return load_model_from_config(config, auto_fill=True)
+    try:
+        return load_model_from_config(config, auto_fill=True)
+    except Exception as error:  # of spaCy, the config's validation, or any component
+        raise TrainingError(f"spaCy can't make a pipeline of the config: {error}") from error
 
 
 def train(

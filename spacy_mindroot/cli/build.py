@@ -32,7 +32,7 @@ from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .corpora import warn
 from .files import PathsError, errors_as_messages
-from .init_config import make_config
+from .init_config import check_language, make_config
 
 __all__ = ["build", "run"]
 
@@ -55,6 +55,8 @@ def run(
     """Run the command and turn errors into messages. See `spacy mindroot build --help`."""
     if optimize not in ("efficiency", "accuracy"):
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
+    if lang:
+        check_language(lang)
     with errors_as_messages():
         found = build(
             source,

@@ -17,7 +17,7 @@ from .curated import curated_model, read_model_config
 from .files import PathsError, errors_as_messages, opened_to_write
 from .from_experimental import convert_config
 
-__all__ = ["EXTRAS", "Size", "make_config", "run", "run_from", "size_for", "write"]
+__all__ = ["EXTRAS", "Size", "check_language", "make_config", "run", "run_from", "size_for", "write"]
 
 # Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
 # of None keeps a score out of the table that spaCy prints.
@@ -131,7 +131,7 @@ def run(
     extras = _components(pipeline, whole_doc)
     if optimize not in ("efficiency", "accuracy"):
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
-    _check_language(lang)
+    check_language(lang)
     _check_name(transformer, "--transformer")
     _check_name(vectors, "--vectors")
     if curated and not transformer:
@@ -218,7 +218,8 @@ def _check_name(name: str | None, option: str) -> None:
         raise typer.BadParameter(f"{name!r} can't be the name or the path of a model.", param_hint=option)
 
 
-def _check_language(lang: str) -> None:
+def check_language(lang: str) -> None:
+    """Raise BadParameter unless spaCy has a language."""
     try:
         if not lang.isidentifier():
             raise ImportError(lang)

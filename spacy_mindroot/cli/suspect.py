@@ -24,7 +24,7 @@ from ..errors import CorpusError
 from ..escapes import visible
 from ..trees import MISSING
 from .files import PathsError, errors_as_messages, outputs, printable, refuse_same_files
-from .init_config import make_config
+from .init_config import check_language, make_config
 from .rank import head_of, shortened
 
 __all__ = ["run"]
@@ -51,6 +51,7 @@ def run(
         raise typer.BadParameter(f"choose one of {', '.join(WHAT)}.", param_hint="--what")
     if optimize not in ("efficiency", "accuracy"):
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
+    check_language(lang)
     with errors_as_messages(nothing_written=out is not None or report is not None):
         refuse_same_files(GOLD=gold, out=out, report=report, config=config)
         if gold.suffix == ".spacy":

@@ -88,7 +88,9 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
     ]:
         result = run(*args)
         assert result.exit_code == 1 and says in result.stderr, result.output
-    assert run(treebank, tmp_path / "out", "--optimize", "nothing").exit_code == 2
+    for wrong in (("--optimize", "nothing"), ("--lang", "dep")):
+        result = run(treebank, tmp_path / "out", *wrong)
+        assert result.exit_code == 2 and wrong[0] in result.output, result.output
 
 
 def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatch, capsys):

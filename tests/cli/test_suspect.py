@@ -6,6 +6,7 @@ import pytest
 from spacy.cli import app
 from typer.testing import CliRunner
 
+from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.conllu import read_conllu
 
 
@@ -84,12 +85,18 @@ def test_heads_alone_from_another_config(treebank, checkout):
 
 
 def test_errors(treebank, tmp_path):
-    assert suspect(treebank, "--what", "x").exit_code == 2 and suspect(treebank, "--optimize", "x").exit_code == 2
+    for wrong in (("--what", "x"), ("--optimize", "x"), ("--lang", "dep")):
+        result = suspect(treebank, *wrong)
+        assert result.exit_code == 2 and wrong[0] in result.output, result.output
     result = suspect(treebank, "--folds", 41, "--out", tmp_path / "out.conllu")
     assert result.exit_code == 1 and "41 folds for 40 documents" in result.stderr
     assert not (tmp_path / "out.conllu").exists()
     (tmp_path / "gold.conllu").write_text("1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n", "utf8")
     assert "No word in" in suspect(tmp_path).stderr
+    other = make_config("xx", "efficiency", ["senter"], None).replace('lang = "xx"', 'lang = "dep"')
+    (tmp_path / "other.cfg").write_text(other, "utf8")
+    result = suspect(treebank, "--config", tmp_path / "other.cfg", "--out", tmp_path / "out.conllu")
+    assert result.exit_code == 1 and "can't make a pipeline" in " ".join(result.stderr.split()), result.output
     (tmp_path / "bad.cfg").write_text("[[x", "utf8")
     assert "not a config" in suspect(treebank, "--config", tmp_path / "bad.cfg").stderr
     (tmp_path / "a.spacy").write_bytes(b"")
