@@ -15,7 +15,7 @@ from ..pipeline.calibration import set_calibration
 from ..pipeline.mind_root import MindRoot
 from .component import DEFAULT_SETTINGS, ArcScorer
 from .label_biaffine import AverageLabelScores
-from .loss import log_softmax
+from .loss import mean_log_softmax
 from .model import ArcInput, ArcOutput
 from .products import on_one_thread
 
@@ -53,14 +53,8 @@ def _forward(
     if is_train:
         _refuse(model)
     outputs = [scorer.predict(inputs) for scorer in model.layers]
-    xp = model.ops.xp
-    arcs = []
-    for group in zip(*(output.arcs for output in outputs), strict=True):
-        total = log_softmax(xp, group[0])
-        for scores in group[1:]:
-            total += log_softmax(xp, scores)
-        total /= len(outputs)
-        arcs.append(total)
+    groups = zip(*(output.arcs for output in outputs), strict=True)
+    arcs = [mean_log_softmax(model.ops.xp, scores) for scores in groups]
     return ArcOutput(outputs[0].batch, arcs, AverageLabelScores([output.labels for output in outputs]), None), _refuse
 
 

@@ -13,7 +13,7 @@ from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
 from ..errors import MindRootError
 from . import _layers
 from .batching import BUCKETS, EDGES, Group, SentenceBatch, bucket_of, one_hot_buckets
-from .loss import log_softmax
+from .loss import log_softmax, mean_log_softmax
 
 __all__ = ["AverageLabelScores", "LabelBiaffine", "LabelScores"]
 
@@ -221,7 +221,7 @@ class AverageLabelScores:
             yield self._mean(parts)
 
     def _mean(self, parts: Sequence[Any]) -> Any:
-        return sum(log_softmax(self._ops.xp, part) for part in parts) / len(parts)
+        return mean_log_softmax(self._ops.xp, parts)
 
 
 def _init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..trees import MISSING
 from . import _layers
 from .batching import SentenceBatch
 
-__all__ = ["class_loss", "head_loss", "log_softmax"]
+__all__ = ["class_loss", "head_loss", "log_softmax", "mean_log_softmax"]
 
 
 def log_softmax(xp: Any, scores: Any) -> Any:
@@ -25,6 +26,11 @@ def log_softmax(xp: Any, scores: Any) -> Any:
         return result.reshape(scores.shape)
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return shifted - xp.log(xp.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def mean_log_softmax(xp: Any, parts: Sequence[Any]) -> Any:
+    """Return the mean of the log-probabilities of several arrays of scores of the same shape. See `log_softmax`."""
+    return sum(log_softmax(xp, scores) for scores in parts) / len(parts)
 
 
 def head_loss(

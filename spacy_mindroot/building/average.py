@@ -13,8 +13,7 @@ from thinc.api import Config
 
 from ..arc_scorer.average import average_pipelines
 from ..errors import CalibrationError
-from ..pipeline.calibration import calibrate, read_corpora, set_calibration
-from ..pipeline.held_out import cross_validate
+from ..pipeline.calibration import calibrate, fit_by_folds, read_corpora, set_calibration
 from .training import Trained
 
 __all__ = ["average_trained"]
@@ -30,8 +29,8 @@ def average_trained(
 
     folders (Sequence[Path]): The folders of the pipelines.
     trained (Sequence[Trained]): Their trainings. They were not calibrated.
-    calibration (Optional[Mapping[str, Any]]): The settings of the callback that would have calibrated each of them, as
-        in their config; None for no calibration.
+    calibration (Optional[Mapping[str, Any]]): The settings of the callback that would have calibrated each of them (see
+        `callback_settings`); None for no calibration.
     has_dev (bool): Whether there is a development set.
     """
     pipelines = [load_model(folder) for folder in folders]
@@ -56,9 +55,6 @@ def _calibrate(nlp: Language, config: Config, settings: Mapping[str, Any], seeds
     dev, train = read_corpora(config)
     if has_dev:
         gold = [example.reference for example in dev(nlp)]
-        calibrate(nlp, gold[: settings.get("limit", 2000) or None])
-        return
-    folds = settings.get("folds", 5)
-    if folds:
-        held_out = cross_validate(config, train, folds, seeds=seeds, combine=average_pipelines)
-        set_calibration(nlp, held_out.fit(f"{folds}-fold cross-validation"))
+        calibrate(nlp, gold[: settings["limit"] or None])
+    elif settings["folds"]:
+        set_calibration(nlp, fit_by_folds(config, train, settings["folds"], seeds=seeds, combine=average_pipelines))

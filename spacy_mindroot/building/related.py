@@ -13,6 +13,7 @@ from ..conllu import Sentence, conllu_files, read_conllu
 from ..conllu.columns import DEPREL, FEATS, LEMMA, XPOS
 from ..conllu.treebanks import COMMENT
 from ..errors import CorpusError
+from ..pipeline.calibration import callback_settings
 from .treebank import Treebank, checked_sentences, licence_of, part_of
 
 __all__ = ["TARGET_SHARE", "Mixture", "Related", "mix_treebanks"]
@@ -76,8 +77,7 @@ class Mixture:
         before_init = config["initialize"].get("before_init") or {}
         if before_init.get("@callbacks") == "spacy-mindroot.tokenizer_cases.v1":
             changed["initialize.before_init.path"] = str(self.file.with_name("train.conllu"))
-        before_to_disk = config["training"].get("before_to_disk") or {}
-        if before_to_disk.get("@callbacks") == "spacy-mindroot.calibrate.v1":
+        if callback_settings(config) is not None:
             changed["training.before_to_disk.folds"] = 0
         return changed
 

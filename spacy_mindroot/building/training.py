@@ -11,17 +11,16 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from spacy.util import load_config
-from thinc.api import Config
 
 from ..errors import TrainingError
-from ..pipeline.calibration import CALLBACK
+from ..pipeline.calibration import callback_settings
 from .related import Mixture
 from .treebank import Treebank
 
-__all__ = ["Trained", "calibration_of", "one_thread", "train"]
+__all__ = ["Trained", "one_thread", "train"]
 
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -80,7 +79,7 @@ def train(
         changed = mixture.overrides(loaded)
         overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     training = loaded["training"]
-    if not calibrate and calibration_of(loaded) is not None:
+    if not calibrate and callback_settings(loaded) is not None:
         overrides.pop("training.before_to_disk.folds", None)  # of a mixture
         overrides["training.before_to_disk"] = "null"
     if steps is not None:
@@ -110,12 +109,6 @@ def train(
         seconds=round(time.monotonic() - began, 1),
         best="model-best" if dev else "model-last",
     )
-
-
-def calibration_of(config: Config) -> dict[str, Any] | None:
-    """Return the section of a config that calibrates each pipeline that is saved; None if it has none."""
-    section = config["training"].get("before_to_disk")
-    return section if isinstance(section, dict) and section.get("@callbacks") == CALLBACK else None
 
 
 def one_thread() -> dict[str, str]:

@@ -21,7 +21,7 @@ from ..building.card import Description, make_card, make_meta
 from ..building.related import Mixture, mix_treebanks
 from ..building.speed import words_per_cpu_second
 from ..building.steps import Steps
-from ..building.training import Trained, calibration_of, train
+from ..building.training import Trained, train
 from ..building.treebank import Treebank, prepare_treebank, spacy_language
 from ..building.wheel import build_wheel, check_name, check_tools
 from ..conllu import Sentence, read_conllu
@@ -30,6 +30,7 @@ from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, sentences_in
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
+from ..pipeline.calibration import callback_settings
 from .corpora import warn
 from .files import PathsError, errors_as_messages
 from .init_config import check_language, make_config
@@ -205,7 +206,7 @@ def _train(
         return folders[0], trained[0]
 
     def average() -> dict[str, Any]:
-        calibration = calibration_of(load_config(config, interpolate=False))
+        calibration = callback_settings(load_config(config, interpolate=False))
         if calibration is not None and mixture is not None:
             calibration = calibration | {"folds": 0}  # copies of a sentence would be in several parts
         nlp, joined = average_trained(folders, trained, calibration, has_dev=has_dev)

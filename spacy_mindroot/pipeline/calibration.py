@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from spacy.language import Language
@@ -17,12 +17,19 @@ from ..inference.calibration import Calibration
 from .held_out import HeldOut, cross_validate, find_mind_root, read_annotation, score_held_out
 from .reading import sentence_bounds
 
-__all__ = ["CALLBACK", "calibrate", "make_calibrate_callback", "read_corpora", "set_calibration"]
+__all__ = [
+    "calibrate",
+    "callback_settings",
+    "fit_by_folds",
+    "make_calibrate_callback",
+    "read_corpora",
+    "set_calibration",
+]
 
 Corpus = Callable[[Language], Iterable[Example]]
 
-CALLBACK = "spacy-mindroot.calibrate.v1"
-
+_CALLBACK = "spacy-mindroot.calibrate.v1"
+_FOLDS, _LIMIT = 5, 2000  # its defaults
 _KEY = "calibration"  # in the meta of a pipeline
 _PASSAGES = "spacy-mindroot.PassageCorpus.v1"
 
@@ -59,7 +66,7 @@ def set_calibration(nlp: Language, calibration: Calibration | None, name: str | 
     nlp.meta[_KEY] = shown
 
 
-def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Language], Language]:
+def make_calibrate_callback(folds: int = _FOLDS, limit: int = _LIMIT) -> Callable[[Language], Language]:
     """Return a callback for `before_to_disk` under `[training]`, which calibrates each pipeline that is saved.
 
     It reads the development set, `dev_corpus` under `[training]`. If there is none, so that most of its sentences are
@@ -87,7 +94,7 @@ def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Lang
                 gold = [example.reference for example in dev(nlp)]
                 if _overlap(gold, (example.reference for example in train(nlp))):
                     fitted.append(None)  # in case of an error, which then would come again
-                    fitted[0] = _by_folds(nlp, train, folds)
+                    fitted[0] = fit_by_folds(nlp.config, train, folds)
                 else:
                     held_out.extend(gold[: limit or None])
             if fitted:
@@ -99,6 +106,14 @@ def make_calibrate_callback(folds: int = 5, limit: int = 2000) -> Callable[[Lang
         return nlp
 
     return calibrate_pipeline
+
+
+def callback_settings(config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the settings of the callback in a config that calibrates pipelines; None if it has no such callback."""
+    section = config["training"].get("before_to_disk")
+    if isinstance(section, dict) and section.get("@callbacks") == _CALLBACK:
+        return {"folds": _FOLDS, "limit": _LIMIT, **section}
+    return None
 
 
 def read_corpora(config: Config) -> tuple[Corpus, Corpus]:
@@ -117,13 +132,18 @@ def read_corpora(config: Config) -> tuple[Corpus, Corpus]:
     return dev, train
 
 
-def _by_folds(nlp: Language, train: Corpus, folds: int) -> Calibration:
+def fit_by_folds(config: Config, train: Corpus, folds: int, **settings: Any) -> Calibration:
+    """Return a calibration by cross-validation.
+
+    config, train, folds, settings: As for `cross_validate`.
+    RAISES (CalibrationError): If there are no folds, or too little to be divided.
+    """
     if folds == 0:
         raise CalibrationError(
             "the development set is part of the training set. To calibrate by cross-validation, set folds under "
             "[training.before_to_disk]."
         )
-    return cross_validate(nlp.config, train, folds).fit(f"{folds}-fold cross-validation")
+    return cross_validate(config, train, folds, **settings).fit(f"{folds}-fold cross-validation")
 
 
 def _overlap(dev: Iterable[Doc], train: Iterable[Doc]) -> bool:

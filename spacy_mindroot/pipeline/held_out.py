@@ -211,17 +211,8 @@ def cross_validate(
             pipelines: list[Language] = []
             for own in configs:
                 nlp = init_nlp(own)
-                examples = [
-                    example
-                    for example in get_examples(nlp)
-                    if len(example.reference) and example.reference.has_annotation("DEP")
-                ]
+                examples = _with_trees(get_examples(nlp), folds)
                 total = min(folds, len(examples))
-                if total < 2:
-                    raise CalibrationError(
-                        "for cross-validation, at least two Docs with trees are needed; the corpus has "
-                        f"{len(examples)}."
-                    )
                 rest = [example for k, example in enumerate(examples) if k % total != number]
                 at = len(configs) * number + len(pipelines) + 1
                 _train(nlp, rest, f"Calibration {at}/{len(configs) * total}")
@@ -232,6 +223,19 @@ def cross_validate(
     finally:
         random.setstate(state[0])
         np.random.set_state(state[1])
+    return found
+
+
+def _with_trees(examples: Iterable[Example], folds: int) -> list[Example]:
+    """Return the examples with trees.
+
+    RAISES (CalibrationError): If they can't be divided into two parts or more.
+    """
+    found = [e for e in examples if len(e.reference) and e.reference.has_annotation("DEP")]
+    if min(folds, len(found)) < 2:
+        raise CalibrationError(
+            f"for cross-validation, at least two Docs with trees are needed; the corpus has {len(found)}."
+        )
     return found
 
 

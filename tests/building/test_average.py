@@ -38,7 +38,7 @@ def averaged(folders, calibration, **kwargs):
 
 
 def test_on_the_development_set(folders):
-    nlp, trained = averaged(folders, {"limit": 7}, has_dev=True)
+    nlp, trained = averaged(folders, {"folds": 5, "limit": 7}, has_dev=True)
     assert trained == Trained(10, [4, 9], 2.5, 4.0, "average")
     assert len(nlp.get_pipe("arc_scorer").model.layers) == 2
     found = nlp.get_pipe("mind_root").calibration
@@ -52,14 +52,14 @@ def test_by_cross_validation_with_the_same_seeds(folders, monkeypatch):
         seen.update(kwargs, folds=folds, model=config["components"]["arc_scorer"]["model"]["@architectures"])
         return HeldOut()
 
-    monkeypatch.setattr("spacy_mindroot.building.average.cross_validate", cross_validate)
+    monkeypatch.setattr("spacy_mindroot.pipeline.calibration.cross_validate", cross_validate)
     with pytest.warns(UserWarning, match="saved without calibration"):  # nothing has been scored
-        nlp, _ = averaged(folders, {"folds": 3}, has_dev=False)
+        nlp, _ = averaged(folders, {"folds": 3, "limit": 2000}, has_dev=False)
     assert (seen["folds"], seen["seeds"], seen["model"]) == (3, [4, 9], "spacy-mindroot.Biaffine.v1")
     assert nlp.get_pipe("mind_root").calibration is None
 
 
-@pytest.mark.parametrize("calibration, has_dev", [(None, True), (None, False), ({"folds": 0}, False)])
+@pytest.mark.parametrize("calibration, has_dev", [(None, True), (None, False), ({"folds": 0, "limit": 2000}, False)])
 def test_without_calibration(folders, calibration, has_dev):
     nlp, _ = averaged(folders, calibration, has_dev=has_dev)
     assert nlp.get_pipe("mind_root").calibration is None
