@@ -12,7 +12,6 @@ WINDOWS = sys.platform == "win32"
 HEADERS = (
     *("rows", "arborescence", "root_constraint", "parallel", "decode"),
     *("kbest", "projective", "numbers", "matrix_tree", "sampling", "confidence", "inside_outside", "rules"),
-    *("segmentation",),
 )
 LAYER_HEADERS = ("vectors", "lstm", "layers", "ngrams")
 

@@ -3,9 +3,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .fault import Fault
-from .segmentation_reference import Segmented
-
 _Floats = npt.NDArray[np.floating[Any]]  # float32 or float64
 
 def matrix_tree(scores: _Floats, marginals: npt.NDArray[np.float64] | None, single_root: bool = True) -> float: ...
@@ -13,11 +10,3 @@ def inside_outside(scores: _Floats, marginals: npt.NDArray[np.float64] | None, s
 def sample_trees(
     scores: _Floats, roots: npt.NDArray[np.int32] | None, seed: int, heads: npt.NDArray[np.int32]
 ) -> None: ...
-def segment(
-    window: _Floats,
-    starts: npt.NDArray[np.float64],
-    max_length: int,
-    by_partition: bool = False,
-    least: float = ...,
-    band: int = -1,
-) -> Segmented | Fault | None: ...

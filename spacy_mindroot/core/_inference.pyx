@@ -5,15 +5,8 @@
 The caller makes sure that there is a tree.
 """
 from libc.stddef cimport ptrdiff_t, size_t
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libcpp cimport bool as cbool
-from libcpp.vector cimport vector
-
-import numpy as np
-
-from ._fault cimport CFault, CFaultKind
-from .fault import Fault, FaultKind
-from .segmentation_reference import Segmented
 
 cdef extern from "sampling.hh" namespace "mindroot" nogil:
     cdef cppclass Scores[T]:
@@ -28,28 +21,6 @@ cdef extern from "sampling.hh" namespace "mindroot" nogil:
 
 cdef extern from "inside_outside.hh" namespace "mindroot" nogil:
     double _inside_outside "mindroot::inside_outside"[T](const Scores[T]&, cbool, double*) except +
-
-cdef extern from "segmentation.hh" namespace "mindroot" nogil:
-    cdef cppclass Window[T]:
-        const T* data
-        ptrdiff_t row_stride
-        int n, band
-
-    cdef cppclass SegmentationLimits:
-        int max_length
-        cbool by_partition
-        double least
-
-    cdef cppclass Segmentation:
-        CFault fault
-        cbool found
-        double value, loss
-        int64_t trees
-        vector[int32_t] lengths, heads
-
-    Segmentation _segment "mindroot::segment"[T](
-        const Window[T]&, const double*, const SegmentationLimits&
-    ) except +
 
 ctypedef fused real:
     float
@@ -124,33 +95,3 @@ def sample_trees(const real[:, :] scores, const int32_t[::1] roots, uint64_t see
         root = &roots[0]
     with nogil:
         _sample_trees(_scores(scores), root, heads.shape[0], seed, &heads[0, 0])
-
-
-def segment(
-    const real[:, ::1] window, const double[::1] starts, int max_length, bint by_partition=False,
-    double least=-np.inf, int band=-1,
-):
-    """Return the best division of a text into sentences with a single-rooted tree each.
-
-    See `segmentation_reference.segment`. There must be at least one token.
-    """
-    cdef Window[real] scores
-    cdef SegmentationLimits limits
-    cdef Segmentation found
-    scores.n, scores.band = <int>window.shape[0], band
-    scores.data = &window[0, 0]
-    scores.row_stride = window.shape[1]
-    limits.max_length, limits.by_partition, limits.least = max_length, by_partition, least
-    with nogil:
-        found = _segment(scores, &starts[0], limits)
-    if found.fault.kind == CFaultKind.not_finite:
-        return Fault(FaultKind.NOT_FINITE, 0, found.fault.dependent, found.fault.head)
-    if found.fault.kind == CFaultKind.no_memory:
-        return Fault(FaultKind.NO_MEMORY, 0, 0, 0)
-    if not found.found:
-        return None
-    return Segmented(_to_array(found.lengths), _to_array(found.heads), found.value, found.loss, found.trees)
-
-
-cdef object _to_array(const vector[int32_t]& values):
-    return np.frombuffer(bytearray((<const char*>values.data())[:values.size() * sizeof(int32_t)]), dtype=np.int32)

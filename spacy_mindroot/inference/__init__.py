@@ -1,4 +1,4 @@
-"""More than the best tree: probabilities, random trees, the next best trees, calibration; and where sentences start."""
+"""More than the best tree: probabilities, random trees, the next best trees, and calibration."""
 
 from .arc_confidence import Confidence, confidence
 from .calibration import (
@@ -13,16 +13,13 @@ from .labelled import labelled_marginals
 from .matrix_tree import entropy, entropy_batch, log_partition, log_partition_batch, marginals, marginals_batch
 from .next_best import kbest, tree_margin
 from .sampling import sample
-from .segmentation import Segments, decode_segments
 
 __all__ = [
     "Calibration",
     "Confidence",
-    "Segments",
     "calibrated_marginals",
     "calibration_error_by_chance",
     "confidence",
-    "decode_segments",
     "entropy",
     "entropy_batch",
     "expected_calibration_error",

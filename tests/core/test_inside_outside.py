@@ -5,7 +5,7 @@ import pytest
 
 from generators import random_scores, weights_of_all_trees
 from spacy_mindroot.core import _inference
-from spacy_mindroot.core.inside_outside import inside_outside as twin
+from twins.inside_outside import inside_outside as twin
 
 
 def of_core(scores, single_root):

@@ -135,16 +135,3 @@ def test_the_search_under_rules_is_exact_on_random_sentences(monkeypatch):
     monkeypatch.setattr(rules_against_exhaustion, "weights_of_all_labelled_trees", lambda *_: np.array([1e3]))
     with pytest.raises(AssertionError):
         rules_against_exhaustion.check(1)
-
-
-def test_the_division_into_sentences_is_exact_on_random_texts(monkeypatch):
-    from . import segmentation_against_exhaustion
-
-    divided = sum(segmentation_against_exhaustion.check_seed(seed) for seed in range(300))
-    assert 150 < divided < 300
-    monkeypatch.setattr(
-        segmentation_against_exhaustion, "band_of", lambda window, band: np.zeros((len(window), 2 * band + 2))
-    )
-    with pytest.raises(AssertionError):
-        for seed in range(50):
-            segmentation_against_exhaustion.check_seed(seed)
