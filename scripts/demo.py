@@ -40,8 +40,8 @@ def print_scores(metrics: Path, corpus: Path, audited: list[AuditedSentence]) ->
     for name, key in (("heads right (UAS)", "dep_uas"), ("heads and labels right (LAS)", "dep_las")):
         print(f"    {name:<40}{100 * scores[key]:6.1f} %")
     one_root = {
-        "trees with exactly one root": sum(len(each.single_root.roots) == 1 for each in audited),
-        "the same without the root constraint": sum(len(each.unconstrained.roots) == 1 for each in audited),
+        "trees with exactly one root": sum(len(each.after.roots) == 1 for each in audited),
+        "the same without the root constraint": sum(len(each.before.roots) == 1 for each in audited),
     }
     for name, number in one_root.items():
         print(f"    {name:<40}{number:>4} of {len(audited)}")
@@ -82,7 +82,7 @@ def print_change(nlp: Language, audited: list[AuditedSentence], out: Path) -> No
         print("In this run, no sentence has more than one root without the constraint.")
         return
     each = changed[0]
-    words, before, after = each.sentence.words, each.unconstrained, each.single_root
+    words, before, after = each.sentence.words, each.before, each.after
     print(f"{' '.join(words)}    (* = another head)\n")
     blocks = [
         [f"{name}: {len(tree.roots)} root{'s' if len(tree.roots) > 1 else ''}", ""]
@@ -113,7 +113,7 @@ def print_row(name: str, audited: list[AuditedSentence]) -> None:
     multi_rooted = sum(each.multi_rooted for each in audited)
     print(
         f"{name:<8}{len(audited):>9}{multi_rooted:>14}   "
-        f"{100 * uas.unconstrained:>11.2f}{100 * uas.single_root:>8.2f}{100 * uas.difference:>+12.2f}"
+        f"{100 * uas.before:>11.2f}{100 * uas.after:>8.2f}{100 * uas.difference:>+12.2f}"
     )
 
 
@@ -124,14 +124,14 @@ def compare_multi_rooted(audited: list[AuditedSentence]) -> Comparison:
     """
     n = len(audited)
     before = sum(each.multi_rooted for each in audited)
-    after = sum(len(each.single_root.roots) > 1 for each in audited)
+    after = sum(len(each.after.roots) > 1 for each in audited)
     if after:
         raise ValueError(f"{after} trees of the constrained decoder have more than one root.")
     samples = np.random.default_rng(0).binomial(n, before / n, 2000) / n
     low, high = np.quantile(-samples, [0.025, 0.975]).tolist()
     return Comparison(
-        unconstrained=before / n,
-        single_root=0.0,
+        before=before / n,
+        after=0.0,
         difference=-before / n,
         relative=None,
         interval=(low, high),
@@ -158,7 +158,7 @@ def print_summary(audited: list[AuditedSentence]) -> None:
         low, high = (100 * end for end in measure.interval)
         interval = f"{100 * measure.difference:+.2f} [{low:+.2f}, {high:+.2f}]"
         print(
-            f"{name:<31}{100 * measure.unconstrained:>9.2f}{100 * measure.single_root:>9.2f}   "
+            f"{name:<31}{100 * measure.before:>9.2f}{100 * measure.after:>9.2f}   "
             f"{interval:<26}{measure.better:>12}, {measure.worse}"
         )
     higher = [name for name, measure in measures.items() if measure.interval[0] > 0]
@@ -175,7 +175,7 @@ def print_summary(audited: list[AuditedSentence]) -> None:
 def print_caveats(audited: list[AuditedSentence]) -> None:
     """Print what the figures depend on, and what they do not show."""
     multi_rooted = [each for each in audited if each.multi_rooted]
-    right = sum(each.single_root.right.root for each in multi_rooted)
+    right = sum(each.after.right.root for each in multi_rooted)
     print(
         "\nHow to read this:\n"
         "  - With the constraint, no sentence is multi-rooted: that is what it is for, not a finding.\n"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,11 @@ from .decoding import Heads, decode_matrices
 from .faults import decoding_error
 from .labels import UD_ROOT, is_root_label
 from .scores import FloatArray, Ints
+from .trees import count_roots
 
-__all__ = ["DecodedBatch", "ScoredSentence", "decode_both", "raise_fault"]
+__all__ = ["DecodedSentence", "ScoredSentence", "decode_sentences", "raise_fault"]
+
+_BATCH = 1000  # sentences per call of the core
 
 
 @dataclass(frozen=True)
@@ -83,47 +87,56 @@ class ScoredSentence:
         ]
 
 
-class DecodedBatch(NamedTuple):
-    """The best trees of several sentences.
+class DecodedSentence(NamedTuple):
+    """A sentence with its best trees.
 
     Attributes
     ----------
-    unconstrained, single_root : lists of ndarrays of int32, (n,) each
-        The heads of the best tree of each sentence, without and with the root constraint.
+    sentence : ScoredSentence
+    unconstrained, single_root : ndarrays of int32, (n,)
+        The heads of the best tree without and with the root constraint.
     seconds : float
-        The time that decoding with the constraint took.
+        Its share of the time that decoding its batch took with the constraint.
     """
 
-    unconstrained: list[Heads]
-    single_root: list[Heads]
+    sentence: ScoredSentence
+    unconstrained: Heads
+    single_root: Heads
     seconds: float
 
+    @property
+    def multi_rooted(self) -> bool:
+        """Whether the best unconstrained tree has more than one root."""
+        return count_roots(self.unconstrained) > 1
 
-def decode_both(sentences: Sequence[ScoredSentence], *, source: str, first: int = 0) -> DecodedBatch:
-    """Return the best trees of sentences without and with the root constraint.
+
+def decode_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iterator[DecodedSentence]:
+    """Yield every sentence, in order, with its best trees. Only one batch is held in memory.
 
     Parameters
     ----------
-    sentences : sequence of ScoredSentence
+    sentences : iterable of ScoredSentence
     source : str
         The file or corpus that they are from, for messages.
-    first : int
-        The index of the first of them in `source`, for messages.
 
     Raises
     ------
     DecodingError
         For the first sentence that has no single-rooted tree. The message names the sentence and `source`.
     """
-    matrices = [sentence.scores for sentence in sentences]
-    began = time.perf_counter()
-    single_root, faults = decode_matrices(matrices)
-    seconds = time.perf_counter() - began
-    raise_fault(faults, sentences, source=source, first=first)
-    # A sentence with a single-rooted tree has an unconstrained one, so only memory can be short here.
-    unconstrained, faults = decode_matrices(matrices, single_root=False)
-    raise_fault(faults, sentences, source=source, first=first)
-    return DecodedBatch(unconstrained, single_root, seconds)
+    stream, first = iter(sentences), 0
+    while batch := list(islice(stream, _BATCH)):
+        matrices = [sentence.scores for sentence in batch]
+        began = time.perf_counter()
+        single_root, faults = decode_matrices(matrices)
+        seconds = (time.perf_counter() - began) / len(batch)
+        raise_fault(faults, batch, source=source, first=first)
+        # A sentence with a single-rooted tree has an unconstrained one, so only memory can be short here.
+        unconstrained, faults = decode_matrices(matrices, single_root=False)
+        raise_fault(faults, batch, source=source, first=first)
+        first += len(batch)
+        for sentence, before, after in zip(batch, unconstrained, single_root, strict=True):
+            yield DecodedSentence(sentence, before, after, seconds)
 
 
 def raise_fault(
@@ -140,8 +153,11 @@ def raise_fault(
     ----------
     faults : sequence of Fault
         As `decode_matrices` returns them; `sentence` is an index into `sentences`.
-    sentences, source, first
-        As for `decode_both`.
+    sentences : sequence of ScoredSentence
+    source : str
+        The file or corpus that they are from, for messages.
+    first : int
+        The index of the first of them in `source`, for messages.
     projective : bool
         Whether projective trees were asked for.
     """

@@ -195,3 +195,9 @@ NO_NUMBERS = [
     np.array(3.0),
     [[10**400, 0, 0], [0, 0, 0]],
 ]
+
+
+def uas(heads, gold):
+    """Return the share of tokens with the gold head over several sentences. A gold head of -1 is unknown."""
+    heads, gold = np.concatenate(heads), np.concatenate(gold)
+    return (heads == gold)[gold >= 0].mean()

@@ -1,11 +1,11 @@
-"""ScoredSentence, and decode_both(): the best trees without and with the constraint."""
+"""ScoredSentence, and decode_sentences(): the best trees without and with the constraint."""
 
 import numpy as np
 import pytest
 
 from generators import random_scores
-from spacy_mindroot import count_roots, decode, errors
-from spacy_mindroot.scored import ScoredSentence, decode_both, raise_fault
+from spacy_mindroot import decode, errors
+from spacy_mindroot.scored import ScoredSentence, decode_sentences, raise_fault
 
 NAMES = ["root", "root:sub", "", "nsubj", "dep"]
 
@@ -25,24 +25,40 @@ def test_labels_of_a_tree():
     assert sentence(np.zeros((0, 1))).labels(np.array([], dtype=int)) == []
 
 
-def test_both_trees_of_every_sentence(rng):
-    batch = [sentence(random_scores("root_attractive", n, rng)) for n in (1, 4, 9, 25)]
-    decoded = decode_both(batch, source="x.npz")
-    for scored, free, single in zip(batch, decoded.unconstrained, decoded.single_root, strict=True):
-        assert free.tolist() == decode(scored.scores, single_root=False).tolist()
-        assert single.tolist() == decode(scored.scores).tolist()
-    assert any(count_roots(heads) > 1 for heads in decoded.unconstrained) and decoded.seconds > 0
-    assert decode_both([], source="x.npz")[:2] == ([], [])
+def test_both_trees_of_every_sentence_over_several_batches(rng):
+    matrices = [random_scores("root_attractive", int(n), rng) for n in rng.integers(1, 6, 2100)] + [np.zeros((0, 1))]
+    found = list(decode_sentences(map(sentence, matrices), source="x.npz"))
+    assert len(found) == 2101
+    for scores, each in zip(matrices, found, strict=True):
+        assert each.sentence.scores is scores
+        assert np.array_equal(each.single_root, decode(scores))
+        assert np.array_equal(each.unconstrained, decode(scores, single_root=False))
+        assert each.multi_rooted == (np.count_nonzero(each.unconstrained == 0) > 1)
+    assert any(each.multi_rooted for each in found) and sum(each.seconds for each in found) > 0
+    assert list(decode_sentences([], source="x.npz")) == []
 
 
-@pytest.mark.parametrize(("name", "shown"), [("", "sentence 12 of x.npz"), ("s-7", "sentence s-7 of x.npz")])
+def test_the_next_batch_is_decoded_when_it_is_needed():
+    def stream():
+        yield from map(sentence, [np.zeros((1, 2))] * 1000)
+        raise RuntimeError("read too far")
+
+    decoded = decode_sentences(stream(), source="here")
+    for _ in range(1000):
+        next(decoded)
+    with pytest.raises(RuntimeError, match="too far"):
+        next(decoded)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("", "sentence 1012 of x.npz"), ("s-7", "sentence s-7 of x.npz")])
 def test_the_first_sentence_at_fault_is_named(name, shown, rng):
     bad = np.full((2, 3), -np.inf)
     bad[:, 0] = 0
-    batch = [sentence(random_scores("normal", 3, rng)), sentence(bad, words=["Yes", "no"], name=name), sentence(bad)]
+    good = [sentence(random_scores("normal", 3, rng))] * 1011  # more than a batch
+    batch = [*good, sentence(bad, words=["Yes", "no"], name=name), sentence(bad)]
     with pytest.raises(errors.NoTreeError, match=f"^{shown}: .*1 \\('Yes'\\)") as caught:
-        decode_both(batch, source="x.npz", first=10)
-    assert caught.value.sentence == 11
+        list(decode_sentences(batch, source="x.npz"))
+    assert caught.value.sentence == 1011
 
 
 def test_without_faults_nothing_is_raised():

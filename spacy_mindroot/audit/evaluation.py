@@ -9,7 +9,7 @@ import numpy as np
 
 from ..scores import Ints
 
-__all__ = ["Right", "attachment_score", "count_right", "unlabelled_attachment_score"]
+__all__ = ["Right", "attachment_score", "count_right"]
 
 
 class Right(NamedTuple):
@@ -71,11 +71,3 @@ def attachment_score(counts: Iterable[Right]) -> float:
         right += each.heads
         tokens += each.tokens
     return right / tokens if tokens else 0.0
-
-
-def unlabelled_attachment_score(heads: Sequence[Ints], gold: Sequence[Ints]) -> float:
-    """Return the share of tokens with the gold head (UAS), from 0 to 1; 0 if no token has a gold head.
-
-    heads, gold (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT. A gold head of -1 is unknown.
-    """
-    return attachment_score(count_right(own, theirs) for own, theirs in zip(heads, gold, strict=True))

@@ -18,12 +18,22 @@ import numpy.typing as npt
 
 from ..decoding import Heads, greedy_heads
 from ..labels import UD_ROOT
-from ..scored import ScoredSentence
+from ..scored import ScoredSentence, decode_sentences
 from ..trees import is_tree, nonprojective_arcs, tree_weight
-from .decoded import decode_sentences
 from .evaluation import Right, count_right
 
-__all__ = ["NAMES", "Audit", "AuditedSentence", "AuditedTree", "Comparison", "Tally", "audit_sentences", "summarize"]
+__all__ = [
+    "NAMES",
+    "SIDES",
+    "Audit",
+    "AuditedSentence",
+    "AuditedTree",
+    "Comparison",
+    "Tally",
+    "audit_sentences",
+    "examine",
+    "summarize",
+]
 
 _SAMPLES = 2000  # bootstrap samples
 _CONFIDENCE = 0.95
@@ -38,6 +48,8 @@ _SCORES: tuple[tuple[str, Callable[[Right], int], Callable[[Right], int]], ...] 
     ("root_acc", lambda right: right.root, lambda right: right.has_root),
 )
 _WITHOUT_LABELS = ("uas", "uem", "root_acc")
+
+SIDES = ("unconstrained", "single_root")  # the keys in reports of what is before and after the root constraint
 
 NAMES = {
     "uas": "UAS",
@@ -77,24 +89,24 @@ class AuditedSentence:
     sentence (ScoredSentence): The sentence.
     greedy_is_tree (bool): Whether the greedy graph, the best head of every token, is a tree.
     greedy_is_answer (bool): Whether the greedy graph is a single-rooted tree.
-    unconstrained, single_root (AuditedTree): The best trees.
+    before, after (AuditedTree): The best trees without and with the constraint.
     """
 
     sentence: ScoredSentence
     greedy_is_tree: bool
     greedy_is_answer: bool
-    unconstrained: AuditedTree
-    single_root: AuditedTree
+    before: AuditedTree
+    after: AuditedTree
 
     @property
     def multi_rooted(self) -> bool:
         """Whether the best unconstrained tree has more than one root."""
-        return len(self.unconstrained.roots) > 1
+        return len(self.before.roots) > 1
 
     @property
     def changed(self) -> list[int]:
         """The tokens, from 1, whose head is another one with the constraint."""
-        return (np.flatnonzero(self.unconstrained.heads != self.single_root.heads) + 1).tolist()
+        return (np.flatnonzero(self.before.heads != self.after.heads) + 1).tolist()
 
     @property
     def weight_lost(self) -> float:
@@ -104,19 +116,18 @@ class AuditedSentence:
         """
         tokens = np.array(self.changed, dtype=int) - 1
         before, after = (
-            self.sentence.scores[tokens, tree.heads[tokens]].astype(np.float64)
-            for tree in (self.unconstrained, self.single_root)
+            self.sentence.scores[tokens, tree.heads[tokens]].astype(np.float64) for tree in (self.before, self.after)
         )
         return _sum([*before.tolist(), *(-after).tolist()])
 
     def record(self) -> dict[str, Any]:
         """Return the sentence as a line of `audit.jsonl`. Head 0 is ROOT; tokens count from 1."""
-        sentence, before, after = self.sentence, self.unconstrained, self.single_root
+        sentence, before, after = self.sentence, self.before, self.after
         arcs = []
         for token in self.changed:
             i = token - 1
             arc: dict[str, Any] = {"token": token, "word": sentence.words[i]}
-            for side, tree in (("unconstrained", before), ("single_root", after)):
+            for side, tree in zip(SIDES, (before, after), strict=True):
                 head = int(tree.heads[i])
                 arc[side] = {"head": head, "word": _word(sentence.words, head), "label": tree.labels[i]}
             if sentence.gold_heads is not None and sentence.gold_heads[i] >= 0:
@@ -162,13 +173,18 @@ def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iter
                 sentence=sentence,
                 greedy_is_tree=is_tree(greedy),
                 greedy_is_answer=is_tree(greedy, single_root=True),
-                unconstrained=_examine(sentence, decoded.unconstrained),
-                single_root=_examine(sentence, decoded.single_root),
+                before=examine(sentence, decoded.unconstrained),
+                after=examine(sentence, decoded.single_root),
             )
 
 
-def _examine(sentence: ScoredSentence, heads: Heads) -> AuditedTree:
-    labels, right = sentence.labels(heads), None
+def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = None) -> AuditedTree:
+    """Return what the audit knows of a tree of a sentence.
+
+    heads (np.ndarray): (n,), 0 = ROOT.
+    labels (Optional[list[str]]): The label of each token, if they are not the best labels of the arcs.
+    """
+    labels, right = sentence.labels(heads) if labels is None else labels, None
     if sentence.gold_heads is not None and (sentence.gold_heads >= 0).any():
         right = count_right(heads, sentence.gold_heads, labels, sentence.gold_labels)
     return AuditedTree(
@@ -183,9 +199,9 @@ def _examine(sentence: ScoredSentence, heads: Heads) -> AuditedTree:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One measure without and with the root constraint. Shares are from 0 to 1.
+    """One measure before and after a constraint is applied. Shares are from 0 to 1.
 
-    unconstrained, single_root (float): The measure without and with the constraint.
+    before, after (float): The measure without and with the constraint.
     difference (float): The second minus the first.
     relative (Optional[float]): The difference in percent of the first, as in the paper; None if the first is 0.
     interval (tuple[float, float]): 95 % interval of the difference, from a percentile bootstrap over sentences.
@@ -194,14 +210,25 @@ class Comparison:
         interval.
     """
 
-    unconstrained: float
-    single_root: float
+    before: float
+    after: float
     difference: float
     relative: float | None
     interval: tuple[float, float]
     relative_interval: tuple[float, float] | None
     better: int
     worse: int
+
+    def row(self, name: str) -> tuple[str, ...]:
+        """Return the measure as cells: name, before, after, difference with its interval, ups and downs."""
+        low, high = (100 * bound for bound in self.interval)
+        return (
+            name,
+            f"{100 * self.before:.2f}",
+            f"{100 * self.after:.2f}",
+            f"{100 * self.difference:+.2f} [{low:+.2f}, {high:+.2f}]",
+            f"{self.better} / {self.worse}",
+        )
 
 
 @dataclass(frozen=True)
@@ -257,7 +284,7 @@ class Tally:
 
     def add(self, audited: AuditedSentence) -> None:
         """Count a sentence."""
-        sentence, before, after = audited.sentence, audited.unconstrained, audited.single_root
+        sentence, before, after = audited.sentence, audited.before, audited.after
         changed = len(audited.changed)
         self._sentences += 1
         self._tokens += len(sentence.words)
@@ -352,8 +379,8 @@ def _comparison(counts: npt.NDArray[np.int64], sampled: npt.NDArray[np.int64]) -
         some = sampled[0] > 0
         relative_interval = _interval(100 * (sampled[1] - sampled[0])[some] / sampled[0][some])
     return Comparison(
-        unconstrained=float(one.sum() / size.sum()),
-        single_root=float(other.sum() / size.sum()),
+        before=float(one.sum() / size.sum()),
+        after=float(other.sum() / size.sum()),
         difference=float((other.sum() - one.sum()) / size.sum()),
         relative=relative,
         interval=_interval((sampled[1] - sampled[0]) / sampled[2]),

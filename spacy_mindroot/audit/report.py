@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from ..drawing.trees import DrawnTree, draw_trees
 from ..escapes import markdown_text, visible
-from .measures import NAMES, Audit, AuditedSentence, Comparison
+from .measures import NAMES, SIDES, Audit, AuditedSentence
 from .valid import SCORE_HEADER as RULE_HEADER
 from .valid import VIOLATION_HEADER, RuleAudit, ValidSentence
 
@@ -63,19 +63,11 @@ def count_rows(audit: Audit) -> Rows:
 
 def score_rows(audit: Audit) -> Rows:
     """Return the rows of the second table: each measure without and with the constraint. See `measures.Comparison`."""
-    return [_score_row(NAMES[name], comparison) for name, comparison in audit.scores.items()]
-
-
-def _score_row(name: str, score: Comparison) -> tuple[str, ...]:
-    low, high = (100 * bound for bound in score.interval)
-    return (
-        name,
-        f"{100 * score.unconstrained:.2f}",
-        f"{100 * score.single_root:.2f}",
-        f"{100 * score.difference:+.2f} [{low:+.2f}, {high:+.2f}]",
-        "-" if score.relative is None else f"{score.relative:+.3f} %",
-        f"{score.better} / {score.worse}",
-    )
+    rows = []
+    for name, score in audit.scores.items():
+        *cells, ups_and_downs = score.row(NAMES[name])
+        rows.append((*cells, "-" if score.relative is None else f"{score.relative:+.3f} %", ups_and_downs))
+    return rows
 
 
 def to_json(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> dict[str, Any]:
@@ -84,7 +76,11 @@ def to_json(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None)
     facts (dict): What was audited, and with which versions.
     valid (Optional[RuleAudit]): What rules change, under the key "rules".
     """
-    found = {**facts, **asdict(audit), "multi_rooted_rate": audit.multi_rooted_rate}
+    renamed = dict(zip(("before", "after"), SIDES, strict=True))
+    scores = {
+        name: {renamed.get(key, key): value for key, value in asdict(own).items()} for name, own in audit.scores.items()
+    }
+    found = {**facts, **asdict(audit), "scores": scores, "multi_rooted_rate": audit.multi_rooted_rate}
     return found if valid is None else {**found, "rules": valid.to_json()}
 
 
@@ -151,9 +147,7 @@ def _sentence_for_page(audited: AuditedSentence) -> dict[str, Any]:
     record = audited.record()
     root = record["root"]
     arcs = [{**arc, "verdict": _verdict(arc)} for arc in record["changed"]]
-    before, after = (
-        DrawnTree(tree.heads.tolist(), tree.labels) for tree in (audited.unconstrained, audited.single_root)
-    )
+    before, after = (DrawnTree(tree.heads.tolist(), tree.labels) for tree in (audited.before, audited.after))
     return {
         **record,
         "changed": arcs,
@@ -167,5 +161,5 @@ def _verdict(arc: dict[str, Any]) -> str:
     """Whether a changed arc is better or worse than before, by its gold head; "" if that is unknown."""
     if "gold" not in arc:
         return ""
-    right = [arc[side]["head"] == arc["gold"]["head"] for side in ("unconstrained", "single_root")]
+    right = [arc[side]["head"] == arc["gold"]["head"] for side in SIDES]
     return {(True, False): "worse", (False, True): "better"}.get((right[0], right[1]), "both wrong")

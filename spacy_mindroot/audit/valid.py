@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,8 @@ from ..labels import UD_ROOT, is_root_label
 from ..rules import Rules, Violation
 from ..rules.labelled import find_tree, no_valid_tree_error
 from ..scored import ScoredSentence
-from ..trees import is_tree, nonprojective_arcs, tree_weight
-from .evaluation import count_right
-from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally
+from ..trees import is_tree
+from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally, examine
 
 __all__ = ["SCORE_HEADER", "VIOLATION_HEADER", "RuleAudit", "RuleTally", "ValidSentence", "audit_rules"]
 
@@ -30,8 +29,7 @@ Rows = list[tuple[str, ...]]
 class ValidSentence:
     """A sentence with its best single-rooted tree and its best tree that is valid under rules.
 
-    audited (AuditedSentence): The sentence. Its `unconstrained` is the single-rooted tree, and its `single_root` the
-        valid one.
+    audited (AuditedSentence): The sentence; `before` is its best single-rooted tree, and `after` the best valid one.
     gold, before, after (list[Violation]): The violations in the gold tree, if it is known, and in the two trees.
     weight_lost (float): The sum of arc and label scores before, minus that after. The valid tree can be heavier, since
         its labels count when its arcs are chosen.
@@ -48,13 +46,13 @@ class ValidSentence:
     @property
     def changed(self) -> list[int]:
         """The tokens, from 1, whose head or label is another one."""
-        before, after = self.audited.unconstrained, self.audited.single_root
+        before, after = self.audited.before, self.audited.after
         same = zip(before.heads.tolist(), before.labels, after.heads.tolist(), after.labels, strict=True)
         return [k for k, (head, label, other, name) in enumerate(same, 1) if (head, label) != (other, name)]
 
     def for_page(self) -> dict[str, Any]:
         """Return what `audit.html` shows of the sentence."""
-        before, after = self.audited.unconstrained, self.audited.single_root
+        before, after = self.audited.before, self.audited.after
         words = self.audited.sentence.words
         drawn = [DrawnTree(tree.heads.tolist(), tree.labels) for tree in (before, after)]
         broken = [
@@ -91,27 +89,13 @@ def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str |
         )
     labels = [sentence.label_names[k] for k in found.labels]
     labels = [UD_ROOT if is_root_label(label) else label for label in labels]
-    right = None
-    if sentence.gold_heads is not None and (sentence.gold_heads >= 0).any():
-        right = count_right(found.heads, sentence.gold_heads, labels, sentence.gold_labels)
-    valid = AuditedTree(
-        heads=found.heads,
-        labels=labels,
-        roots=(np.flatnonzero(found.heads == 0) + 1).tolist(),
-        weight=tree_weight(sentence.scores, found.heads),
-        nonprojective=bool(nonprojective_arcs(found.heads).any()),
-        right=right,
-    )
-    before = audited.single_root
+    before, valid = audited.after, examine(sentence, found.heads, labels)
     pos = sentence.pos if gold_pos is None else gold_pos
     gold = None
     if sentence.gold_heads is not None and sentence.gold_labels is not None and is_tree(sentence.gold_heads):
         gold = rules.violations(sentence.gold_heads, sentence.gold_labels, pos)
-    compared = AuditedSentence(
-        sentence, audited.greedy_is_tree, audited.greedy_is_answer, unconstrained=before, single_root=valid
-    )
     return ValidSentence(
-        audited=compared,
+        audited=replace(audited, before=before, after=valid),
         gold=gold,
         before=rules.violations(before.heads, before.labels, pos),
         after=rules.violations(valid.heads, valid.labels, pos),
@@ -136,7 +120,7 @@ class RuleAudit:
     certified (int): Sentences whose tree is certainly the best valid one.
     mean_weight_lost (float): Mean of `ValidSentence.weight_lost` over the changed sentences.
     violations (dict[str, tuple[int, int, int]]): For each rule, violations in the gold trees, before and after.
-    scores (dict[str, Comparison]): The measures; `unconstrained` is before and `single_root` after.
+    scores (dict[str, Comparison]): The measures, before and after.
     """
 
     sentences: int
@@ -163,17 +147,8 @@ class RuleAudit:
 
     def to_json(self) -> dict[str, Any]:
         """Return the part of `audit.json` about rules."""
-        scores = {
-            name: {
-                "before": own.unconstrained,
-                "after": own.single_root,
-                "difference": own.difference,
-                "interval": own.interval,
-                "better": own.better,
-                "worse": own.worse,
-            }
-            for name, own in self.scores.items()
-        }
+        shown = ("before", "after", "difference", "interval", "better", "worse")
+        scores = {name: {key: getattr(own, key) for key in shown} for name, own in self.scores.items()}
         violations = {
             name: dict(zip(("gold", "before", "after"), counts, strict=True))
             for name, counts in self.violations.items()
@@ -186,19 +161,7 @@ class RuleAudit:
 
     def score_rows(self) -> Rows:
         """Return the rows of the third table: each measure before and after."""
-        rows: Rows = []
-        for name, own in self.scores.items():
-            low, high = (100 * bound for bound in own.interval)
-            rows.append(
-                (
-                    NAMES[name],
-                    f"{100 * own.unconstrained:.2f}",
-                    f"{100 * own.single_root:.2f}",
-                    f"{100 * own.difference:+.2f} [{low:+.2f}, {high:+.2f}]",
-                    f"{own.better} / {own.worse}",
-                )
-            )
-        return rows
+        return [own.row(NAMES[name]) for name, own in self.scores.items()]
 
 
 VIOLATION_HEADER = ("violations", "gold", "single root", "under rules")

@@ -18,7 +18,7 @@ from wasabi import table
 
 from ..arc_scorer.component import ArcScorer
 from ..audit.corpus import GoldSentence, load_pipeline, score_sentences
-from ..audit.measures import Audit, AuditedSentence, AuditedTree, Tally, audit_sentences
+from ..audit.measures import SIDES, Audit, AuditedSentence, AuditedTree, Tally, audit_sentences
 from ..audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
 from ..audit.valid import SCORE_HEADER as RULE_HEADER
 from ..audit.valid import VIOLATION_HEADER, RuleAudit, RuleTally, ValidSentence, audit_rules
@@ -34,8 +34,7 @@ from .files import Opened, PathsError, errors_as_messages, outputs, printable, r
 
 __all__ = ["run"]
 
-_TREES = ("unconstrained", "single_root")
-_FILES = (*(f"{name}.conllu" for name in _TREES), "audit.jsonl", "audit.md", "audit.html", "audit.json")
+_FILES = (*(f"{name}.conllu" for name in SIDES), "audit.jsonl", "audit.md", "audit.html", "audit.json")
 _MANY_UNKNOWN = 0.05  # share of tokens with unknown gold labels that is worth a warning
 
 # An audited sentence, and the gold sentence that it was read from: None for a score file.
@@ -195,8 +194,8 @@ class _Report:
         self._mended: list[ValidSentence] = []
 
     def add(self, audited: AuditedSentence, gold: GoldSentence | None) -> None:
-        for name in _TREES:
-            self._files[f"{name}.conllu"].write(_to_conllu(audited, getattr(audited, name), gold))
+        for name, tree in zip(SIDES, (audited.before, audited.after), strict=True):
+            self._files[f"{name}.conllu"].write(_to_conllu(audited, tree, gold))
         self._write("audit.jsonl", srsly.json_dumps(audited.record()) + "\n")
         if len(self._changed) < self._most and audited.changed:
             self._changed.append(audited)

@@ -10,7 +10,6 @@ import typer
 from tqdm import tqdm
 from wasabi import table
 
-from ..audit.decoded import DecodedSentence, decode_sentences
 from ..audit.evaluation import Right, attachment_score, count_right
 from ..conllu import format_sentence
 from ..core.fault import Fault
@@ -20,7 +19,7 @@ from ..faults import decoding_error
 from ..inference.arc_confidence import confidence_of, margin
 from ..inference.next_best import kbest_matrix
 from ..score_file import read_score_file
-from ..scored import ScoredSentence, raise_fault
+from ..scored import DecodedSentence, ScoredSentence, decode_sentences, raise_fault
 from ..trees import count_roots, tree_weight
 from .files import errors_as_messages, opened_to_write, printable, refuse_same_files
 from .text_trees import side_by_side, tree_lines

@@ -12,8 +12,8 @@ import pytest
 from spacy.cli import app
 from typer.testing import CliRunner
 
+from generators import uas
 from spacy_mindroot import count_roots, is_tree
-from spacy_mindroot.audit.evaluation import unlabelled_attachment_score
 from spacy_mindroot.conllu import read_conllu
 
 runner = CliRunner()
@@ -208,8 +208,8 @@ def test_three_seeds_of_a_parser(data, tmp_path):
         for path in (treebank, tmp_path / "out.conllu", *files)
     )
     assert all(is_tree(heads) and count_roots(heads) == 1 for heads in voted)
-    mean = np.mean([unlabelled_attachment_score(heads, gold) for heads in parses])
-    assert unlabelled_attachment_score(voted, gold) > mean + 0.01
+    mean = np.mean([uas(heads, gold) for heads in parses])
+    assert uas(voted, gold) > mean + 0.01
 
 
 def test_the_tree_with_the_most_votes_that_meets_the_rules(tmp_path):

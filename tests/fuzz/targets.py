@@ -33,7 +33,7 @@ from spacy_mindroot.conllu import (
 from spacy_mindroot.errors import ConlluError, MindRootError, ScoreFileError
 from spacy_mindroot.labels import is_root_label
 from spacy_mindroot.score_file import read_score_file
-from spacy_mindroot.scored import decode_both
+from spacy_mindroot.scored import decode_sentences
 
 from .mutation import Mutation, mutated_bytes, mutated_conllu, mutated_scores
 
@@ -224,12 +224,12 @@ class Scores(Target):
                 assert sentence.scores.shape == (len(sentence.words), len(sentence.words) + 1)
             short = [sentence for sentence in sentences if 0 < len(sentence.words) <= 200][:50]
             try:
-                decoded = decode_both(short, source=str(path))
+                decoded = list(decode_sentences(short, source=str(path)))
             except MindRootError:
                 return
-            for sentence, heads in zip(short, decoded.single_root, strict=True):
-                assert single_rooted(heads.tolist()), heads
-                assert len(sentence.labels(heads)) == len(heads)
+            for each in decoded:
+                assert single_rooted(each.single_root.tolist()), each.single_root
+                assert len(each.sentence.labels(each.single_root)) == len(each.single_root)
         finally:
             tracemalloc.stop()
 
