@@ -48,7 +48,7 @@ def decode(
         token j. Larger is better, on any scale. The weight of a tree is the sum over its arcs, so pass probabilities as
         logarithms. -inf forbids an arc. The self arcs `scores[i, i+1]` are never read. The array is not changed.
     single_root : bool
-        Whether exactly one arc leaves ROOT. If False, as many as give the greatest total: the unconstrained optimum.
+        Whether exactly one arc leaves ROOT. If False, any number: the unconstrained optimum.
     projective : bool
         Whether to consider only trees without crossing arcs.
     required, forbidden : iterables of pairs (dependent, head)

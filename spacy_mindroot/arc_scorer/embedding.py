@@ -104,7 +104,7 @@ def _forward(
     layer: Model[list[Doc], list[Floats2d]] = model.layers[0]
     if is_train or model.ops.xp is not np or not model.attrs["by_type"]:
         return layer(docs, is_train)
-    # Prediction keeps nothing for backprop, so if that is called all the same, it begins anew.
+    # Prediction keeps no state; a backprop call recomputes the forward pass.
     return _by_type(model, docs), lambda d_docs: layer(docs, True)[1](d_docs)
 
 

@@ -88,7 +88,7 @@ def _on_host(
     Y = np.empty((len(X), nO), dtype="f")
     if not is_train:
         _layers.maxout_norm(products, b, gain, shift, residual, Y, None, None, None)
-        # Prediction keeps nothing for backprop, so if that is called all the same, it begins anew.
+        # Prediction keeps no state; a backprop call recomputes the forward pass.
         return Y, lambda dY: _on_host(maxout, norm, X, True)[1](dY)
     which = np.empty(Y.shape, dtype=np.int32)
     normalized, scales = np.empty_like(Y), np.empty(len(Y), dtype="f")

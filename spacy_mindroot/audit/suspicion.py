@@ -76,8 +76,8 @@ class Suspect(NamedTuple):
     def log_odds(self, what: What = "both") -> float:
         """Return the logarithm of how many times more probable the other arc is than the annotated one.
 
-        Differences of probabilities would not do: parsers hold many correct arcs for improbable, but few for as
-        improbable as most errors.
+        Differences of probabilities would not do: parsers consider many correct arcs improbable, but few as improbable
+        as most errors.
 
         what (str): "heads": of the two heads, given the other arcs. "labels": of the two labels, if the heads are the
             same. "both": of the heads if they differ, and of the labels otherwise. -inf if there is no such difference.

@@ -1,4 +1,4 @@
-"""Signals that end a process, as exceptions: the stack unwinds, and what a command has begun is cleaned up."""
+"""Turns termination signals into exceptions, so that commands can clean up."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def make_tokenizer_cases(
     """Make a callback for `[initialize.before_init]` that teaches the tokenizer the words of a treebank.
 
     A string becomes a special case of spaCy's tokenizer if the treebank has it as one word and the tokenizer splits it,
-    or the other way round. Without spaces inside, tokens of raw text are then more often those of the treebank.
+    or the other way round. Raw text is then tokenized more like the treebank.
 
     path (Optional[Path]): The training corpus, as for spacy-mindroot.PassageCorpus.v1. None: nothing is done.
     min_count (int): How often a string has to be tokenized otherwise than in the treebank. The treebank has to agree

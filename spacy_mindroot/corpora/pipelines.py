@@ -100,8 +100,8 @@ def loaded(model: str, *, confidence: bool = False, kbest: int = 1, products: st
 def trims_memory() -> bool:
     """Whether this process gives memory back to the system all the time, as Dask's workers do by default.
 
-    Dask sets MALLOC_TRIM_THRESHOLD_ for them. Parsing then takes up to 1.5 times as much CPU time. With glibc, this
-    function sets what would have been without it, and returns False.
+    Dask sets MALLOC_TRIM_THRESHOLD_ for them. Parsing then takes up to 1.5 times as much CPU time. On glibc, restores
+    the default thresholds and returns False.
     """
     if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
         return False

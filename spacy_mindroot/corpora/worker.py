@@ -1,7 +1,7 @@
 """Parses one shard: the part of the work that runs in many processes, on many machines.
 
 A shard is written under a temporary name. Its record, with all counts, is written next. The shard then gets its own
-name, and only then it is complete: a process may die at any point before that, and nothing is known of its work.
+name, and only then it is complete: if the process dies before that, its work is discarded.
 """
 
 from __future__ import annotations

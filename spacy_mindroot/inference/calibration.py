@@ -32,7 +32,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 Right = npt.NDArray[np.bool_]
 
-_LOG_BOUND = math.log(64)  # temperatures are from 1/64 to 64: parsers of 20 sentences know them by heart
+_LOG_BOUND = math.log(64)  # temperatures are from 1/64 to 64: parsers memorise 20 sentences
 _CERTAIN = 1e-12  # probabilities are cut off this far from 0 and 1 in a likelihood
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -144,8 +144,8 @@ def calibrated_marginals(
 
     Notes
     -----
-    O(n^3) time. The lapse is for errors in which the scorer is sure: no temperature makes a model with 3 % of them
-    well calibrated, unless it makes it doubt all the rest, too.
+    O(n^3) time. The lapse models confident errors. If 3 % of confident predictions are wrong, no temperature fits them
+    without making the model doubt all others.
 
     Examples
     --------

@@ -187,8 +187,8 @@ def cross_validate(
     """Return the sentences of a corpus, each scored by a pipeline that was trained on the other parts of the corpus.
 
     Pipelines are trained as `[training]` in the config says, for as many steps as the pipeline itself, and are taken as
-    they are at the end. One part of the corpus is left out. A shorter training would be cheaper, but a parser becomes
-    surer of itself long after it knows its sentences by heart, and its folds have to be as sure as it is. There is a
+    they are at the end. One part of the corpus is left out. A shorter training would be cheaper, but a parser keeps
+    growing more confident after it has memorised its data, so the folds must train for as long as it does. There is a
     progress bar on standard error, if that is a terminal. The state of the random number generators is the same
     afterwards as before.
 

@@ -35,7 +35,7 @@ def training_steps(
     patience: int = 0,
     eval_frequency: int | None = None,
 ) -> Iterator[tuple[dict[str, Any], bool | None]]:
-    """Train an initialized pipeline step by step, without end if there is no limit. Those of the settings don't count.
+    """Train an initialized pipeline step by step, forever unless limited here. Limits in the config are ignored.
 
     settings (dict[str, Any]): See `resolve_training`.
     train_corpus, dev_corpus (Corpus): The data to train and to evaluate on.

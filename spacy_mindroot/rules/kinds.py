@@ -264,9 +264,9 @@ class Planar(_Rule):
     labels, name, excluding, price
         As for `Unique`.
     which : {"own", "other"}
-        "own": all tokens between it and its head depend on its head, directly or through others. "other": it makes no
-        other arc cross its own. It does so if an arc spans it, from between it and its head to beyond it, unless it
-        depends on the head of that arc. These are the two tests of the UD validator.
+        "own": all tokens between it and its head depend on its head, directly or through others. "other": no arc that
+        starts between the token and its head ends beyond the token, unless the token descends from that arc's head.
+        These are the two tests of the UD validator.
     """
 
     which: Literal["own", "other"] = "own"
