@@ -20,13 +20,14 @@ from .files import conllu_files
 from .sentence import Sentence, read_conllu
 from .treebanks import mark_docs, treebanks_of
 
-__all__ = ["ConlluCorpus", "make_conllu_corpus"]
+__all__ = ["ConlluCorpus"]
 
 
-def make_conllu_corpus(
-    path: Path, sentences_per_doc: int = 1, limit: int = 0, surface_tokens: bool = False
-) -> "ConlluCorpus":
-    """Read a corpus from CoNLL-U.
+class ConlluCorpus:
+    """A corpus in CoNLL-U.
+
+    Predicted Docs have the tokens of the file, too: nothing is tokenized. A word whose HEAD is "_" has no gold head.
+    The numbers of multiword tokens, empty nodes and words without a head are logged the first time the corpus is read.
 
     path (Path): A file, or a folder, of which all files *.conllu, *.conllup and *.cupt are read, in alphabetical order.
         Each may be compressed with gzip (*.gz).
@@ -34,15 +35,6 @@ def make_conllu_corpus(
     limit (int): The maximum number of Docs to read; 0 for all.
     surface_tokens (bool): Whether tokens are multiword tokens instead of the words in them. See
         `conllu.sentences_to_doc`.
-    """
-    return ConlluCorpus(path, sentences_per_doc, limit, surface_tokens)
-
-
-class ConlluCorpus:
-    """A corpus in CoNLL-U. See `make_conllu_corpus`.
-
-    Predicted Docs have the tokens of the file, too: nothing is tokenized. A word whose HEAD is "_" has no gold head.
-    The numbers of multiword tokens, empty nodes and words without a head are logged the first time the corpus is read.
     """
 
     def __init__(self, path: Path, sentences_per_doc: int = 1, limit: int = 0, surface_tokens: bool = False) -> None:

@@ -24,7 +24,7 @@ from ..pipeline.reading import sentence_bounds, sentence_lengths
 from .corpus import ConlluCorpus
 from .treebanks import mark_docs, treebank_of
 
-__all__ = ["PassageCorpus", "make_passage_corpus"]
+__all__ = ["PassageCorpus"]
 
 # White space between and within sentences. An empty line is found between sentences only; a line may end anywhere.
 _BETWEEN = ("\n\n", "\n\n", "\n\n\n", "\n")
@@ -32,19 +32,10 @@ _WITHIN = ("\n", "\n", " ", "\t")
 _COPIED = (TAG, POS, MORPH, LEMMA, HEAD, DEP, ENT_IOB, ENT_TYPE)
 
 
-def make_passage_corpus(
-    path: Path | None,
-    min_sentences: int = 1,
-    max_sentences: int = 10,
-    divisions: int = 1,
-    newlines: float = 0.0,
-    limit: int = 0,
-    seed: int = 0,
-    surface_tokens: bool = False,
-    tags_from_pos: bool = True,
-    augmenter: Callable[[Language, Example], Iterator[Example]] | None = None,
-) -> "PassageCorpus":
-    """Read a corpus as passages: Docs of several consecutive sentences, with gold tokens.
+class PassageCorpus:
+    """A corpus of passages: Docs of several consecutive sentences, with gold tokens.
+
+    The sentences of consecutive Docs are joined: how a corpus is divided into Docs does not matter.
 
     path (Optional[Path]): A .spacy file or a folder of them; or a CoNLL-U file, or a folder of which all files
         *.conllu, *.conllup and *.cupt are read. CoNLL-U may be compressed with gzip (*.gz).
@@ -63,25 +54,6 @@ def make_passage_corpus(
     tags_from_pos (bool): Whether words of CoNLL-U without XPOS get their UPOS as tag, so that a tagger can be trained.
         Otherwise, they have no tag.
     augmenter (Optional[Callable]): One of spaCy's augmenters, applied to each passage.
-    """
-    return PassageCorpus(
-        path,
-        min_sentences=min_sentences,
-        max_sentences=max_sentences,
-        divisions=divisions,
-        newlines=newlines,
-        limit=limit,
-        seed=seed,
-        surface_tokens=surface_tokens,
-        tags_from_pos=tags_from_pos,
-        augmenter=augmenter,
-    )
-
-
-class PassageCorpus:
-    """A corpus of passages. See `make_passage_corpus`.
-
-    The sentences of consecutive Docs are joined: how a corpus is divided into Docs does not matter.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from spacy.attrs import ORTH
@@ -14,15 +14,13 @@ from spacy.util import logger
 
 from .passages import PassageCorpus
 
-__all__ = ["TokenizerCases", "make_tokenizer_cases"]
+__all__ = ["TokenizerCases"]
 
 _LONGEST = 5  # words in a string that the tokenizer leaves whole
 
 
-def make_tokenizer_cases(
-    path: Path | None, min_count: int = 3, surface_tokens: bool = False
-) -> Callable[[Language], Language]:
-    """Make a callback for `[initialize.before_init]` that teaches the tokenizer the words of a treebank.
+class TokenizerCases:
+    """A callback for `[initialize.before_init]` that teaches the tokenizer the words of a treebank.
 
     A string becomes a special case of spaCy's tokenizer if the treebank has it as one word and the tokenizer splits it,
     or the other way round. Raw text is then tokenized more like the treebank.
@@ -32,11 +30,6 @@ def make_tokenizer_cases(
         with itself in nine of ten cases.
     surface_tokens (bool): Whether the tokens of CoNLL-U are multiword tokens instead of the words in them.
     """
-    return TokenizerCases(path, min_count, surface_tokens)
-
-
-class TokenizerCases:
-    """Adds special cases to a tokenizer. See `make_tokenizer_cases`."""
 
     def __init__(self, path: Path | None, min_count: int = 3, surface_tokens: bool = False) -> None:
         self.path = path
