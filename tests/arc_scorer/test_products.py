@@ -1,4 +1,4 @@
-"""Matrix products: the faster ones, on one thread, and for our own layers only."""
+"""Matrix products: by a fixed rule, on one thread, and for our own layers only."""
 
 import multiprocessing
 import os
@@ -19,9 +19,9 @@ from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.arc_scorer.products import (
     NumpyProducts,
     make_product_setter,
-    numpy_is_faster,
     on_one_thread,
     one_thread,
+    products_in_use,
     set_products,
 )
 
@@ -104,11 +104,7 @@ def test_without_an_openblas(monkeypatch, threads):
     threads.get = threads.set = None
     with one_thread():
         pass
-    numpy_is_faster.cache_clear()
-    try:
-        assert not numpy_is_faster()
-    finally:
-        numpy_is_faster.cache_clear()
+    assert set(kinds(set_products(Linear(2, 2)))) == {NumpyOps}
 
     class Library:
         def __init__(self, path):
@@ -168,8 +164,32 @@ def test_set_products():
     assert not any(node.ops.use_blis for node in model.walk())
     set_products(model, "blis")
     assert set(kinds(model)) == {NumpyOps} and all(node.ops.use_blis for node in model.walk())
-    set_products(model, "auto")
-    assert set(kinds(model)) == {NumpyProducts if numpy_is_faster() else NumpyOps}
+
+
+def test_auto_follows_from_the_libraries_alone(threads, monkeypatch):
+    """A measurement would choose by how busy the machine is, and the two round differently."""
+    monkeypatch.setattr(NumpyOps, "gemm", None)
+    assert set(kinds(set_products(Linear(2, 2), "auto"))) == {NumpyProducts}
+    threads.get = threads.set = None
+    assert set(kinds(set_products(Linear(2, 2), "auto"))) == {NumpyOps}
+
+
+@pytest.mark.parametrize("chosen", ["numpy", "blis"])
+def test_the_meta_of_a_saved_pipeline_keeps_what_it_was_trained_with(chosen, threads, tmp_path):
+    other = {"numpy": "blis", "blis": "numpy"}[chosen]
+    nlp = spacy.blank("en", config={"nlp": {"after_pipeline_creation": callback(chosen)}})
+    assert nlp.meta["products"] == "blis"  # nothing to multiply yet
+    nlp.add_pipe("senter")
+    nlp = spacy.util.load_model_from_config(nlp.config)
+    assert nlp.meta["products"] == products_in_use(nlp) == chosen
+    nlp.initialize()
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path, config={"nlp": {"after_pipeline_creation": callback(other)}})
+    assert products_in_use(loaded) == other and loaded.meta["products"] == chosen
+
+
+def callback(products):
+    return {"@callbacks": "spacy-mindroot.set_products.v1", "products": products}
 
 
 @pytest.mark.parametrize("ops", [Ops(), NumpyOps(use_blis=False)], ids=["another device", "chosen by the user"])
@@ -194,13 +214,8 @@ def test_the_callback_reaches_all_components_and_no_other_pipeline():
 
 
 SENTENCE = """
-import time, numpy, spacy
-from spacy.tokens import Doc
-from spacy_mindroot.arc_scorer.products import numpy_is_faster
+import time, numpy
 from spacy_mindroot.arc_scorer.bilstm import BiLSTM
-from spacy_mindroot.arc_scorer.embedding import build_ngram_hash_embed
-from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
-numpy_is_faster()
 layer = BiLSTM(160, 160)
 layer.initialize()
 text = numpy.ones((250, 160), dtype="f")
