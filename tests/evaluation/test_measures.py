@@ -51,6 +51,8 @@ def test_roots():
     assert (own.root_accuracy, own.single_root) == (0, 1 / 2)
     cycle = found(["a:0:root b:1:x"], ["a:2:x b:1:x"])
     assert (cycle.single_root, cycle.root_accuracy, cycle.exact_match) == (0, 0, 0)
+    two = found(["a:0:root b:0:root"], ["a:0:root b:0:root"])
+    assert (two.exact_match, two.root_accuracy) == (1, 0)
 
 
 def test_other_sentences():
