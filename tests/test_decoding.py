@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,12 @@ def test_batches_that_do_not_fit(scores, lengths, says):
     assert all(part in str(caught.value) for part in says), str(caught.value)
 
 
+@pytest.mark.parametrize("size", [13, 15])
+def test_flat_scores_fit_their_lengths(size):
+    with pytest.raises(errors.ScoresShapeError, match=f"has {size} scores, but 2 sentences of these lengths have 14"):
+        decode_batch(np.zeros(size), [3, 1])
+
+
 def test_flat_scores_have_one_layout():
     with pytest.raises(errors.ScoresShapeError, match="root_column"):
         decode_batch(np.zeros(16), [3], layout="square")
@@ -186,9 +193,9 @@ def test_a_fault_in_a_batch_names_its_sentence():
     bad = EXAMPLE.astype(float)
     bad[1, 3] = np.nan
     flat = np.concatenate([EXAMPLE.ravel(), [1.0, 0.0], bad.ravel()])
-    for call in (lambda: decode_batch([EXAMPLE, [[1, 0]], bad]), lambda: decode_batch(flat, [3, 1, 3])):
+    for batch, projective in product([([EXAMPLE, [[1, 0]], bad], None), (flat, [3, 1, 3])], [False, True]):
         with pytest.raises(errors.InvalidScoreError, match="sentence 3 of the batch") as caught:
-            call()
+            decode_batch(*batch, projective=projective)
         assert (caught.value.sentence, caught.value.dependent, caught.value.head) == (2, 2, 3)
 
 

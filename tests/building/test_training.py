@@ -34,7 +34,7 @@ def test_without_a_development_set_the_last_pipeline_is_taken(treebank, config, 
     (out / "model-best").mkdir(parents=True)  # of another training
     trained = train(config, treebank, out, steps=3, seed=5)
     assert (trained.steps, trained.seeds, trained.best) == (3, [5], "model-last")
-    assert trained.cpu_seconds > 0.5
+    assert trained.cpu_seconds > 0
     assert (out / "model-last" / "meta.json").exists()
     shown = capfd.readouterr().out
     assert "SENTS_F" in shown and "SENTS_F" in (out / "log.txt").read_text("utf8")
