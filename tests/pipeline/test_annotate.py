@@ -157,6 +157,7 @@ def test_labels_given_kept_or_made_up():
     assert write([0, 1, 2, 2, 4], root_label="top", fallback_label="?") == ["top", "?", "obj", "dep", "dep"]
     labels = ["root", "x", "ROOT", "Top", "y"]
     assert write([2, 0, 2, 2, 4], labels, root_label="top", fallback_label="?") == ["?", "top", "obj", "dep", "y"]
+    assert write([2, 0, 1, 2, 4], root_label="top", fallback_label="!") == ["?", "top", "!", "dep", "y"]
 
 
 @pytest.mark.parametrize(
