@@ -204,12 +204,13 @@ def test_a_worker_with_another_pipeline_stops_the_run(tmp_path, model, corpus, m
 
 
 def test_workers_in_another_folder_find_the_model(tmp_path, model, corpus, monkeypatch):
-    from spacy_mindroot.corpora import engine
+    from spacy_mindroot.corpora import engine, pipelines
 
     parse_shard = engine.parse_shard
 
     def elsewhere(job):
         monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(pipelines, "_pipelines", {})  # another process has loaded none
         return parse_shard(job)
 
     monkeypatch.setattr(engine, "parse_shard", elsewhere)

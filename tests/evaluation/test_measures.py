@@ -92,6 +92,11 @@ def test_calibration():
     assert own.error == pytest.approx((2 * abs(0.9 - 0.5) + 2 * 0.2) / 4)
 
 
+@pytest.mark.parametrize(("cell", "mean"), [("1.5", 1), ("-0.5", 0), ("0.25", 0.25)])
+def test_probabilities_are_from_0_to_1(cell, mean):
+    assert found(["a:0:root"], [f"a:0:root:{cell}"]).calibration.mean_probability == mean
+
+
 def test_gaps_in_either_direction_add_up():
     """One word at 0.9 that is wrong, and one at 0.2 that is right."""
     own = found(["a:0:root b:1:x"], ["a:0:root:0.2 b:0:x:0.9"]).calibration
