@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from generators import random_tree, zigzag
 from spacy_mindroot import TangledTreeWarning, errors, restore_sentences
 from spacy_mindroot.inference import Calibration
-from spacy_mindroot.pipeline.annotate import hash_labels, labels_with_probabilities, write_trees
+from spacy_mindroot.pipeline.annotate import hash_labels, labels_of_trees, labels_with_probabilities, write_trees
 from spacy_mindroot.pipeline.arc_labels import ArcLabels
 
 LABELS = ("nsubj", "obj", "case", "punct", "conj")
@@ -202,6 +202,14 @@ def test_labels_need_not_be_contiguous():
     label = doc.vocab.strings.add("nsubj")
     write_trees(doc, [[2, 0, 2]], np.array([label, 5, 0, 5, 0, 5], dtype=np.uint64)[::2])
     assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "dep"]
+
+
+@pytest.mark.parametrize("number", [-1, 2])
+def test_numbers_that_no_label_has(number):
+    doc = make_doc(2)
+    hashes = hash_labels(doc.vocab.strings, ["nsubj", "obj"])
+    with pytest.raises(errors.LabelsError, match=f"from head 2 to dependent 1 is {number}, but .* has 2 names"):
+        labels_of_trees(doc, [np.array([[0, 0, number], [0, 0, 0]])], hashes, [np.array([2, 0])])
 
 
 class _Scored(ArcLabels):
