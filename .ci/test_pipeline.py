@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import spacy
 
-TREE = [("Anna", "nsubj", "baked"), ("baked", "ROOT", "baked"), ("bread", "obj", "baked"), (".", "punct", "baked")]
+TREE = [
+    ("Anna", "nsubj", "ate"),
+    ("ate", "ROOT", "ate"),
+    ("the", "det", "cake"),
+    ("cake", "obj", "ate"),
+    (".", "punct", "ate"),
+]
 
 
 def main() -> None:
     """Check a tree, and that every sentence has one root."""
     nlp = spacy.load("en_demo")
-    doc = nlp("Anna baked bread.")
+    doc = nlp("Anna ate the cake.")
     found = [(token.text, token.dep_, token.head.text) for token in doc]
     assert found == TREE, found
     doc = nlp("The gardener waters the roses. Tom found the old key in the garden. Is there a map?")

@@ -106,6 +106,6 @@ def command(*args):
     return [sys.executable, "-W", "ignore", "-m", "spacy_mindroot", "parse", *map(str, args)]
 
 
-def run(*args, env=None, timeout=240):
+def run(*args, env=None, timeout=600):
     """Run the command in a process of its own."""
     return subprocess.run(command(*args), capture_output=True, text=True, env=env, timeout=timeout, check=False)

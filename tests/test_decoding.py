@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +158,7 @@ def test_an_iterator_and_mixed_dtypes():
     ("scores", "lengths", "says"),
     [
         (np.zeros(11), [3], ["11", "12"]),
+        (np.zeros(13), [3], ["13", "12"]),
         (np.zeros(12), None, ["lengths"]),
         (np.zeros(12), [3.0], ["lengths"]),
         (np.zeros(12), [-4], ["lengths"]),
@@ -167,6 +169,7 @@ def test_an_iterator_and_mixed_dtypes():
         (np.zeros(12), [2**29, 3], ["12 scores"]),
         (np.zeros((3, 4)), None, ["decode()"]),
         ([np.zeros((3, 4))], [3, 3], ["1 matrices", "2 lengths"]),
+        ([np.zeros((3, 4))] * 2, [3], ["2 matrices", "1 lengths"]),
         ([np.zeros((3, 4)), np.zeros((3, 4))], [3, 4], ["sentence 2", "(4, 5)", "(3, 4)"]),
         ([np.zeros((3, 4)), np.zeros((3, 5))], None, ["sentence 2", "(3, 5)"]),
     ],
@@ -186,9 +189,9 @@ def test_a_fault_in_a_batch_names_its_sentence():
     bad = EXAMPLE.astype(float)
     bad[1, 3] = np.nan
     flat = np.concatenate([EXAMPLE.ravel(), [1.0, 0.0], bad.ravel()])
-    for call in (lambda: decode_batch([EXAMPLE, [[1, 0]], bad]), lambda: decode_batch(flat, [3, 1, 3])):
+    for batch, projective in product([([EXAMPLE, [[1, 0]], bad], None), (flat, [3, 1, 3])], [False, True]):
         with pytest.raises(errors.InvalidScoreError, match="sentence 3 of the batch") as caught:
-            call()
+            decode_batch(*batch, projective=projective)
         assert (caught.value.sentence, caught.value.dependent, caught.value.head) == (2, 2, 3)
 
 

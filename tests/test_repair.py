@@ -72,6 +72,7 @@ def test_fewest_changes_with_required_heads(rng):
     [
         ([0, 0], {}, [0, 1], ["extra root"]),
         ([0, 0, 2], {}, [2, 0, 2], ["extra root"]),  # the second has more tokens under it
+        ([0, 0, 1, 1, 2, 5, 6], {}, [2, 0, 1, 1, 2, 5, 6], ["extra root"]),  # not next to it, but below
         ([0, 0, 1], {"pos": ["NOUN", "VERB", "DET"]}, [2, 0, 1], ["extra root"]),
         ([0, 0], {"pos": ["ADP", "NOUN"]}, [2, 0], ["extra root"]),
         ([0, 0], {"pos": ["VERB", "NOUN"], "labels": ["dep", "root"]}, [2, 0], ["extra root"]),

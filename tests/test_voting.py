@@ -1,5 +1,7 @@
 """vote_heads() and vote_labels() combine several parses into one tree."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,14 @@ def test_no_votes_for_what_is_no_arc():
 )
 def test_labels_by_vote(labels, weights, voted):
     assert vote_labels([0, 1], [[0, 1]] * 3, labels, weights) == voted
+
+
+def test_equal_votes_go_to_the_earliest_however_they_are_rounded():
+    """0.1 + 0.2 is not 0.3."""
+    for a, b in product([k / 10 for k in range(1, 10)], repeat=2):
+        own = [["root", "x"], ["root", "x"], ["root", "y"]]
+        assert vote_labels([0, 1], [[0, 1]] * 3, own, [a, b, round(a + b, 1)]) == ["root", "x"]
+        assert vote_labels([0, 1], [[0, 1]] * 3, own[::-1], [round(a + b, 1), a, b]) == ["root", "y"]
 
 
 def test_only_those_who_have_the_arc_vote_for_its_label():

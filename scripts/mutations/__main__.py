@@ -1,10 +1,11 @@
-"""Mutation testing of the C++ core: breaks one line at a time, rebuilds, and reports the mutants that no test notices.
+"""Mutation testing: breaks one line at a time, of the C++ core or of Python, and reports mutants that no test notices.
 
     python -m scripts.mutations [--only TEXT] [--jobs N] [--list]
 
-Needs g++ and the packages of the `test` extra. Works in temporary copies of the checkout. The exit status is 1 if a
-mutant survives, or if its line is not found exactly once in its file: move the mutation along with the code. A mutant
-that can't make a difference is marked `equivalent`, with the reason; it is only built and tested with `--equivalent`.
+The mutations are in `mutations.txt`. Needs the packages of the `test` extra, and g++ for mutations of the core. Works
+in temporary copies of the checkout. The exit status is 1 if a mutant survives, or if its line is not found exactly once
+in its file: move the mutation along with the code. A mutant that can't make a difference is marked with the reason; it
+is only built and tested with `--equivalent`.
 """
 
 from __future__ import annotations
@@ -19,32 +20,22 @@ import sysconfig
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
-from scripts.mutations.table import CORE, EXTENSIONS, MUTATIONS, ROOT, Mutation
+from scripts.mutations.table import MUTATIONS, ROOT, Mutation
 
-QUICK = [  # kill most mutants at once, and import nothing that takes long
+CORE = Path("spacy_mindroot/core")
+EXTENSIONS = {"rules.hh": "_rules"} | dict.fromkeys(
+    ("numbers.hh", "matrix_tree.hh", "sampling.hh", "inside_outside.hh"), "_inference"
+)  # of the other headers, _core
+QUICK = [  # kill most mutants of the core at once, and import nothing that takes long
     ["-m", "tests.fuzz.core_against_twin", "--seconds", "200", "--count", "600"],
     ["-m", "pytest", "--noconftest", "-x", "-q", "-p", "no:cacheprovider", "tests/core/test_ties.py"]
     + ["tests/core/test_fault.py", "tests/core/test_large_scores.py", "tests/core/test_parallel.py"],
 ]
-TESTS = {
-    "rows": ["tests/core", "tests/test_decoding.py"],
-    "arborescence": ["tests/core", "tests/test_decoding.py"],
-    "root_constraint": ["tests/core", "tests/test_decoding.py"],
-    "decode": ["tests/core", "tests/test_decoding.py"],
-    "parallel": ["tests/core", "tests/test_decoding.py"],
-    "kbest": ["tests/core", "tests/inference/test_next_best.py"],
-    "projective": ["tests/core", "tests/test_decoding.py"],
-    "numbers": ["tests/inference/test_matrix_tree.py", "tests/inference/test_arc_confidence.py", "tests/core"],
-    "matrix_tree": ["tests/inference/test_matrix_tree.py", "tests/inference/test_sampling.py", "tests/core"],
-    "sampling": ["tests/inference/test_sampling.py", "tests/core"],
-    "confidence": ["tests/inference/test_calibration.py", "tests/inference/test_arc_confidence.py"],
-    "inside_outside": ["tests/core/test_inside_outside.py"],
-    "rules": ["tests/core/test_rules_reference.py", "tests/rules/test_labelled.py"],
-}
 NARROW = "-DMINDROOT_DISPATCH=0"  # compiles faster, and short rows fill vectors, too
 SCALAR = "-DMINDROOT_VECTORS=0"  # for mutations of the scalar loops
 SECONDS = 240  # a mutant may loop for ever
@@ -54,7 +45,8 @@ MEMORY = 16 << 30
 class Workshop:
     """A copy of the checkout in which mutants are built and tested, one at a time."""
 
-    def __init__(self, folder: Path, like: Workshop | None = None):
+    def __init__(self, folder: Path, core: bool, like: Workshop | None = None):
+        """`core`: whether the core is to be mutated, which is then built for that."""
         self.folder = folder
         if like is not None:
             shutil.copytree(like.folder, folder, dirs_exist_ok=True)
@@ -66,7 +58,7 @@ class Workshop:
                 shutil.copy(ROOT / name, folder / name)
         for built in (ROOT / "spacy_mindroot").rglob("*.abi3.so"):
             shutil.copy(built, folder / built.relative_to(ROOT))
-        for extension in EXTENSIONS:
+        for extension in ("_core", "_inference", "_rules") if core else ():
             cython = [sys.executable, "-m", "cython", "-3", "--cplus", f"{CORE / extension}.pyx"]
             subprocess.run(cython, cwd=folder, check=True, capture_output=True)
             if fault := self.build(extension, NARROW):
@@ -80,7 +72,7 @@ class Workshop:
         command += ["-o", f"{CORE / extension}.abi3.so"]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True).stderr
 
-    def test(self, tests: list[str], quick: list[list[str]] = QUICK) -> str:
+    def test(self, tests: Sequence[str], quick: list[list[str]]) -> str:
         """Run the tests until the first one fails. Returns its name, "" if all pass. `tests`: after the quick ones."""
         pytest = ["-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]
         environment = os.environ | {"MINDROOT_DATA": str(self.folder / "no data"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -105,31 +97,40 @@ class Workshop:
 
     def try_out(self, mutation: Mutation, quick: bool) -> tuple[str, str]:
         """Return the verdict on a mutant, "killed" or "survived", and the test that killed it."""
-        header = self.folder / CORE / f"{mutation.header}.hh"
-        library = self.folder / CORE / f"{mutation.extension}.abi3.so"
-        original, built = header.read_text("utf8"), library.read_bytes()
+        file = self.folder / mutation.path
+        original = file.read_text("utf8")
         try:
-            header.write_text(mutation.mutated(), "utf8")
-            if self.build(mutation.extension, SCALAR if mutation.note.startswith("scalar") else NARROW):
-                return "not compiled", ""
-            # The quick tests do without the search under rules.
-            first = [] if mutation.header == "rules" and not quick else QUICK
-            killer = self.test([] if quick else TESTS[mutation.header], first)
+            file.write_text(mutation.mutated(), "utf8")
+            if file.suffix != ".hh":
+                killer = self.test(mutation.tests, [])
+            else:
+                extension = EXTENSIONS.get(file.name, "_core")
+                library = self.folder / CORE / f"{extension}.abi3.so"
+                built = library.read_bytes()
+                try:
+                    if self.build(extension, SCALAR if mutation.note.startswith("scalar") else NARROW):
+                        return "not compiled", ""
+                    # The quick tests do without the search under rules.
+                    first = [] if file.name == "rules.hh" and not quick else QUICK
+                    killer = self.test([] if quick else mutation.tests, first)
+                finally:
+                    library.unlink(missing_ok=True)
+                    library.write_bytes(built)  # a mutant of the other extension module must not be tested with this
             return ("killed", killer) if killer else ("survived", "")
         finally:
-            header.write_text(original, "utf8")
-            library.unlink(missing_ok=True)
-            library.write_bytes(built)  # a mutant of the other extension module must not be tested with this one
+            file.write_text(original, "utf8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--only", default="", help="only mutations whose header or note has one of these in it, by commas"
+        "--only", default="", help="only mutations whose file or note has one of these in it, by commas"
     )
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time (default: 1)")
     parser.add_argument("--equivalent", action="store_true", help="also try those that are listed as equivalent")
-    parser.add_argument("--quick", action="store_true", help="the quick tests only: what survives is for a second run")
+    parser.add_argument(
+        "--quick", action="store_true", help="of the core, the quick tests only: what survives is for a second run"
+    )
     parser.add_argument("--unchecked", action="store_true", help="don't run the tests without a mutation first")
     parser.add_argument("--list", action="store_true", help="list the mutations, and say which lines have moved")
     arguments = parser.parse_args()
@@ -137,7 +138,7 @@ def main() -> int:
     verdicts: Counter[str] = Counter()
     chosen = []
     for mutation in MUTATIONS:
-        if not any(part in f"{mutation.header}.hh: {mutation.note}" for part in arguments.only.split(",")):
+        if not any(part in mutation.name for part in arguments.only.split(",")):
             continue
         try:
             mutation.mutated()
@@ -147,25 +148,25 @@ def main() -> int:
             continue
         if mutation.equivalent and not arguments.equivalent:
             verdicts["equivalent"] += 1
-            print(f"equivalent    {mutation.header}.hh: {mutation.note} ({mutation.equivalent})", flush=True)
+            print(f"equivalent    {mutation.name} ({mutation.equivalent})", flush=True)
         else:
             chosen.append(mutation)
     if arguments.list:
         for mutation in chosen:
-            print(f"              {mutation.header}.hh: {mutation.note}")
+            print(f"              {mutation.name}")
         return 1 if verdicts["moved"] else 0
 
+    core = any(mutation.path.endswith(".hh") for mutation in chosen)
     with tempfile.TemporaryDirectory(prefix="mutations-") as temporary:
         shops: SimpleQueue[Workshop] = SimpleQueue()
         shop = None
         for job in range(arguments.jobs):
             folder = Path(temporary) / f"{job}"
             folder.mkdir()
-            shops.put(shop := Workshop(folder, shop))
+            shops.put(shop := Workshop(folder, core, shop))
         shop = shops.get()
-        if not arguments.unchecked and (
-            failed := shop.test(sorted({name for names in TESTS.values() for name in names}))
-        ):
+        tests = sorted({name for mutation in chosen for name in mutation.tests})
+        if not arguments.unchecked and (failed := shop.test(tests, QUICK if core else [])):
             raise SystemExit(f"Without any mutation, {failed} fails.")
         shops.put(shop)
 
@@ -177,7 +178,7 @@ def main() -> int:
             finally:
                 shops.put(shop)
             seconds = time.monotonic() - start
-            print(f"{verdict:12}  {mutation.header}.hh: {mutation.note}  [{killer}; {seconds:.0f} s]", flush=True)
+            print(f"{verdict:12}  {mutation.name}  [{killer}; {seconds:.0f} s]", flush=True)
             return verdict
 
         with ThreadPoolExecutor(arguments.jobs) as threads:

@@ -3,7 +3,7 @@
 Two more are for small treebanks: `related` is ours with related treebanks mixed in, and `averaged` is the mean of
 several of ours with other seeds, each trained for its share of the time.
 
-Both read the same passages of several sentences, with gold words, and both use the faster matrix products.
+Both read the same passages of several sentences, with gold words, and both use the same matrix products.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +13,8 @@ from typing import Any, NamedTuple
 
 import srsly
 from tqdm import tqdm
+
+from spacy_mindroot.building.training import one_thread
 
 from .prepare import Treebank
 from .train import LOSS
@@ -111,7 +112,7 @@ def _call(arguments: list[Any], out: Path) -> None:
             stdout=file,
             stderr=subprocess.STDOUT,
             cwd=ROOT,
-            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            env=one_thread(),
         )
     if done.returncode:
         last = log.read_text("utf8", errors="replace").strip().splitlines()[-1:]

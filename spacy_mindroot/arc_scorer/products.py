@@ -1,29 +1,35 @@
-"""Matrix products: with BLIS, as in thinc, or with numpy's BLAS on one thread, whichever is faster on this machine.
+"""Matrix products: with numpy's BLAS on one thread, or with BLIS, as in thinc.
 
-The choice is made by layer: thinc keeps its operations (`Ops`) in each node of a model. Other pipelines in the process
-are not affected.
+The two round differently, so the choice follows from the libraries alone, never from a measurement: training with the
+same seed gives the same pipeline. It is made by layer, since thinc keeps its operations (`Ops`) in each node of a
+model. Other pipelines in the process are not affected.
 """
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 import ctypes
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from spacy.language import Language
 from thinc.api import Model, NumpyOps
 
-__all__ = ["NumpyProducts", "make_product_setter", "numpy_is_faster", "on_one_thread", "one_thread", "set_products"]
+__all__ = [
+    "NumpyProducts",
+    "make_product_setter",
+    "on_one_thread",
+    "one_thread",
+    "products_in_use",
+    "set_products",
+]
 
 ModelT = TypeVar("ModelT", bound=Model)
 
-_SIZE = 256  # of the matrices that are multiplied to find out what is faster
-_MARGIN = 1.2  # numpy must be faster by this factor
+_KEY = "products"  # in the meta of a pipeline
 _CHOSEN = "products"  # the attribute that holds the type of operations chosen for a layer; it is never saved
 
 
@@ -127,27 +133,6 @@ def on_one_thread(forward: Callable[..., Any]) -> Callable[..., Any]:
     return forward_on_one_thread
 
 
-@cache
-def numpy_is_faster() -> bool:
-    """Whether numpy's products on one thread are clearly faster than those of BLIS.
-
-    Measured once per process, in some 10 ms.
-    False if the threads of numpy's BLAS can't be controlled, since products on several threads may be very slow.
-    """
-    if _threads.get is None:
-        return False
-    matrix = np.ones((_SIZE, _SIZE), dtype="f")
-    seconds = {}
-    for ops in (NumpyOps(), NumpyProducts()):
-        times = []
-        for _ in range(6):  # the first one warms up
-            began = time.perf_counter()
-            ops.gemm(matrix, matrix)
-            times.append(time.perf_counter() - began)
-        seconds[type(ops)] = min(times)
-    return seconds[NumpyProducts] * _MARGIN < seconds[NumpyOps]
-
-
 def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "auto") -> ModelT:
     """Choose the matrix products of all layers of a model that run on thinc's `NumpyOps`, and return the model.
 
@@ -155,9 +140,12 @@ def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "au
     one of our embeddings or encoders, as `nlp.replace_listeners` makes one, chooses the same at its first call.
 
     model (Model): The model.
-    products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.
+    products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for numpy's if it is an
+        OpenBLAS, as in its wheels for Linux and Windows, and else for thinc's default. An OpenBLAS is about as fast as
+        BLIS on processors without AVX, and 2 to 4 times as fast on others. The number of threads of another BLAS can't
+        be set, and products on several threads may be very slow.
     """
-    to_numpy = products == "numpy" or (products == "auto" and numpy_is_faster())
+    to_numpy = products == "numpy" or (products == "auto" and _threads.get is not None)
     for node in model.walk():
         if to_numpy and type(node.ops) is NumpyOps and node.ops.use_blis:
             node.ops = NumpyProducts()
@@ -168,20 +156,34 @@ def set_products(model: ModelT, products: Literal["auto", "numpy", "blis"] = "au
     return model
 
 
+def products_in_use(nlp: Language) -> str:
+    """Return "numpy" if any layer of a pipeline uses numpy's products, and else "blis"."""
+    for model in _models(nlp):
+        if any(type(node.ops) is NumpyProducts for node in model.walk()):
+            return "numpy"
+    return "blis"
+
+
 def make_product_setter(products: Literal["auto", "numpy", "blis"] = "auto") -> Callable[[Language], Language]:
     """Return a callback that chooses the matrix products of a pipeline.
 
     It is for `after_pipeline_creation` in the `[nlp]` block of a config. It covers all components, spaCy's own
-    included. See `set_products`.
+    included. The choice is in `nlp.meta["products"]`. A saved pipeline keeps the one that it was trained with there.
 
-    products (str): "numpy" for numpy's BLAS, on one thread; "blis" for thinc's default; "auto" for the faster one.
+    products (str): See `set_products`.
     """
 
     def set_products_of_pipeline(nlp: Language) -> Language:
-        for _, component in nlp.components:
-            model = getattr(component, "model", None)
-            if isinstance(model, Model):
-                set_products(model, products)
+        for model in _models(nlp):
+            set_products(model, products)
+        nlp.meta[_KEY] = products_in_use(nlp)
         return nlp
 
     return set_products_of_pipeline
+
+
+def _models(nlp: Language) -> Iterator[Model]:
+    for _, component in nlp.components:
+        model = getattr(component, "model", None)
+        if isinstance(model, Model):
+            yield model

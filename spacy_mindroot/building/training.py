@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -9,9 +10,11 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TextIO
 
 from spacy.util import load_config
 
@@ -20,8 +23,9 @@ from ..pipeline.calibration import callback_settings
 from .related import Mixture
 from .treebank import Treebank
 
-__all__ = ["Trained", "one_thread", "train"]
+__all__ = ["Trained", "one_thread", "reason", "train"]
 
+_LINES = 6  # of an error message
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
 
@@ -65,7 +69,7 @@ def train(
         in the config.
     calibrate (bool): Whether to calibrate the pipeline, if the config does so.
     show (bool): Whether to show spaCy's table and a progress bar.
-    RAISES (TrainingError): If training fails. The message has the last lines of log.txt.
+    RAISES (TrainingError): If training fails. The message has spaCy's error, or the last lines of log.txt.
     """
     dev = treebank.file("dev")
     overrides = {
@@ -100,8 +104,8 @@ def train(
     with open(log, "wb") as file:
         code = _run(command, file, show)
     if code:
-        last = "\n".join(log.read_text("utf8", errors="replace").strip().splitlines()[-5:])
-        raise TrainingError(f"spaCy could not train the pipeline (see {log}):\n{last}")
+        said = log.read_text("utf8", errors="replace")
+        raise TrainingError(f"spaCy could not train the pipeline (see {log}):\n{reason(said)}")
     return Trained(
         steps=most,
         seeds=[seed],
@@ -112,25 +116,59 @@ def train(
 
 
 def one_thread() -> dict[str, str]:
-    """Return the environment of a process whose libraries for matrix products use one thread."""
-    return os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    """Return the environment of a Python process whose libraries for matrix products use one thread.
+
+    Its output is not buffered, so that an error is not followed by what was printed before it.
+    """
+    return os.environ | {
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONUTF8": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def reason(said: str) -> str:
+    """Return why a process failed, by what it said: its last exception, without traceback, or else the last lines."""
+    _, traceback, error = said.rpartition("Traceback (most recent call last):\n")
+    lines = error.strip("\n").splitlines()
+    if traceback:
+        lines = list(dropwhile(lambda line: line.startswith(" "), lines))[:_LINES]
+    return "\n".join(lines[-_LINES:]).strip()
 
 
 def _run(command: list[str], log: IO[bytes], show: bool) -> int:
-    """Run a command. Its standard output goes to the log and to ours; progress bars, on standard error, to ours."""
-    errors = None if show else subprocess.STDOUT
-    with subprocess.Popen(command, env=one_thread(), stdout=subprocess.PIPE, stderr=errors) as process:
-        assert process.stdout is not None
-        try:
-            for line in process.stdout:
-                log.write(_COLOUR.sub(b"", line))
-                if show:
-                    sys.stdout.write(line.decode("utf8", "replace"))
-                    sys.stdout.flush()
-        except BaseException:
-            process.kill()
-            raise
+    """Run a command. Its standard output and error go to the log and, if `show`, to ours."""
+    errors = subprocess.PIPE if show else subprocess.STDOUT
+    with (
+        ThreadPoolExecutor(1) as threads,
+        subprocess.Popen(command, env=one_thread(), stdout=subprocess.PIPE, stderr=errors) as process,
+    ):
+        other = threads.submit(_copy, process, process.stderr, log, sys.stderr) if show else None
+        _copy(process, process.stdout, log, sys.stdout if show else None)
+        if other:
+            other.result()
     return process.returncode
+
+
+def _copy(process: subprocess.Popen[bytes], pipe: Any, log: IO[bytes], shown: TextIO | None) -> None:
+    """Copy what comes from a pipe to a stream, at once, and to a log, line by line, without colours and progress bars.
+
+    If that is not possible, the process is killed: it would wait for a reader.
+    """
+    decoder = codecs.getincrementaldecoder("utf8")("replace")
+    rest = b""
+    try:
+        while chunk := pipe.read1():
+            if shown is not None:
+                shown.write(decoder.decode(chunk))
+                shown.flush()
+            *lines, rest = (rest + chunk).split(b"\n")
+            log.writelines(_COLOUR.sub(b"", line.rstrip(b"\r").rpartition(b"\r")[2]) + b"\n" for line in lines)
+        log.write(rest.rpartition(b"\r")[2])
+    except BaseException:
+        process.kill()
+        raise
 
 
 def _cpu_of_children() -> float:

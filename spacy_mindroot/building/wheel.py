@@ -15,7 +15,7 @@ from spacy.cli.package import has_build
 from thinc.api import Config
 
 from ..errors import MindRootError
-from .training import one_thread
+from .training import one_thread, reason
 
 __all__ = ["PackagingError", "build_wheel", "check_name", "check_tools"]
 
@@ -73,8 +73,7 @@ def build_wheel(
                     break
         wheels = list(Path(work).glob("*/dist/*.whl"))
         if len(wheels) != 1:
-            last = "\n".join(said.strip().splitlines()[-5:])
-            raise PackagingError(f"`spacy package` and `build` made no wheel:\n{last}")
+            raise PackagingError(f"`spacy package` and `build` made no wheel:\n{reason(said)}")
         wheel = folder / wheels[0].name
         shutil.copyfile(wheels[0], wheel)
     return wheel

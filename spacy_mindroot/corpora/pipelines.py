@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from thinc.api import Model
 
-from ..arc_scorer.products import NumpyProducts, make_product_setter
+from ..arc_scorer.products import make_product_setter, products_in_use
 from ..audit.corpus import load_pipeline
 from ..errors import CorpusError
 from ..pipeline.head_scores import HeadScores
@@ -92,7 +91,7 @@ def loaded(model: str, *, confidence: bool = False, kbest: int = 1, products: st
         if found is None:
             found = _pipelines[key] = _load(model, confidence, kbest)
     with found.lock:
-        if products is not None and products != _products(found.nlp):
+        if products is not None and products != products_in_use(found.nlp):
             make_product_setter(products)(found.nlp)  # type: ignore[arg-type]
         yield found
 
@@ -127,7 +126,7 @@ def _load(model: str, confidence: bool, kbest: int) -> Loaded:
     packages = {name: _version(name) for name in _PACKAGES}
     meta = nlp.meta
     identity = Identity(
-        f"{meta['lang']}_{meta['name']}", str(meta["version"]), _digest(model), packages, _products(nlp)
+        f"{meta['lang']}_{meta['name']}", str(meta["version"]), _digest(model), packages, products_in_use(nlp)
     )
     return Loaded(nlp, identity, threading.RLock())
 
@@ -137,14 +136,6 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "unknown"
-
-
-def _products(nlp: Language) -> str:
-    for _, component in nlp.components:
-        found = getattr(component, "model", None)
-        if isinstance(found, Model) and any(type(node.ops) is NumpyProducts for node in found.walk()):
-            return "numpy"
-    return "blis"
 
 
 def _digest(model: str) -> str:

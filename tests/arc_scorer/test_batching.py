@@ -25,6 +25,15 @@ def test_padding_and_blocks_stay_small(rng):
     cells = sum(group.allowed.size for group in batch.groups)
     assert cells < 1.6 * sum(n * (n + 1) for n in [*lengths, 900])
     assert max(group.allowed.size for group in batch.groups if len(group.sentences) > 1) <= 1 << 18
+    groups = batch_sentences(OPS, [3, 40, 4, 38]).groups
+    assert [group.lengths.tolist() for group in groups] == [[40, 38], [4, 3]]
+
+
+def test_arcs_come_from_root_and_from_other_tokens_of_the_sentence():
+    (group,) = batch_sentences(OPS, [3, 2]).groups
+    of_three, of_two = group.allowed.astype(int).tolist()
+    assert of_three == [[1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]
+    assert of_two[:2] == [[1, 0, 1, 0], [1, 1, 0, 0]]
 
 
 def test_distances_fall_into_their_buckets():

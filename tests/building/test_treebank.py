@@ -54,10 +54,10 @@ def test_parts_are_whole_words_of_names(tmp_path, name):
 
 
 def test_a_treebank_is_divided_in_order(tmp_path):
-    source = write(tmp_path, one="".join(word(f"w{i}") for i in range(25)))
+    source = write(tmp_path, one="".join(word(f"w{i}") for i in range(29)))
     treebank = prepare_treebank(source / "one.conllu", tmp_path / "corpus")
     words = [s.words[0] for part in ("train", "dev", "test") for s in read_conllu(treebank.file(part))]
-    assert words == [f"w{i}" for i in range(25)] and treebank.parts["dev"].sentences == 2
+    assert words == [f"w{i}" for i in range(29)] and treebank.parts["dev"].sentences == 2
     assert treebank.name == "one"
 
 

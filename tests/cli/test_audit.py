@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import spacy
 from spacy.cli import app
+from spacy.cli.convert import convert
+from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
@@ -41,22 +43,14 @@ def corpus(tmp_path):
 def model(checkout, tmp_path_factory):
     """A parser that has been trained for a moment on the treebank in assets."""
     folder = tmp_path_factory.mktemp("model")
-    script = [sys.executable, "-m", "spacy"]
-    subprocess.run(
-        [*script, "convert", str(checkout / "assets" / "treebank"), str(folder), "--converter", "conllu", "-n", "5"],
-        check=True,
-        capture_output=True,
-    )
-    options = {
-        "paths.train": folder / "train.spacy",
-        "paths.dev": folder / "dev.spacy",
+    convert(checkout / "assets" / "treebank", folder, converter="conllu", file_type="spacy", n_sents=5, silent=True)
+    overrides = {
+        "paths.train": str(folder / "train.spacy"),
+        "paths.dev": str(folder / "dev.spacy"),
         "training.max_steps": 20,
         "training.eval_frequency": 20,
     }
-    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    command = [*script, "train", str(checkout / "configs" / "cpu-small.cfg"), "--output", str(folder), *flags]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    train(checkout / "configs" / "cpu-small.cfg", folder, overrides=overrides)
     return folder
 
 

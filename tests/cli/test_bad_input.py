@@ -517,7 +517,7 @@ def run_all(commands, tmp_path, *, target="", cwd=None):
         for command, pair in zip(commands, files, strict=True)
     ]
     done = subprocess.run(
-        [sys.executable, "-c", PROCESSES], input=json.dumps(jobs), capture_output=True, text=True, timeout=120, cwd=cwd
+        [sys.executable, "-c", PROCESSES], input=json.dumps(jobs), capture_output=True, text=True, timeout=600, cwd=cwd
     )
     assert done.returncode == 0, done.stderr
     statuses = list(map(int, done.stdout.split()))
@@ -554,7 +554,7 @@ def test_names_that_are_not_utf_8(inputs, tmp_path):
         assert status in (1, 2) and errors and b"Traceback" not in errors, errors
     ascii_only = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     command = [sys.executable, "-m", "spacy_mindroot", *decode]
-    done = subprocess.run(command, capture_output=True, timeout=120, cwd=folder, env=ascii_only)
+    done = subprocess.run(command, capture_output=True, timeout=600, cwd=folder, env=ascii_only)
     assert done.returncode == 0, done.stderr.decode("utf8", "replace")
 
 
@@ -579,5 +579,5 @@ def test_standard_output_that_takes_nothing(inputs, stream, tmp_path):
             assert status == 1 and errors.startswith(b"Error: "), (command, errors)
     if stream == "closed":  # from a shell: a process that never had it
         shell = ["sh", "-c", '"$@" >&-', "sh", sys.executable, "-m", "spacy_mindroot", *map(str, commands[4])]
-        done = subprocess.run(shell, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(shell, capture_output=True, text=True, timeout=600)
         assert done.returncode == 1 and done.stderr.startswith("Error: "), done.stderr

@@ -150,7 +150,7 @@ def test_links_pipes_and_modes_stay_what_they_are(demo, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
     assert decode(demo, tmp_path / "pipe").exit_code == 0
-    assert reader.communicate(timeout=60)[0] == target.read_bytes()
+    assert reader.communicate(timeout=600)[0] == target.read_bytes()
     assert not (tmp_path / "pipe").is_file()
 
 

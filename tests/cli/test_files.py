@@ -107,6 +107,19 @@ def test_what_a_running_process_writes_stays(folder):
         process.communicate(timeout=60)
 
 
+def test_what_a_process_on_another_machine_writes_stays(folder, monkeypatch):
+    """Its number means nothing here, so that the lock alone protects its file."""
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(os, "getpid", lambda: 99999999)
+        foreign = opened_to_write(folder / "one.conllu")
+        foreign.__enter__().write(b"theirs")
+    with opened_to_write(folder / "one.conllu") as file:
+        file.write(b"ours")
+    assert sum(".part" in name for name in names(folder)) == 1
+    foreign.__exit__(None, None, None)
+    assert (folder / "one.conllu").read_text() == "theirs"
+
+
 def test_all_outputs_take_their_places_at_once(folder):
     with pytest.raises(ZeroDivisionError), outputs() as opened:
         with opened(folder / "one.conllu") as file:

@@ -90,6 +90,15 @@ def test_a_surface_token_attaches_where_its_highest_word_does(nlp):
     assert [token.head.i for token in doc] == [0, 0, 1]
 
 
+def test_the_space_behind_a_surface_token_is_its_own(nlp):
+    for first, last in (("0", "1"), ("2", "0")):
+        for misc in ("_", "SpaceAfter=No"):
+            own = row("1-2", "_").removesuffix("_\n") + f"{misc}\n"
+            text = own + row(1, first) + row(2, last) + row(3, "1") + "\n"
+            doc = sentence_to_doc(nlp.vocab, sentence(text), surface_tokens=True)
+            assert [bool(token.whitespace_) for token in doc] == [misc == "_", True]
+
+
 def test_cells_that_differ_from_the_doc_are_written_back(nlp):
     doc = sentence_to_doc(nlp.vocab, sentence(FULL))
     doc[4].tag_ = "NN"

@@ -172,3 +172,8 @@ def test_a_comment_is_added_after_the_others(end):
     found = sentence("# global.columns = FORM ID HEAD DEPREL\n# sent_id = y\t1\t0\troot\n\n")
     found.add_comment("a", "b")
     assert found.text().splitlines()[1] == "# a = b" and sentence(found.text()).words == ["# sent_id = y"]
+
+
+def test_a_byte_order_mark_inside_a_file_is_no_mark():
+    with pytest.raises(ConlluError, match=r"line 3 has ID '\\ufeff1', but the next word is 1"):
+        pieces(row(1) + "\n" + "\ufeff" + row(1) + "\n")

@@ -36,7 +36,7 @@ int main(int, char** arguments) {
     bool by_caller = false;
     const auto caller = std::this_thread::get_id();
     mindroot::in_parallel(count, n_threads, [&](std::size_t k) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
         const std::lock_guard<std::mutex> lock(mutex);
         ++times[k];
         most = std::max(most, threads_alive());

@@ -203,6 +203,22 @@ def test_a_worker_with_another_pipeline_stops_the_run(tmp_path, model, corpus, m
         parse_corpus(model, corpus, tmp_path / "out")
 
 
+def test_workers_in_another_folder_find_the_model(tmp_path, model, corpus, monkeypatch):
+    from spacy_mindroot.corpora import engine, pipelines
+
+    parse_shard = engine.parse_shard
+
+    def elsewhere(job):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(pipelines, "_pipelines", {})  # another process has loaded none
+        return parse_shard(job)
+
+    monkeypatch.setattr(engine, "parse_shard", elsewhere)
+    monkeypatch.chdir(model.parent)
+    summary = parse_corpus(model.name, corpus, tmp_path / "out")
+    assert (summary.failed, summary.parsed) == (0, 2)
+
+
 def test_facts_of_the_first_worker(tmp_path, model, corpus, monkeypatch):
     from dataclasses import replace
 

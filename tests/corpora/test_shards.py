@@ -1,6 +1,7 @@
 """Places at which a corpus is cut into shards."""
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,13 @@ def test_other_inputs_are_noticed(tmp_path):
     assert same_sources(sources, found()) == "2 files then, 1 now; b.txt is missing"
     (tmp_path / "c.txt").write_text("")
     assert same_sources(sources, found()) == "2 files then, 2 now; c.txt is new, b.txt is missing"
+
+
+def test_a_file_that_could_not_be_read_then_has_not_changed(tmp_path):
+    (tmp_path / "a.txt").write_text("text")
+    (source,) = planned(tmp_path, 10)
+    assert same_sources([replace(source, digest="")], find_files([str(tmp_path)])) == ""
+    assert same_sources([replace(source, digest="0")], find_files([str(tmp_path)])).endswith("a.txt has changed")
 
 
 def test_a_corpus_that_has_moved_is_the_same(tmp_path):

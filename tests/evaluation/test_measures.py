@@ -51,6 +51,8 @@ def test_roots():
     assert (own.root_accuracy, own.single_root) == (0, 1 / 2)
     cycle = found(["a:0:root b:1:x"], ["a:2:x b:1:x"])
     assert (cycle.single_root, cycle.root_accuracy, cycle.exact_match) == (0, 0, 0)
+    two = found(["a:0:root b:0:root"], ["a:0:root b:0:root"])
+    assert (two.exact_match, two.root_accuracy) == (1, 0)
 
 
 def test_other_sentences():
@@ -88,6 +90,11 @@ def test_calibration():
     assert (own.words, own.right) == (4, 1 / 4)
     assert own.mean_probability == pytest.approx(0.55)
     assert own.error == pytest.approx((2 * abs(0.9 - 0.5) + 2 * 0.2) / 4)
+
+
+@pytest.mark.parametrize(("cell", "mean"), [("1.5", 1), ("-0.5", 0), ("0.25", 0.25)])
+def test_probabilities_are_from_0_to_1(cell, mean):
+    assert found(["a:0:root"], [f"a:0:root:{cell}"]).calibration.mean_probability == mean
 
 
 def test_gaps_in_either_direction_add_up():

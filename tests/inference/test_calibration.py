@@ -101,6 +101,8 @@ def test_labels(rng):
     # Without them, and where no head is right, there is nothing to fit.
     for missing in ({}, {"label_scores": [None] * 300, "gold_labels": gold_labels}):
         assert fit_calibration(scores, gold, **missing).label_temperature == 1
+    wrong = [(heads + 1) % 7 for heads in gold]
+    assert fit_calibration(scores, wrong, label_scores=label_scores, gold_labels=gold_labels).label_temperature == 1
 
 
 def test_label_probabilities_with_labels_that_are_impossible():

@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from generators import random_tree, zigzag
 from spacy_mindroot import TangledTreeWarning, errors, restore_sentences
 from spacy_mindroot.inference import Calibration
-from spacy_mindroot.pipeline.annotate import hash_labels, labels_with_probabilities, write_trees
+from spacy_mindroot.pipeline.annotate import hash_labels, labels_of_trees, labels_with_probabilities, write_trees
 from spacy_mindroot.pipeline.arc_labels import ArcLabels
 
 LABELS = ("nsubj", "obj", "case", "punct", "conj")
@@ -104,6 +104,16 @@ def test_a_very_tangled_tree_is_right_in_memory_and_said_to_be_lost_on_disk():
         assert [len(s) for s in copy.sents] == [100, 1], how
 
 
+def test_where_warnings_are_errors_a_very_tangled_tree_is_not_written():
+    parsed = make_doc(101)
+    write_trees(parsed, [random_tree(50, np.random.default_rng(1)), random_tree(51, np.random.default_rng(2))])
+    for doc in (parsed, make_doc(101, sent_starts=[i in (0, 50) for i in range(101)])):
+        before, starts = snapshot(doc), [token.is_sent_start for token in doc]
+        with no_warning(), pytest.raises(TangledTreeWarning):
+            write_trees(doc, [zigzag(100), [0]])
+        assert snapshot(doc) == before and [token.is_sent_start for token in doc] == starts
+
+
 def test_restore_sentences_leaves_what_is_right_alone(rng):
     heads = [random_tree(n, rng) for n in (5, 1, 8)]
     doc = make_doc(14)
@@ -147,6 +157,7 @@ def test_labels_given_kept_or_made_up():
     assert write([0, 1, 2, 2, 4], root_label="top", fallback_label="?") == ["top", "?", "obj", "dep", "dep"]
     labels = ["root", "x", "ROOT", "Top", "y"]
     assert write([2, 0, 2, 2, 4], labels, root_label="top", fallback_label="?") == ["?", "top", "obj", "dep", "y"]
+    assert write([2, 0, 1, 2, 4], root_label="top", fallback_label="!") == ["?", "top", "!", "dep", "y"]
 
 
 @pytest.mark.parametrize(
@@ -191,6 +202,14 @@ def test_labels_need_not_be_contiguous():
     label = doc.vocab.strings.add("nsubj")
     write_trees(doc, [[2, 0, 2]], np.array([label, 5, 0, 5, 0, 5], dtype=np.uint64)[::2])
     assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "dep"]
+
+
+@pytest.mark.parametrize("number", [-1, 2])
+def test_numbers_that_no_label_has(number):
+    doc = make_doc(2)
+    hashes = hash_labels(doc.vocab.strings, ["nsubj", "obj"])
+    with pytest.raises(errors.LabelsError, match=f"from head 2 to dependent 1 is {number}, but .* has 2 names"):
+        labels_of_trees(doc, [np.array([[0, 0, number], [0, 0, 0]])], hashes, [np.array([2, 0])])
 
 
 class _Scored(ArcLabels):

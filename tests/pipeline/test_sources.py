@@ -103,3 +103,7 @@ def test_one_matrix_is_cut_along_the_sentences():
     doc._.arc_scores = np.arange(12.0).reshape(3, 4)
     first, second = WholeDocScores().read(doc).matrices
     assert first.tolist() == [[0, 1, 2], [4, 5, 6]] and second.tolist() == [[8, 11]]
+    for n in (2, 4):
+        doc._.arc_scores = np.zeros((n, n + 1))
+        with pytest.raises(ScoresShapeError, match=f"is over {n} tokens, but the Doc has 3"):
+            WholeDocScores().read(doc)

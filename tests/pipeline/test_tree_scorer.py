@@ -67,6 +67,7 @@ def test_other_tokens_than_the_gold_ones():
     own = doc(["a", "b", "c", "d", "e"][:3] + ["de"], [1, 1, 1, 3], ["nsubj", "ROOT", "punct", "ROOT"])
     scores = score(own, GOLD)
     assert scores["dep_uas"] == pytest.approx(2 * (3 / 4) * (3 / 5) / (3 / 4 + 3 / 5))
+    assert scores["dep_las"] == scores["dep_las_universal"] == scores["dep_uas"]
     assert scores["dep_uem"] == 1 / 2
 
 

@@ -60,6 +60,8 @@ def test_a_tree_that_meets_the_rules_stays():
         ([2, 0, 2, 3], ["nsubj", "root", "case", "det"], None, [2, 0, 2, 2], ["nsubj", "root", "case", "det"]),
         # A label that the part of speech does not have becomes `dep`, and that of punctuation `punct`.
         ([2, 0, 2], ["aux", "root", "obj"], ["NOUN", "VERB", "PUNCT"], [2, 0, 2], ["dep", "root", "punct"]),
+        # Of several words, the last one changes.
+        ([0, 1, 1, 3], ["root", "nsubj", "punct", "nsubj"], None, [0, 1, 1, 3], ["root", "nsubj", "punct", "punct"]),
         # Punctuation between the parts of another subtree moves into it.
         ([0, 4, 1, 1], ["root", "obj", "punct", "obl"], None, [0, 4, 4, 1], ["root", "obj", "punct", "obl"]),
         # The spelling of the root's label stays.
@@ -99,6 +101,18 @@ def test_the_tree_with_the_most_votes_of_those_that_meet_the_rules():
     assert vote_labelled(parses, labels, Rules()).labels == labels[0]
     heavy = vote_labelled(parses, labels, Rules(), weights=[1, 1, 3])
     assert (heavy.heads.tolist(), heavy.labels) == ([2, 0, 1], labels[2])
+
+
+def test_only_the_ratios_of_weights_matter():
+    parses, labels = [[2, 0, 2], [2, 0, 1], [0, 1, 1]], [["a", "root", "b"], ["a", "root", "c"], ["root", "d", "c"]]
+    for weights in ([1, 1, 1], [3, 1, 1], [1, 2, 4]):
+        votes = [
+            vote_labelled(parses, labels, "ud", None if scale is None else [scale * weight for weight in weights])
+            for scale in (1, 1000, 0.001, None)[: 4 if weights == [1, 1, 1] else 3]
+        ]
+        for vote in votes[1:]:
+            assert (vote.heads.tolist(), vote.labels) == (votes[0].heads.tolist(), votes[0].labels)
+            assert vote.weight == pytest.approx(votes[0].weight)
 
 
 def test_ties_of_a_vote_go_to_the_first_parse_and_missing_heads_have_no_vote():

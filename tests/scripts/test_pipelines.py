@@ -109,7 +109,7 @@ def test_a_run_is_complete(treebanks, tmp_path):
     found = run(treebanks / "UD_Marathi-UFAL", "spacy", 0, 4.0, tmp_path / "models" / "model")
     assert "parser" in spacy.load(tmp_path / "models" / "model").pipe_names
     assert (found["treebank"], found["sentences"], found["budget"]) == ("Marathi-UFAL", 97, 4.0)
-    assert found["steps"] > 0 and 4 <= found["cpu_seconds"] < 40
+    assert found["steps"] > 0 and found["cpu_seconds"] >= 4
     assert found["gold"]["official"]["Words"]["f1"] == 1 and "LAS" in found["raw"]["official"]
     (row,) = rows_of([json.loads(json.dumps(found))])
     assert row.score("spacy", "gold", "official", "Words", "f1") == 100
