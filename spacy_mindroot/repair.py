@@ -209,7 +209,9 @@ def repair_labels(
     is_punct : sequence of bools, optional
         Which tokens are punctuation. By default, those whose `pos` is PUNCT.
     root_label : str
-        Label of a new root. A root that is labelled `root` in any spelling keeps its label.
+        Label of a new root. A root that is labelled `root` in any spelling keeps its label. If `root_label` itself is
+        not `root` in any spelling, the labels are of another scheme: all labels stay but those of new roots, and
+        of roots without a label.
     demoted_label : str, optional
         Label of a token that was a root and is no longer one, if its label says nothing else. By default `parataxis`,
         or `dep` if its part of speech is unknown (X, or a tag that is not one of Universal Dependencies).
@@ -228,12 +230,17 @@ def repair_labels(
         if values is not None and len(values) != len(heads):
             raise LabelsError(f"there are {len(heads)} heads, but {name} is for {len(values)} tokens.")
     punct = _punctuation(len(heads), pos, is_punct)
+    is_ud = is_root_label(root_label)
     repaired = []
     for i, (label, head) in enumerate(zip(labels, heads, strict=True)):
-        if head == 0:
-            repaired.append(label if is_root_label(label) else root_label)
-        elif label not in NO_LABEL and not is_root_label(label):
+        if is_ud:
+            stays = label not in NO_LABEL and is_root_label(label) == (head == 0)
+        else:
+            stays = head != 0 or (label not in NO_LABEL and before[i] == 0)
+        if stays:
             repaired.append(label)
+        elif head == 0:
+            repaired.append(root_label)
         elif punct[i]:
             repaired.append("punct")
         elif before[i] == 0:

@@ -24,6 +24,7 @@ __all__ = [
     "columns_named",
     "format_rows",
     "format_sentence",
+    "pieces_of",
     "read_conllu",
     "read_pieces",
 ]
@@ -330,10 +331,15 @@ def read_pieces(file: BinaryIO, source: str, on_fault: FaultHandler | None = Non
     YIELDS (Sentence | bytes): The pieces.
     RAISES (ConlluError): For the first sentence at fault, and for a file that is not UTF-8 text at all.
     """
+    return pieces_of(text_lines(file, source), source, on_fault)
+
+
+def pieces_of(text: Iterable[bytes], source: str, on_fault: FaultHandler | None = None) -> Iterator[Sentence | bytes]:
+    """Iterate over the pieces of a file of which `text_lines` has made lines. See `read_pieces`."""
     parser = _Parser(source, on_fault)
     lines: list[bytes] = []
     number = 0
-    for line in text_lines(file, source):
+    for line in text:
         number += 1
         if number == 1 and line.startswith(_BOM):
             yield _BOM
