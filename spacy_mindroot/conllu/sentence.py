@@ -15,7 +15,7 @@ from typing import BinaryIO
 from ..errors import ConlluError
 from ..trees import MISSING
 from .columns import CONLLU, DEPREL, FORM, HEAD, MISC, Columns, read_header
-from .files import text_lines
+from .files import MOST_BYTES, text_lines
 
 __all__ = [
     "FaultHandler",
@@ -338,20 +338,28 @@ def pieces_of(text: Iterable[bytes], source: str, on_fault: FaultHandler | None 
     """Iterate over the pieces of a file of which `text_lines` has made lines. See `read_pieces`."""
     parser = _Parser(source, on_fault)
     lines: list[bytes] = []
-    number = 0
+    number = size = 0
     for line in text:
         number += 1
+        size += len(line)
         if number == 1 and line.startswith(_BOM):
             yield _BOM
             line = line[len(_BOM) :]
         if len(line) > 2 or line.strip(b"\r\n"):
+            if size > MOST_BYTES:
+                begin = number - len(lines)
+                raise ConlluError(
+                    f"{source}:{begin}: the sentence that begins in line {begin} has more than {MOST_BYTES:,} bytes, "
+                    "the limit. Empty lines separate sentences."
+                )
             lines.append(line)
         elif lines:
             lines.append(line)
             yield parser.parse(number + 1 - len(lines), lines)
-            lines = []
+            lines, size = [], 0
         elif line:
             yield line
+            size = 0
     if lines:
         yield parser.parse(number + 1 - len(lines), lines)
 
