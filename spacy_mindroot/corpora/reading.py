@@ -294,7 +294,8 @@ def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected:
         f"{written}{own}{text}".encode()
     except (ValueError, UnicodeEncodeError) as error:
         return Rejected(_encodable(own), f"can't be written as UTF-8: {error}")
-    return Document(own, text, meta=json.loads(written))
+    # JSON has neither NaN nor infinity.
+    return Document(own, text, meta=json.loads(written, parse_constant=lambda _: None))
 
 
 def _encodable(text: str) -> str:
