@@ -228,7 +228,13 @@ class _Checks:
         if _INTEGER.fullmatch(cell):
             head = int(cell)
             return head if head >= 0 else head - 1  # -1 is out of range, not missing
-        self.faults.append((line, f"has HEAD {_shown(cell)}, which is not a number."))
+        if _RANGE.fullmatch(cell):
+            reason = "a multiword token. HEAD is one of its words, or 0."
+        elif _EMPTY_NODE.fullmatch(cell):
+            reason = "an empty node. HEAD is a word, or 0; only DEPS has heads that are empty nodes."
+        else:
+            reason = "not a number."
+        self.faults.append((line, f"has HEAD {_shown(cell)}, which is {reason}"))
         return MISSING
 
     def other_line(self, text: bytes, cells: list[bytes], number: int, line: int) -> bool:

@@ -103,3 +103,15 @@ def test_one_matrix_is_cut_along_the_sentences():
     doc._.arc_scores = np.arange(12.0).reshape(3, 4)
     first, second = WholeDocScores().read(doc).matrices
     assert first.tolist() == [[0, 1, 2], [4, 5, 6]] and second.tolist() == [[8, 11]]
+
+
+def test_after_another_parser_the_message_says_what_it_lacks():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("mind_root")
+    doc = Doc(nlp.vocab, ["Ann", "left"], heads=[1, 1], deps=["nsubj", "ROOT"])
+    with pytest.raises(
+        MissingScoresError, match="spaCy's `parser` leaves no scores. Put `arc_scorer` in its .*head_scores.v1"
+    ):
+        nlp.get_pipe("mind_root")(doc)
+    repaired = spacy.blank("en").add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.head_scores.v1"}})
+    assert [token.head.i for token in repaired(doc)] == [1, 1], "what the message advises"
