@@ -8,13 +8,18 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 
 import numpy as np
-from spacy.attrs import SENT_START
+from spacy.attrs import DEP, SENT_START
+from spacy.attrs import HEAD as HEAD_OFFSET
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 
+from ..arc_scorer.component import ArcScorer
+from ..conllu.columns import DEPREL, HEAD
 from ..conllu.docs import sentence_without_tree
 from ..errors import CorpusError, SentenceTooLongError
+from ..pipeline.extensions import drop_extension
+from ..pipeline.mind_root import MindRoot
 from ..pipeline.reading import sentence_bounds
 from .reading import Document, Item
 
@@ -22,6 +27,7 @@ __all__ = ["Notes", "parse_documents", "within_limit"]
 
 Notes = list[tuple[str, str]]  # documents that were not parsed as a whole, and how
 
+_TREE = (HEAD_OFFSET, DEP)
 _LONGEST_RUN = 1000  # characters without white space; spaCy's tokenizer takes time in proportion to the square
 _RUN = re.compile(rf"\S{{{_LONGEST_RUN}}}(?=\S)")
 _PLACES = (r"\n\s*\n", r"\n", r"[.!?…。！？]\S{0,2}\s", r"\s")  # where to cut a text, the best first
@@ -65,8 +71,8 @@ def _ends(text: str, most: int) -> list[int]:
 def parse_documents(nlp: Language, documents: list[Document], notes: Notes) -> list[Doc | Exception]:
     """Return each document's Doc, or the error that it caused.
 
-    If a batch fails, each half is parsed again by itself, and so on down to the documents that are at fault. Of a
-    document with a sentence that is too long for the scorer, all other sentences are parsed.
+    If a batch fails, each half is parsed again by itself, and so on down to the documents that are at fault. A
+    sentence that is too long for the scorer has no tree; the others of its document are parsed.
 
     RAISES (BaseException): An interruption gets a note on the documents that were being parsed.
     """
@@ -87,7 +93,7 @@ def parse_documents(nlp: Language, documents: list[Document], notes: Notes) -> l
             ]
         if isinstance(error, SentenceTooLongError) and error.most:
             try:
-                return [_parsed_around(nlp, good[0], error.most, documents[0].id, notes)]
+                return [_parsed_around(nlp, documents[0], good[0], error.most, notes)]
             except Exception:
                 return [error]
         return [error]
@@ -125,18 +131,15 @@ def _joined(docs: list[Doc]) -> Doc:
     return joined
 
 
-def _parsed_around(nlp: Language, doc: Doc, most: int, name: str, notes: Notes) -> Doc:
+def _parsed_around(nlp: Language, document: Document, doc: Doc, most: int, notes: Notes) -> Doc:
     """Return a Doc in which the sentences of more than `most` tokens have no tree, and all others have.
 
     doc (Doc): With sentences, as the pipeline left it when it came to the one that is too long.
-    RAISES (SentenceTooLongError): If all are too long.
     """
     bounds = sentence_bounds(doc)
     runs = [list(run) for _, run in groupby(bounds, key=lambda bound: bound[1] - bound[0] > most)]
-    is_long = [run[0][1] - run[0][0] > most for run in runs]
-    if all(is_long):
-        raise SentenceTooLongError("all sentences are too long.")
     pieces = [doc[run[0][0] : run[-1][1]].as_doc() for run in runs]
+    is_long = [run[0][1] - run[0][0] > most for run in runs]
     short = [piece for piece, long in zip(pieces, is_long, strict=True) if not long]
     parsed = list(nlp.pipe(short))
     if len(parsed) != len(short):
@@ -144,20 +147,30 @@ def _parsed_around(nlp: Language, doc: Doc, most: int, name: str, notes: Notes) 
     rest = iter(parsed)
     starts: list[int] = []
     for k, (run, long) in enumerate(zip(runs, is_long, strict=True)):
-        if not long:
-            pieces[k] = next(rest)
+        pieces[k] = _without_tree(nlp, pieces[k]) if long else next(rest)
         own = [(start - run[0][0], end - run[0][0]) for start, end in run] if long else sentence_bounds(pieces[k])
         starts += [1 if i == start else -1 for start, end in own for i in range(start, end)]
     joined = _joined(pieces)
     joined.from_array((SENT_START,), np.array(starts, dtype=np.int64).view(np.uint64))
     joined.user_data = {**doc.user_data, **joined.user_data}
+    # The trees that a file had are not what the pipeline has found.
+    drop_extension(joined, "conllu")
+    if document.sentence is not None:
+        for word in range(1, len(document.sentence) + 1):
+            document.sentence.replace(word, HEAD, "_")
+            document.sentence.replace(word, DEPREL, "_")
     for number, (start, end) in enumerate(bounds, 1):
         if end - start > most:
             words = doc[start : start + 5].text
-            notes.append(
-                (
-                    name,
-                    f"sentence {number} ({words!r} ...) has {end - start:,} tokens, max_length is {most:,}: no tree",
-                )
-            )
+            what = f"sentence {number} ({words!r} ...) has {end - start:,} tokens, max_length is {most:,}: no tree"
+            notes.append((document.id, what))
     return joined
+
+
+def _without_tree(nlp: Language, doc: Doc) -> Doc:
+    """Return a Doc with what all components find but those that parse."""
+    doc.from_array(_TREE, np.zeros((len(doc), 2), dtype=np.uint64))
+    for _, component in nlp.pipeline:
+        if not isinstance(component, ArcScorer | MindRoot):
+            doc = component(doc)
+    return doc

@@ -91,11 +91,11 @@ def test_a_document_of_half_a_million_tokens(model, tmp_path):
     (tmp_path / "a.txt").write_text("A cat sleeps.\n" + "a " * 600_000 + "\nIt dreams.\n")
     found = invoke(model, tmp_path / "a.txt", "-o", tmp_path / "out")
     assert found.exit_code == 0
-    *rejected, note = lines(tmp_path / "out/rejected.jsonl")
-    assert note["id"] == "a.txt:14" and "has 1,200,000 characters" in note["reason"]
-    assert [line["id"] for line in rejected] == [f"a.txt:14-part-{k}" for k in (1, 2)]
-    assert all("SentenceTooLong" in line["reason"] for line in rejected)
-    assert sum(line["documents"] for line in lines(tmp_path / "out/manifest.jsonl")) == 2
+    whole, *parts = lines(tmp_path / "out/rejected.jsonl")
+    assert whole["id"] == "a.txt:14" and "has 1,200,000 characters" in whole["reason"]
+    assert [line["id"] for line in parts] == [f"a.txt:14-part-{k}" for k in (1, 2)]
+    assert all("tokens, max_length is 200: no tree" in line["reason"] and line["kept"] for line in parts)
+    assert sum(line["documents"] for line in lines(tmp_path / "out/manifest.jsonl")) == 4
 
 
 def unprivileged(arguments, **kwargs):

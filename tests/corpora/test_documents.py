@@ -4,8 +4,11 @@ import json
 import math
 
 import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import DocBin
 
-from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.conllu import read_conllu, sentences_to_doc
 from spacy_mindroot.corpora import documents, parse_corpus
 from spacy_mindroot.corpora.documents import parse_documents, within_limit
 from spacy_mindroot.corpora.pipelines import loaded
@@ -76,9 +79,52 @@ def test_only_the_tree_is_missing(tmp_path, model):
     assert trees[0] == trees[1][1:]
 
 
-def test_a_document_of_nothing_else_is_rejected(tmp_path, model):
+def test_a_document_of_nothing_else_is_kept(tmp_path, model):
     summary = parse_corpus(model, [corpus(tmp_path, SHORT, LONG)], tmp_path / "out")
-    assert (summary.documents, summary.rejected, summary.notes) == (1, 1, 0)
+    assert (summary.documents, summary.sentences, summary.rejected, summary.notes) == (2, 2, 0, 1)
+
+
+def conllu(*sentences):
+    return "".join(
+        "".join(f"{i}\t{w}\t_\t_\t_\t_\t{i - 1}\tgold\t_\tKey=a\n" for i, w in enumerate(words, 1)) + "\n"
+        for words in sentences
+    )
+
+
+def test_sentences_of_a_file_that_are_too_long_lose_the_tree_that_they_had(tmp_path, model, words_model):
+    """What a file says is not what the pipeline has found."""
+    text = conllu(["The", "dog", "bakes"], ["a"] * 300, ["The", "cat"])
+    (tmp_path / "a.conllu").write_text(text)
+    docs = DocBin(store_user_data=True)
+    docs.add(sentences_to_doc(spacy.blank("en").vocab, list(read_conllu(tmp_path / "a.conllu"))))
+    docs.to_disk(tmp_path / "b.spacy")
+    for name, used in (("a.conllu", words_model), ("b.spacy", model)):
+        summary = parse_corpus(used, [tmp_path / name], tmp_path / name.replace(".", "_"))
+        assert (summary.sentences, summary.rejected, summary.notes) == (3, 0, 1), name
+        (path,) = (tmp_path / name.replace(".", "_")).glob("0*.conllu")
+        first, long, last = read_conllu(path)
+        assert set(long.heads) == {-1} and set(long.labels) == {"_"} and long.words == ["a"] * 300
+        assert name == "b.spacy" or long.column(9) == ["Key=a"] * 300
+        assert is_tree(first.heads, single_root=True) and is_tree(last.heads, single_root=True)
+        assert "gold" not in first.labels + last.labels
+
+
+@Language.component("test_documents_tags")
+def tags(doc):
+    for token in doc:
+        token.tag_ = "T"
+    return doc
+
+
+def test_all_other_components_find_what_they_find(tmp_path, model):
+    with loaded(str(model)) as pipeline:
+        pipeline.nlp.add_pipe("test_documents_tags")
+        try:
+            parse_corpus(model, [corpus(tmp_path, SHORT + LONG + SHORT)], tmp_path / "out")
+        finally:
+            pipeline.nlp.remove_pipe("test_documents_tags")
+    sentences = list(read_conllu(next((tmp_path / "out").glob("0*.conllu"))))
+    assert [set(sentence.column(4)) for sentence in sentences] == [{"T"}] * 3
 
 
 @pytest.mark.parametrize(
