@@ -178,7 +178,9 @@ class MissingSentencesError(MindRootError):
 
 
 class SentenceTooLongError(MindRootError):
-    """A sentence has more tokens than `max_length` of the scorer allows."""
+    """A sentence has more tokens than `max_length` of the scorer allows; `most` is how many it allows."""
+
+    most = 0
 
 
 class TrainingError(MindRootError):

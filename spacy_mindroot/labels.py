@@ -1,14 +1,18 @@
-"""The label of the root, wherever labels are read or written. It belongs to the root and to no other token."""
+"""The labels and parts of speech that have a meaning here, above all the label of the root: no other token has it."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["NO_LABEL", "SPACY_ROOT", "UD_ROOT", "is_root_label"]
+__all__ = ["NO_LABEL", "SPACY_ROOT", "UD_POS", "UD_ROOT", "is_root_label"]
 
 UD_ROOT = "root"  # as Universal Dependencies and CoNLL-U spell it
 SPACY_ROOT = "ROOT"  # as spaCy spells it
 NO_LABEL = frozenset({"", "_"})  # what stands for a missing label in a file or a list
+UD_POS = frozenset(  # all parts of speech of Universal Dependencies
+    ("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM")
+    + ("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X")
+)
 
 _DECORATION = "||"  # spaCy marks a lifted arc by the label of the token that the arc was lifted from: "obj||conj"
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .constraints import Arc, read_constraints
 from .decoding import Heads, decode
 from .errors import ConstraintsError, HeadsError, LabelsError, ScoresShapeError
-from .labels import NO_LABEL, UD_ROOT, is_root_label
+from .labels import NO_LABEL, UD_POS, UD_ROOT, is_root_label
 from .scores import Layout, to_int_array, to_root_column
 from .trees import MISSING, find_cycles, is_tree, shown_cycle
 
@@ -31,7 +31,7 @@ DEMOTED_LABEL = "parataxis"
 
 # Tags of Universal Dependencies: words that often head a clause or a phrase.
 _CONTENT = frozenset({"VERB", "NOUN", "PROPN", "ADJ", "PRON", "NUM", "ADV", "INTJ"})
-_UNKNOWN_TAGS = frozenset({None, "", "_", "X"})
+_KNOWN_POS = UD_POS - {"X"}  # tags of other tagsets say nothing here
 
 Why = Literal[
     "no head", "out of range", "self loop", "cycle", "extra root", "no root", "required", "better under the scores"
@@ -105,7 +105,7 @@ def repair_heads(
         Arcs (dependent, head) that the result must have, as for `decode`.
     labels, pos : sequences of str, optional
         Labels of the arcs, and parts of speech (UPOS), to choose between trees that are equally near. None, "_" or ""
-        where unknown.
+        where unknown; so is a part of speech that is not one of Universal Dependencies.
     is_punct : sequence of bools, optional
         Which tokens are punctuation. By default, those whose `pos` is PUNCT.
 
@@ -209,10 +209,12 @@ def repair_labels(
     is_punct : sequence of bools, optional
         Which tokens are punctuation. By default, those whose `pos` is PUNCT.
     root_label : str
-        Label of a new root. A root that is labelled `root` in any spelling keeps its label.
+        Label of a new root. A root that is labelled `root` in any spelling keeps its label. If `root_label` itself is
+        not `root` in any spelling, the labels are of another scheme: all labels stay but those of new roots, and
+        of roots without a label.
     demoted_label : str, optional
         Label of a token that was a root and is no longer one, if its label says nothing else. By default `parataxis`,
-        or `dep` if its part of speech is unknown.
+        or `dep` if its part of speech is unknown (X, or a tag that is not one of Universal Dependencies).
 
     Returns
     -------
@@ -228,16 +230,21 @@ def repair_labels(
         if values is not None and len(values) != len(heads):
             raise LabelsError(f"there are {len(heads)} heads, but {name} is for {len(values)} tokens.")
     punct = _punctuation(len(heads), pos, is_punct)
+    is_ud = is_root_label(root_label)
     repaired = []
     for i, (label, head) in enumerate(zip(labels, heads, strict=True)):
-        if head == 0:
-            repaired.append(label if is_root_label(label) else root_label)
-        elif label not in NO_LABEL and not is_root_label(label):
+        if is_ud:
+            stays = label not in NO_LABEL and is_root_label(label) == (head == 0)
+        else:
+            stays = head != 0 or (label not in NO_LABEL and before[i] == 0)
+        if stays:
             repaired.append(label)
+        elif head == 0:
+            repaired.append(root_label)
         elif punct[i]:
             repaired.append("punct")
         elif before[i] == 0:
-            known = pos is not None and pos[i] not in _UNKNOWN_TAGS
+            known = pos is not None and pos[i] in _KNOWN_POS
             repaired.append(demoted_label or (DEMOTED_LABEL if known else "dep"))
         else:
             repaired.append("dep")
@@ -245,8 +252,8 @@ def repair_labels(
 
 
 def looks_like_punctuation(form: str, pos: str | None = None) -> bool:
-    """Whether a token is punctuation: by its part of speech (UPOS) if that is known, otherwise by its characters."""
-    if pos not in _UNKNOWN_TAGS:
+    """Whether a token is punctuation: by its part of speech if that is one of UD's, otherwise by its characters."""
+    if pos in _KNOWN_POS:
         return pos == "PUNCT"
     return bool(form) and all(unicodedata.category(character).startswith("P") for character in form)
 

@@ -34,7 +34,7 @@ import numpy.typing as npt
 from .core import _core
 from .errors import MindRootError, ScoreFileError
 from .scored import ScoredSentence
-from .scores import Ints, shown, to_floats, to_root_column
+from .scores import Ints, Layout, rearrange, shown, to_floats, to_root_column
 
 __all__ = ["read_score_file", "write_score_file"]
 
@@ -92,6 +92,7 @@ def write_score_file(
     best_labels: Sequence[npt.ArrayLike] | None = None,
     gold_heads: Sequence[npt.ArrayLike] | None = None,
     gold_labels: Sequence[Sequence[str]] | None = None,
+    layout: Layout = "root_column",
 ) -> None:
     """Write a score file.
 
@@ -114,6 +115,8 @@ def write_score_file(
         The gold heads of each sentence: 0 = ROOT, j = token j-1, -1 = unknown.
     gold_labels : sequence of sequences of str, (n,) each, optional
         The gold labels of each sentence. They go with `gold_heads`.
+    layout : str
+        The layout of each array of `scores` and `best_labels`. See `decode`. The file has layout "root_column".
 
     Raises
     ------
@@ -133,7 +136,7 @@ def write_score_file(
     (['They', 'win'], array([2, 0], dtype=int32))
     """
     try:
-        arrays = _to_arrays(scores, words, labels, best_labels, gold_heads, gold_labels)
+        arrays = _to_arrays(scores, words, labels, best_labels, gold_heads, gold_labels, layout)
     except MindRootError as error:
         raise ScoreFileError(f"{path} is not written: {error}") from error
     with _replacing(Path(path)) as file:
@@ -155,9 +158,11 @@ def _to_arrays(
     best_labels: Sequence[npt.ArrayLike] | None,
     gold_heads: Sequence[npt.ArrayLike] | None,
     gold_labels: Sequence[Sequence[str]] | None,
+    layout: Layout,
 ) -> dict[str, Any]:
     """Return the arrays of the file. Raises MindRootError if the arguments do not fit each other."""
-    matrices = [to_root_column(matrix, where=_sentence(k)) for k, matrix in enumerate(_to_list(scores, "scores"))]
+    given = _to_list(scores, "scores")
+    matrices = [to_root_column(matrix, layout, where=_sentence(k)) for k, matrix in enumerate(given)]
     lengths = [len(matrix) for matrix in matrices]
     arrays: dict[str, Any] = {"lens": np.array(lengths, dtype=np.int32), "arc": _join(matrices, np.float32)}
     if words is not None:
@@ -186,8 +191,12 @@ def _to_arrays(
     if best_labels is not None:
         if labels is None:
             raise ScoreFileError("`best_labels` are indexes into `labels`, and there are none.")
-        shapes: list[tuple[int, ...]] = [(n, n + 1) for n in lengths]
-        arrays["label_best"] = _join(_int_arrays(best_labels, "best_labels", shapes, 0, lambda n: n_labels - 1), small)
+        shapes: list[tuple[int, ...]] = [
+            (n, n + 1) if layout == "root_column" else np.shape(matrix)
+            for n, matrix in zip(lengths, given, strict=True)
+        ]
+        found = _int_arrays(best_labels, "best_labels", shapes, 0, lambda n: n_labels - 1)
+        arrays["label_best"] = _join([rearrange(array, layout) for array in found], small)
     if gold_heads is not None:
         shapes = [(n,) for n in lengths]
         arrays["heads"] = _join(_int_arrays(gold_heads, "gold_heads", shapes, -1, lambda n: n), np.int32)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .decoding import Heads, decode
 from .errors import NotEnoughMemoryError, VoteError
-from .labels import NO_LABEL, is_root_label
+from .labels import NO_LABEL, UD_ROOT, is_root_label
 from .trees import is_tree, to_heads
 
 __all__ = ["arc_votes", "vote_heads", "vote_labels"]
@@ -111,6 +111,8 @@ def vote_labels(
     parses: Sequence[AnyHeads],
     labels: Sequence[Sequence[str]],
     weights: Sequence[float] | None = None,
+    *,
+    root_label: str = UD_ROOT,
 ) -> list[str | None]:
     """Return the label of each arc of a tree, by vote among the parses that have the arc.
 
@@ -123,6 +125,9 @@ def vote_labels(
     labels : sequence of sequences of str
         Labels of each parse, one per token; "_" or "" where there is none. The root's label counts on arcs from ROOT
         alone, and no other label counts there.
+    root_label : str
+        The label of roots. If it is not `root` in any spelling, the labels are of another scheme, and all count on all
+        arcs.
 
     Returns
     -------
@@ -141,12 +146,13 @@ def vote_labels(
     for what, length in [("the tree is", len(tree)), *((f"labels {k} are", len(v)) for k, v in enumerate(labels, 1))]:
         if length != len(own[0]):
             raise VoteError(f"the parses have {len(own[0])} tokens, but {what} for {length}.")
+    is_ud = is_root_label(root_label)
     chosen: list[str | None] = []
     for i, head in enumerate(tree):
         votes: dict[str, float] = {}
         for parse, names, share in zip(own, labels, shares, strict=True):
             name = names[i]
-            if parse[i] == head and name not in NO_LABEL and is_root_label(name) == (head == 0):
+            if parse[i] == head and name not in NO_LABEL and (not is_ud or is_root_label(name) == (head == 0)):
                 votes[name] = votes.get(name, 0.0) + share
         most = max(votes.values(), default=0.0)
         chosen.append(next((name for name, count in votes.items() if count > most - _TIE), None))

@@ -238,6 +238,13 @@ def test_labels_that_do_not_fit(name):
         repair_labels(labels, before, [0], **values)
 
 
+@pytest.mark.parametrize("tag", ["$.", "$,", "PUNC", "PU", "Z", "Punct", "punct", "NN", "SPACE", "X", "_", "", None])
+def test_tags_of_another_tagset_are_unknown(tag):
+    assert looks_like_punctuation(".", tag) and not looks_like_punctuation("a", tag)
+    assert repair_labels(["root", "root"], [0, 0], [0, 1], pos=[tag, tag]) == ["root", "dep"]
+    assert repair_labels(["root", "root"], [0, 0], [0, 1], pos=[tag, "NOUN"]) == ["root", "parataxis"]
+
+
 def test_punctuation():
     assert looks_like_punctuation("...") and looks_like_punctuation("»", "_") and looks_like_punctuation("x", "PUNCT")
     assert (

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from spacy_mindroot import errors, read_score_file, score_file, write_score_file
+from spacy_mindroot.scores import LAYOUTS
 
 SCORES = [np.array([[1, 0]]), np.array([[0, 0, 2], [1, -np.inf, 0]])]
 ALL = {
@@ -107,9 +108,34 @@ def test_the_file_is_named_as_it_is_told(tmp_path):
     assert len(read_score_file(tmp_path / "scores")) == 2
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_is_written_as_the_same_file(path, layout, rng):
+    scores = [rng.normal(size=(n, n + 1)).astype(np.float32) for n in (3, 1, 5)]
+    best = [rng.integers(0, 2, size=matrix.shape) for matrix in scores]
+
+    def laid_out(matrix):
+        n = len(matrix)
+        square = np.zeros((n + 1, n + 1), matrix.dtype)
+        square[1:] = matrix
+        diagonal = matrix[:, 1:].copy()
+        np.fill_diagonal(diagonal, matrix[:, 0])
+        return {"root_column": matrix, "square": square, "square_transposed": square.T, "root_diagonal": diagonal}[
+            layout
+        ]
+
+    write_score_file(
+        path, scores=map(laid_out, scores), labels=["a", "b"], best_labels=map(laid_out, best), layout=layout
+    )
+    for sentence, matrix, labels in zip(read_score_file(path), scores, best, strict=True):
+        inside = ~np.eye(len(matrix), len(matrix) + 1, 1, dtype=bool)
+        np.testing.assert_array_equal(sentence.scores[inside], matrix[inside])
+        np.testing.assert_array_equal(sentence.best_labels[inside], labels[inside])
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
+        ({"layout": "diagonal"}, "there is no layout"),
         ({"scores": 3}, "`scores` is 3; it is a sequence"),
         ({"scores": [np.zeros((1, 2)), np.zeros((2, 2))]}, "sentence 2 (index 1): a square matrix"),
         ({"scores": [np.zeros((1, 2)), [["a", "b", "c"]] * 2]}, "sentence 2 (index 1): arc scores are real"),

@@ -119,11 +119,13 @@ def _check_lengths(doc: Doc, lengths: list[int], max_length: int) -> list[int]:
     longest = max(lengths, default=0)
     if 0 < max_length < longest:
         where = describe(doc, lengths.index(longest))
-        raise SentenceTooLongError(
+        error = SentenceTooLongError(
             f"{where[0].upper()}{where[1:]} has {longest:,} tokens, but max_length is {max_length:,}, since time and "
             "memory grow with the square of a sentence's length. Set sentence boundaries before this component, with a "
             "`senter` or a `sentencizer`, or raise its max_length (0: no limit)."
         )
+        error.most = max_length
+        raise error
     return lengths
 
 

@@ -66,11 +66,18 @@ def run(
                     file.write(json.dumps(summary.to_json(), indent=1).encode() + b"\n")
     except _Interrupted as error:
         typer.echo("\nInterrupted. What is complete stays; run the same command again to parse the rest.", err=True)
+        for note in getattr(error, "__notes__", []):
+            typer.echo(note, err=True)
         raise typer.Exit(128 + error.number) from None
     with errors_as_messages():
         typer.echo(_table(summary))
         if summary.rejected:
             warn(f"{_counted(summary.rejected, 'document')} rejected: see {printable(out / 'rejected.jsonl')}.")
+        if summary.notes:
+            warn(
+                f"{_counted(summary.notes, 'text or sentence')} too long, or empty: see "
+                f"{printable(out / 'rejected.jsonl')}."
+            )
         if summary.failed:
             typer.secho(
                 f"Error: {_counted(summary.failed, 'shard')} failed: see {printable(out / 'failed.jsonl')}. Run the "

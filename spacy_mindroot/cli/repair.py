@@ -14,9 +14,17 @@ import srsly
 import typer
 from wasabi import table
 
-from ..conllu import Sentence, conllu_files, read_pieces
-from ..conllu.repair import ArcChange, enhanced_root_disagrees, pos_of_sentence, repair_sentence
+from ..conllu import Sentence, conllu_files
+from ..conllu.repair import (
+    ArcChange,
+    enhanced_root_disagrees,
+    lines_and_root_label,
+    pos_of_sentence,
+    repair_sentence,
+)
+from ..conllu.sentence import pieces_of
 from ..errors import ConlluError
+from ..labels import UD_ROOT
 from ..repair import looks_zero_based
 from ..rules import Rules, to_rules
 from .files import PathsError, check_label, errors_as_messages, opened_to_read, outputs, printable
@@ -97,12 +105,14 @@ class _Job:
         self.counts.unreadable += 1
         self.say(str(error) if self.check else f"{error}\nWhat can't be read is left as it is.")
 
-    def repair(self, sentence: Sentence) -> bool:
+    def repair(self, sentence: Sentence, root_label: str) -> bool:
         """Repair a sentence in place, and count and report its changes. Return whether there are any."""
         self.counts.sentences += 1
         self.counts.words += len(sentence)
         try:
-            changes = repair_sentence(sentence, demoted_label=self.demoted_label, rules=self.rules)
+            changes = repair_sentence(
+                sentence, root_label=root_label, demoted_label=self.demoted_label, rules=self.rules
+            )
         except ConlluError as error:
             if not (self.check or self.skip_invalid):
                 raise
@@ -190,11 +200,14 @@ def _repair_file(job: _Job, source: Path, out: BinaryIO | None, progress: Progre
     """
     sentences = malformed = zero_based = 0
     on_fault = job.unreadable if job.check or job.skip_invalid else None
-    with opened_to_read(source) as file:
-        for sentence in rewritten(read_pieces(file, shown_name(source), on_fault), out, progress):
+    name = shown_name(source)
+    with opened_to_read(source) as file, lines_and_root_label(file, name) as (lines, root_label):
+        if job.rules is not None:
+            root_label = UD_ROOT
+        for sentence in rewritten(pieces_of(lines, name, on_fault), out, progress):
             before = sentence.heads.copy()
             sentences += 1
-            if job.repair(sentence):
+            if job.repair(sentence, root_label):
                 malformed += 1
                 zero_based += looks_zero_based(before)
     if malformed * 2 > sentences and zero_based * 4 > malformed:  # of 0-based files: nearly all, and about two thirds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,12 +10,13 @@ import typer
 from spacy.language import Language
 
 from ..audit.corpus import keep_probabilities, load_pipeline, parse_sentences
+from ..conllu.files import SAMPLE, check_text
 from ..drawing.render import Form, Parse, parses_of, percent, render_parses
 from ..errors import CorpusError
 from ..escapes import visible
 from ..trees import MISSING
 from .corpora import read_for
-from .files import PathsError, errors_as_messages, opened_to_write, printable, refuse_same_files
+from .files import PathsError, errors_as_messages, opened_to_read, opened_to_write, printable, refuse_same_files
 from .text_trees import tree_lines
 
 __all__ = ["run"]
@@ -44,7 +44,7 @@ def run(
         nlp = load_pipeline(model)
         keep_probabilities(nlp)
         if path is None:
-            every = iter(_of_text(nlp, sys.stdin.read() if text == "-" else text))
+            every = iter(_of_text(nlp, _read_text() if text == "-" else text))
         else:
             every = _of_file(nlp, path, gold, surface_tokens)
         parses = list(islice(every, most))
@@ -63,6 +63,18 @@ def run(
             typer.echo(f"Drew {len(parses):,} sentence{'s' if len(parses) > 1 else ''} to {printable(out)}.", err=True)
         if left_out:
             typer.echo(f"There are more sentences. --most {most} leaves them out.", err=True)
+
+
+def _read_text() -> str:
+    """Return the text in standard input."""
+    with opened_to_read(Path("-")) as file:
+        data = file.read()
+    check_text(data[:SAMPLE], "<stdin>")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CorpusError(f"<stdin>: line {line} is not UTF-8. Convert it first, for example with iconv.") from error
 
 
 def _of_text(nlp: Language, text: str) -> list[Parse]:

@@ -12,10 +12,12 @@ from typing import BinaryIO
 import typer
 from wasabi import table
 
-from ..conllu import read_pieces, vote_sentence
-from ..conllu.repair import pos_of_sentence
+from ..conllu import vote_sentence
+from ..conllu.repair import lines_and_root_label, pos_of_sentence
+from ..conllu.sentence import pieces_of
 from ..conllu.vote import in_step
 from ..errors import VoteError
+from ..labels import UD_ROOT, is_root_label
 from ..rules import Rules, to_rules
 from .files import check_label, errors_as_messages, opened_to_read, outputs, refuse_same_files
 from .rewriting import Progress, opened_conllu, rewritten, shown_name, violations_table
@@ -83,10 +85,13 @@ def vote_files(
     counts = Counts()
     names = [shown_name(file) for file in files]
     with ExitStack() as stack:
-        streams = [
-            read_pieces(stack.enter_context(opened_to_read(file)), name)
+        read = [
+            stack.enter_context(lines_and_root_label(stack.enter_context(opened_to_read(file)), name))
             for file, name in zip(files, names, strict=True)
         ]
+        streams = [pieces_of(lines, name) for (lines, _), name in zip(read, names, strict=True)]
+        is_ud = rules is not None or any(is_root_label(label) for _, label in read)
+        root_label = UD_ROOT if is_ud else read[0][1]
         progress = stack.enter_context(Progress(files[:1]))
         for sentences in rewritten(in_step(streams, names), out, progress):
             first, *others = sentences
@@ -94,7 +99,12 @@ def vote_files(
             counts.words += len(first)
             counts.unanimous += all(other.heads == first.heads and other.labels == first.labels for other in others)
             counts.changed += vote_sentence(
-                sentences, weights, demoted_label=demoted_label, rules=rules, broken=counts.broken_before
+                sentences,
+                weights,
+                root_label=root_label,
+                demoted_label=demoted_label,
+                rules=rules,
+                broken=counts.broken_before,
             )
             if rules is not None:
                 found = rules.violations(first.heads, first.labels, pos_of_sentence(first))

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO, NamedTuple
 
-from ..errors import HeadsError, NoValidTreeError, SearchLimitError
-from ..labels import UD_ROOT, is_root_label
+from ..errors import ConlluError, HeadsError, NoValidTreeError, SearchLimitError
+from ..labels import NO_LABEL, UD_ROOT, is_root_label
 from ..repair import looks_like_punctuation, repair_heads, repair_labels
 from ..rules import Rules, mend_tree
 from ..trees import MISSING, is_tree, shown_cycle
 from .columns import DEPREL, DEPS, FEATS, HEAD, UPOS
-from .sentence import Sentence
+from .files import text_lines
+from .sentence import Sentence, pieces_of
 
-__all__ = ["ArcChange", "enhanced_root_disagrees", "is_well_formed", "pos_of_sentence", "repair_sentence"]
+__all__ = [
+    "ArcChange",
+    "enhanced_root_disagrees",
+    "is_well_formed",
+    "lines_and_root_label",
+    "pos_of_sentence",
+    "repair_sentence",
+    "root_label_of",
+]
 
 _ROOT_CELL = UD_ROOT.encode()
+_IN_MEMORY = 1 << 24  # bytes of a file whose roots have another label; more of it waits in a temporary file
 
 
 class ArcChange(NamedTuple):
@@ -50,16 +65,62 @@ class ArcChange(NamedTuple):
         return f"{self.file}:{self.line}: {sentence}word {self.word} {self.form!r}: {self.why}{cycle}: {arc}"
 
 
-def is_well_formed(sentence: Sentence) -> bool:
+def root_label_of(sentences: Iterable[Sentence]) -> str:
+    """Return the label of the roots of a file: `root` in any spelling, or the most frequent one in another scheme.
+
+    If any word is labelled `root`, or no root has a label, that is the root's label. Reads no further than it has to.
+    """
+    found: Counter[str] = Counter()
+    for sentence in sentences:
+        try:
+            labels = sentence.labels
+        except ConlluError:  # not UTF-8; reported where the sentence is repaired
+            continue
+        if any(map(is_root_label, labels)):
+            return UD_ROOT
+        found.update(
+            label for label, head in zip(labels, sentence.heads, strict=True) if head == 0 and label not in NO_LABEL
+        )
+    return max(found, key=found.__getitem__, default=UD_ROOT)
+
+
+@contextmanager
+def lines_and_root_label(file: BinaryIO, source: str) -> Iterator[tuple[Iterator[bytes], str]]:
+    """Yield the lines of a CoNLL-U file, for `pieces_of`, and the label of its roots. See `root_label_of`.
+
+    A file whose roots have another label than `root` is read to its end first. It need not be one that can be read
+    twice, such as a pipe.
+
+    file (BinaryIO), source (str): As for `read_pieces`.
+    """
+    lines = text_lines(file, source)
+    with SpooledTemporaryFile(_IN_MEMORY) as seen:
+
+        def recorded() -> Iterator[bytes]:
+            for line in lines:
+                seen.write(line)
+                yield line
+
+        pieces = pieces_of(recorded(), source, on_fault=lambda _: None)
+        label = root_label_of(piece for piece in pieces if isinstance(piece, Sentence))
+        seen.seek(0)
+        yield chain(seen, lines), label
+
+
+def is_well_formed(sentence: Sentence, root_label: str = UD_ROOT) -> bool:
     """Whether the basic tree has exactly one root, and only that word has the root's label.
+
+    In another scheme, which has another root_label than `root`, the root needs any label.
 
     This is fast for well-formed sentences, because nearly all sentences of most files are.
     """
     heads, rows = sentence.heads, sentence.rows
     if heads.count(0) != 1 or min(heads) < 0 or max(heads) > len(heads):
         return False
-    labels = b"\t".join([row[DEPREL] for row in rows]).lower()
     root = rows[heads.index(0)][DEPREL].decode("utf8", "replace")
+    if not is_root_label(root_label):
+        return root not in NO_LABEL and is_tree(heads)
+    labels = b"\t".join([row[DEPREL] for row in rows]).lower()
     if labels.count(_ROOT_CELL) != 1 or not is_root_label(root):
         names = sentence.labels
         if any(is_root_label(name) != (head == 0) for name, head in zip(names, heads, strict=True)):
@@ -77,7 +138,8 @@ def repair_sentence(
 
     sentence (Sentence): Only HEAD and DEPREL of words that change are written.
     root_label (str): The label of a new root. If the sentence spells its root label in another way, that spelling is
-        used.
+        used. If it is not `root` in any spelling, the labels are of another scheme, and roots keep theirs;
+        `root_label_of` finds it in a file. Rules are for trees with the label `root`.
     demoted_label (Optional[str]): The label of a word that is no longer a root.
     rules (Optional[Rules]): Rules that the tree must meet. Those with a price are left out.
     RETURNS (list[ArcChange]): The changes, in order. `why` is the name of the rule that a word broke, or "rules" if it
@@ -134,14 +196,15 @@ def _mended(sentence: Sentence, rules: Rules, changes: list[ArcChange]) -> list[
 
 
 def _repair_roots(sentence: Sentence, root_label: str, demoted_label: str | None) -> list[ArcChange]:
-    if is_well_formed(sentence):
+    if is_well_formed(sentence, root_label):
         return []
     words, labels = sentence.words, sentence.labels
     pos: list[str | None] = [*sentence.column(UPOS)]
     before = sentence.heads.copy()
     is_punct = [looks_like_punctuation(word, tag) for word, tag in zip(words, pos, strict=True)]
     try:
-        repair = repair_heads(before, labels=labels, pos=pos, is_punct=is_punct)
+        known = [UD_ROOT if label == root_label else label for label in labels]
+        repair = repair_heads(before, labels=known, pos=pos, is_punct=is_punct)
     except HeadsError as error:
         if any(head != MISSING for head in before):
             raise

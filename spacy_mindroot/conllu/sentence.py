@@ -15,7 +15,7 @@ from typing import BinaryIO
 from ..errors import ConlluError
 from ..trees import MISSING
 from .columns import CONLLU, DEPREL, FORM, HEAD, MISC, Columns, read_header
-from .files import text_lines
+from .files import MOST_BYTES, text_lines
 
 __all__ = [
     "FaultHandler",
@@ -24,6 +24,7 @@ __all__ = [
     "columns_named",
     "format_rows",
     "format_sentence",
+    "pieces_of",
     "read_conllu",
     "read_pieces",
 ]
@@ -227,7 +228,13 @@ class _Checks:
         if _INTEGER.fullmatch(cell):
             head = int(cell)
             return head if head >= 0 else head - 1  # -1 is out of range, not missing
-        self.faults.append((line, f"has HEAD {_shown(cell)}, which is not a number."))
+        if _RANGE.fullmatch(cell):
+            reason = "a multiword token. HEAD is one of its words, or 0."
+        elif _EMPTY_NODE.fullmatch(cell):
+            reason = "an empty node. HEAD is a word, or 0; only DEPS has heads that are empty nodes."
+        else:
+            reason = "not a number."
+        self.faults.append((line, f"has HEAD {_shown(cell)}, which is {reason}"))
         return MISSING
 
     def other_line(self, text: bytes, cells: list[bytes], number: int, line: int) -> bool:
@@ -330,22 +337,35 @@ def read_pieces(file: BinaryIO, source: str, on_fault: FaultHandler | None = Non
     YIELDS (Sentence | bytes): The pieces.
     RAISES (ConlluError): For the first sentence at fault, and for a file that is not UTF-8 text at all.
     """
+    return pieces_of(text_lines(file, source), source, on_fault)
+
+
+def pieces_of(text: Iterable[bytes], source: str, on_fault: FaultHandler | None = None) -> Iterator[Sentence | bytes]:
+    """Iterate over the pieces of a file of which `text_lines` has made lines. See `read_pieces`."""
     parser = _Parser(source, on_fault)
     lines: list[bytes] = []
-    number = 0
-    for line in text_lines(file, source):
+    number = size = 0
+    for line in text:
         number += 1
+        size += len(line)
         if number == 1 and line.startswith(_BOM):
             yield _BOM
             line = line[len(_BOM) :]
         if len(line) > 2 or line.strip(b"\r\n"):
+            if size > MOST_BYTES:
+                begin = number - len(lines)
+                raise ConlluError(
+                    f"{source}:{begin}: the sentence that begins in line {begin} has more than {MOST_BYTES:,} bytes, "
+                    "the limit. Empty lines separate sentences."
+                )
             lines.append(line)
         elif lines:
             lines.append(line)
             yield parser.parse(number + 1 - len(lines), lines)
-            lines = []
+            lines, size = [], 0
         elif line:
             yield line
+            size = 0
     if lines:
         yield parser.parse(number + 1 - len(lines), lines)
 

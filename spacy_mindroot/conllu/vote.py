@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from ..errors import ConlluError, NoValidTreeError, SearchLimitError
+from ..labels import UD_ROOT
 from ..repair import looks_like_punctuation, repair_labels
 from ..rules import Rules, vote_labelled
 from ..trees import MISSING
@@ -22,6 +23,7 @@ def vote_sentence(
     sentences: Sequence[Sentence],
     weights: Sequence[float] | None = None,
     *,
+    root_label: str = UD_ROOT,
     demoted_label: str | None = None,
     rules: Rules | None = None,
     broken: Counter[str] | None = None,
@@ -32,6 +34,7 @@ def vote_sentence(
 
     sentences (Sequence[Sentence]): The parses of one sentence, all with the same words.
     weights (Optional[Sequence[float]]): The weight of each parse.
+    root_label (str): The label of a root for which no parse has a label. See `repair.repair_sentence`.
     demoted_label (Optional[str]): The label of a former root for which no parse has a label. See
         `repair.repair_labels`.
     rules (Optional[Rules]): Rules that the tree must meet, apart from those with a price. See `rules.vote_labelled`.
@@ -51,7 +54,7 @@ def vote_sentence(
     if all(parse == heads for parse in parses) and all(labels == names[0] for labels in names):
         voted: list[str] = names[0]
     else:
-        voted = [label or "_" for label in vote_labels(heads, parses, names, weights)]
+        voted = [label or "_" for label in vote_labels(heads, parses, names, weights, root_label=root_label)]
     tags = pos_of_sentence(first)
     own = [] if rules is None else rules.violations(heads, [name.replace("_", "") for name in voted], tags)
     if broken is not None:
@@ -64,7 +67,10 @@ def vote_sentence(
         heads, voted = tree.heads.tolist(), tree.labels
     pos: list[str | None] = [*first.column(UPOS)]
     is_punct = [looks_like_punctuation(word, tag) for word, tag in zip(first.words, pos, strict=True)]
-    labels = repair_labels(voted, first.heads, heads, pos=pos, is_punct=is_punct, demoted_label=demoted_label)
+    before = [0 if head == 0 else own for head, own in zip(heads, first.heads, strict=True)]  # its label was voted for
+    labels = repair_labels(
+        voted, before, heads, pos=pos, is_punct=is_punct, root_label=root_label, demoted_label=demoted_label
+    )
     changed = 0
     for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
         new_head, new_label = head != first.heads[word - 1], label != names[0][word - 1]

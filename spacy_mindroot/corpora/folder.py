@@ -2,7 +2,7 @@
 
 - `manifest.json`: the pipeline, the settings, and the input files with the places where they are cut.
 - `manifest.jsonl`: one line per complete shard.
-- `rejected.jsonl`: one line per document that could not be read or parsed, with the reason.
+- `rejected.jsonl`: one line per document that could not be read or parsed, or not as a whole, with the reason.
 - `failed.jsonl`: one line per shard that failed in the latest run.
 - one file per complete shard.
 - `.mindroot`: a lock, temporary files, and the records of shards that are not in the manifest yet.
@@ -263,10 +263,10 @@ def _is_shard(name: str) -> bool:
 
 
 def _rejected_lines(record: Record) -> list[str]:
-    rejected = record.rejected if isinstance(record.rejected, list) else []
     return [
-        _dumped({"shard": record.shard, "input": record.input, "id": name, "reason": reason})
-        for name, reason in rejected
+        _dumped({"shard": record.shard, "input": record.input, "id": name, "reason": reason, **more})
+        for found, more in ((record.rejected, {}), (record.notes, {"kept": True}))
+        for name, reason in (found if isinstance(found, list) else [])
     ]
 
 

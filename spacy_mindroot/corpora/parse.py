@@ -19,7 +19,7 @@ from .progress import Progress, State
 from .reading import Columns, estimate_bytes_per_word
 from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
 from .sources import Found, find_files
-from .worker import Job, Record, Settings, WorkerFacts
+from .worker import Job, Record, Settings, WorkerFacts, counted
 from .writing import OUTPUT_FORMATS
 
 __all__ = ["Messages", "ParseSummary", "WorkerSummary", "parse_corpus", "run_parse"]
@@ -62,6 +62,9 @@ class ParseSummary:
         What is in the shards of this run.
     rejected : int
         Documents of this run that could not be read or parsed. `rejected.jsonl` has the reasons.
+    notes : int
+        Texts of this run that were parsed in parts, sentences without a tree because they are too long for the scorer,
+        and documents without words. They are in `rejected.jsonl`, too.
     seconds, cpu_seconds : float
         The time that the run took, and the CPU time that its shards took.
     workers : dict of str to WorkerSummary
@@ -76,6 +79,7 @@ class ParseSummary:
     sentences: int = 0
     words: int = 0
     rejected: int = 0
+    notes: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     workers: dict[str, WorkerSummary] = field(default_factory=dict)
@@ -91,7 +95,8 @@ class ParseSummary:
         self.documents += record.documents
         self.sentences += record.sentences
         self.words += record.words
-        self.rejected += record.rejected if isinstance(record.rejected, int) else len(record.rejected)
+        self.rejected += counted(record.rejected)
+        self.notes += counted(record.notes)
         self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
         self.workers.setdefault(record.worker, WorkerSummary()).add(record)
 

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, BinaryIO, cast
 
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, read_pieces
+from ..conllu.files import MOST_BYTES, SAMPLE, check_text
 from ..errors import ConlluError
 from .shards import Shard, import_parquet
 from .sources import Found, UnreadableInputError, open_source
@@ -23,6 +25,8 @@ from .sources import Found, UnreadableInputError, open_source
 __all__ = ["Columns", "Document", "Item", "Rejected", "estimate_bytes_per_word", "read_shard"]
 
 _BOM = b"\xef\xbb\xbf"
+_CHUNK = 1 << 16  # bytes
+_TOO_LONG = f"has more than {MOST_BYTES:,} bytes, the limit"
 _SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
 
 
@@ -80,6 +84,7 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
         if shard.format == "spacy":
             yield from _read_docs(file, shard.path, name, vocab)
             return
+        _check_text(file, shard.path)
         # What is compressed is one shard, whose range is that of the compressed bytes.
         start, stop = (0, None) if shard.compressed else (shard.start, shard.stop)
         if shard.format == "conllu":
@@ -90,6 +95,14 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
             yield from _read_text(_paragraphs(file, start, stop), name)
         else:
             yield from _read_text(_lines(file, start, stop), name)
+
+
+def _check_text(file: BinaryIO, path: str) -> None:
+    try:
+        check_text(file.read(SAMPLE), path)
+    except ConlluError as error:
+        raise UnreadableInputError(str(error)) from error
+    file.seek(0)
 
 
 def estimate_bytes_per_word(first: bytes, kind: str, columns: Columns) -> float:
@@ -122,46 +135,82 @@ def _count_words(text: bytes) -> float:
     return sum(max(1.0, len(word) / _LONGEST_WORD) for word in _WORDS.findall(text))
 
 
-def _lines(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that begin in a range of bytes, without line ends, each with the byte at which it begins."""
+def _lines(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the lines that begin in a range of bytes, without line ends, each with the byte at which it begins.
+
+    None stands for a line of more than MOST_BYTES.
+    """
     at = 0
     if start:
         file.seek(start - 1)
-        at = start - 1 + len(file.readline())
-    while stop is None or at < stop:
-        line = file.readline()
-        if not line:
+        size, ended = _rest_of_line(file, None if stop is None else stop - start + 1)
+        if not ended:
             return
-        text = line.rstrip(b"\r\n")
-        yield at, text.removeprefix(_BOM) if at == 0 else text
-        at += len(line)
+        at = start - 1 + size
+    while stop is None or at < stop:
+        line, size = _next_line(file)
+        if not size:
+            return
+        text = None if line is None else line.rstrip(b"\r\n")
+        yield at, text.removeprefix(_BOM) if text and at == 0 else text
+        at += size
 
 
-def _raw_units(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes]]:
+def _rest_of_line(file: BinaryIO, most: int | None = None) -> tuple[int, bool]:
+    """Read on to the end of a line, or `most` bytes. Return the number of bytes, and whether the line ended there.
+
+    A line without an end is not kept in memory, and of the shards that it spans, each reads its own part only.
+    """
+    size = 0
+    while most is None or size < most:
+        text = file.readline(_CHUNK if most is None else min(_CHUNK, most - size))
+        size += len(text)
+        if not text or text.endswith(b"\n"):
+            return size, True
+    return size, False
+
+
+def _next_line(file: BinaryIO) -> tuple[bytes | None, int]:
+    """Return the next line with its line end, or None if it has more than MOST_BYTES, and its size."""
+    line = file.readline(MOST_BYTES + 1)
+    if len(line) <= MOST_BYTES:
+        return line, len(line)
+    size = 0 if line.endswith(b"\n") else _rest_of_line(file)[0]
+    return None, len(line) + size
+
+
+def _raw_units(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | None]]:
     """Yield the lines, with line ends, of all blocks that begin in a range of bytes, each with its first byte.
 
-    A block is lines up to the next empty line, which belongs to it, or an additional empty line.
+    A block is lines up to the next empty line, which belongs to it, or an additional empty line. None stands for a line
+    of more than MOST_BYTES.
     """
     at, between = 0, True  # whether a block begins at `at`
     if start:
         back = min(3, start)
         file.seek(start - back)
-        before = file.read(back - 1) + file.readline()  # ends in the line end before the first line in the range
-        at = start - back + len(before)
-        between = _ends_in_empty_line(before, whole=start == back)
+        before = file.read(back - 1)
+        at = start - 1
+        last = file.readline(2)  # long enough to see whether the line before the first one in the range is empty
+        at += len(last)
+        if last and not last.endswith(b"\n"):
+            size, ended = _rest_of_line(file, None if stop is None else max(0, stop - at))
+            if not ended:
+                return
+            at += size
+        between = _ends_in_empty_line(before + last, whole=start == back)
     in_range = False
     while True:
-        if between:
-            if stop is not None and at >= stop:
-                return
-            in_range = True
-        line = file.readline()
-        if not line:
+        if stop is not None and at >= stop and (between or not in_range):
+            return
+        in_range |= between
+        line, size = _next_line(file)
+        if not size:
             return
         if in_range:
             yield at, line
         between = line in (b"\n", b"\r\n")
-        at += len(line)
+        at += size
 
 
 def _ends_in_empty_line(before: bytes, *, whole: bool) -> bool:
@@ -169,42 +218,52 @@ def _ends_in_empty_line(before: bytes, *, whole: bool) -> bool:
     return before.endswith((b"\n\n", b"\n\r\n")) or (whole and before in (b"\n", b"\r\n"))
 
 
-def _paragraphs(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes]]:
-    """Yield the paragraphs that begin in a range, each with its first byte. Their lines are joined by spaces."""
+def _paragraphs(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the paragraphs that begin in a range, each with its first byte. Their lines are joined by spaces.
+
+    None stands for a paragraph of more than MOST_BYTES.
+    """
     lines: list[bytes] = []
-    first = 0
-    for at, line in _raw_units(file, start, stop):
-        text = line.strip(b"\r\n")
-        text = text.removeprefix(_BOM) if at == 0 else text
-        if text:
-            first = first if lines else at
-            lines.append(text)
-        elif lines:
-            yield first, b" ".join(lines)
-            lines = []
-    if lines:
-        yield first, b" ".join(lines)
-
-
-def _read_text(texts: Iterable[tuple[int, bytes]], name: str) -> Iterator[Item]:
-    for at, line in texts:
-        if not line.strip():
+    first = size = 0  # of the paragraph so far
+    for at, line in chain(_raw_units(file, start, stop), [(0, b"")]):
+        text = None if line is None else line.strip(b"\r\n")
+        text = text.removeprefix(_BOM) if text and at == 0 else text
+        if text == b"":
+            if size:
+                yield first, b" ".join(lines) if size <= MOST_BYTES else None
+            lines, size = [], 0
             continue
-        try:
-            yield Document(f"{name}:{at}", line.decode("utf8"))
-        except UnicodeDecodeError as error:
-            yield Rejected(f"{name}:{at}", _not_utf8(error))
+        first = first if size else at
+        size += MOST_BYTES + 1 if text is None else len(text) + 1
+        if text is None or size > MOST_BYTES:
+            lines = []
+        else:
+            lines.append(text)
+
+
+def _read_text(texts: Iterable[tuple[int, bytes | None]], name: str) -> Iterator[Item]:
+    for at, line in texts:
+        if line is None:
+            yield Rejected(f"{name}:{at}", _TOO_LONG)
+        elif line.strip():
+            try:
+                yield Document(f"{name}:{at}", line.decode("utf8"))
+            except UnicodeDecodeError as error:
+                yield Rejected(f"{name}:{at}", _not_utf8(error))
 
 
 def _not_utf8(error: UnicodeDecodeError) -> str:
     return f"not UTF-8: byte {error.object[error.start]:#04x} at position {error.start} of the document"
 
 
-def _read_json(lines: Iterable[tuple[int, bytes]], columns: Columns, name: str) -> Iterator[Item]:
+def _read_json(lines: Iterable[tuple[int, bytes | None]], columns: Columns, name: str) -> Iterator[Item]:
     for at, line in lines:
+        place = f"{name}:{at}"
+        if line is None:
+            yield Rejected(place, _TOO_LONG)
+            continue
         if not line.strip():
             continue
-        place = f"{name}:{at}"
         try:
             row = json.loads(line.decode("utf8"))
         except UnicodeDecodeError as error:
@@ -235,7 +294,8 @@ def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected:
         f"{written}{own}{text}".encode()
     except (ValueError, UnicodeEncodeError) as error:
         return Rejected(_encodable(own), f"can't be written as UTF-8: {error}")
-    return Document(own, text, meta=json.loads(written))
+    # JSON has neither NaN nor infinity.
+    return Document(own, text, meta=json.loads(written, parse_constant=lambda _: None))
 
 
 def _encodable(text: str) -> str:
@@ -303,7 +363,8 @@ def _pieces(lines: BinaryIO, source: str, faults: list[ConlluError]) -> Iterator
     try:
         yield from read_pieces(lines, source, faults.append)
     except ConlluError as error:  # not text at all
-        raise UnreadableInputError(str(error)) from error
+        what = str(error)
+        raise UnreadableInputError(what if what.startswith(source) else f"{source}: {what}") from error
 
 
 def _from_sentence(sentence: Sentence, place: str) -> Document | Rejected:
@@ -318,7 +379,7 @@ def _from_sentence(sentence: Sentence, place: str) -> Document | Rejected:
 class _Lines:
     """Lines as `read_pieces` takes them, which remembers where they begin."""
 
-    def __init__(self, lines: Iterator[tuple[int, bytes]], offsets: list[int]) -> None:
+    def __init__(self, lines: Iterator[tuple[int, bytes | None]], offsets: list[int]) -> None:
         self._lines = lines
         self._offsets = offsets
 
@@ -327,5 +388,7 @@ class _Lines:
 
     def __next__(self) -> bytes:
         at, line = next(self._lines)
+        if line is None:
+            raise ConlluError(f"the line that begins at byte {at:,} {_TOO_LONG}")
         self._offsets.append(at)
         return line

@@ -12,7 +12,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,8 +21,8 @@ from typing import Any, BinaryIO, cast
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..conllu.docs import sentence_without_tree
 from ..errors import CorpusError
+from .documents import Notes, parse_documents, within_limit
 from .pipelines import Identity, loaded, this_process, trims_memory
 from .reading import Columns, Document, Item, Rejected, read_shard
 from .rows import Cells
@@ -38,6 +38,7 @@ __all__ = [
     "Settings",
     "WorkerFacts",
     "clean_environment",
+    "counted",
     "identify",
     "parse_shard",
 ]
@@ -94,7 +95,8 @@ class Job:
 class Record:
     """A complete shard, as in the manifest.
 
-    rejected (list): Pairs of id and reason. The manifest has their number.
+    rejected, notes (list): Pairs of id and reason, of documents that are not in the output, and of those that were not
+        parsed as a whole. The manifest has their numbers.
     mismatch (str): How this process's pipeline differs from the one that must be used. Then nothing was written.
     worker (str), rss (int): The process, and its resident memory in bytes, when it had finished.
     """
@@ -111,6 +113,7 @@ class Record:
     sentences: int = 0
     words: int = 0
     rejected: list[tuple[str, str]] | int = 0
+    notes: list[tuple[str, str]] | int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     worker: str = ""
@@ -121,7 +124,12 @@ class Record:
         """Return the line of the manifest."""
         line = asdict(self)
         del line["mismatch"]
-        return {**line, "rejected": self.rejected if isinstance(self.rejected, int) else len(self.rejected)}
+        return {**line, "rejected": counted(self.rejected), "notes": counted(self.notes)}
+
+
+def counted(found: list[tuple[str, str]] | int) -> int:
+    """Return the number of rejected documents, or of notes, of a record."""
+    return found if isinstance(found, int) else len(found)
 
 
 @dataclass(frozen=True)
@@ -181,11 +189,13 @@ def parse_shard(job: Job) -> Record:
         try:
             writer = make_writer(settings.format, cast(BinaryIO, output))
             rejected: list[tuple[str, str]] = []
-            record.documents = _parse(pipeline.nlp, shard, settings, writer, rejected)
+            notes: Notes = []
+            record.documents = _parse(pipeline.nlp, shard, settings, writer, rejected, notes)
             writer.close()
             output.finish()
             record.bytes, record.sha256 = output.size, output.digest.hexdigest()
             record.sentences, record.words, record.rejected = writer.sentences, writer.words, rejected
+            record.notes = notes
             record.seconds = round(time.perf_counter() - began, 3)
             record.cpu_seconds = round(time.thread_time() - cpu_began, 3)
             record.rss = _resident_bytes()
@@ -312,9 +322,16 @@ class _AsOutputError:
             ) from error
 
 
-def _parse(nlp: Language, shard: Shard, settings: Settings, writer: Writer, rejected: list[tuple[str, str]]) -> int:
+def _parse(
+    nlp: Language,
+    shard: Shard,
+    settings: Settings,
+    writer: Writer,
+    rejected: list[tuple[str, str]],
+    notes: Notes,
+) -> int:
     """Parse and write all documents. Return the number of those that were written."""
-    items = read_shard(shard, settings.columns, nlp.vocab)
+    items = within_limit(read_shard(shard, settings.columns, nlp.vocab), nlp.max_length, notes)
     most = nlp.batch_size
     # Docs from a file have strings in the vocabulary that all of them need.
     most_words = None if shard.format == "spacy" else _ZONE_WORDS
@@ -328,7 +345,7 @@ def _parse(nlp: Language, shard: Shard, settings: Settings, writer: Writer, reje
                 before = writer.words
                 while not done and (most_words is None or writer.words - before < most_words):
                     batch, done = _next_batch(items, most)
-                    documents += _parse_batch(nlp, batch, writer, cells, rejected)
+                    documents += _parse_batch(nlp, batch, writer, cells, rejected, notes)
                     del batch
             except BaseException as error:
                 failure = error
@@ -351,10 +368,10 @@ def _next_batch(items: Iterator[Item], most: int) -> tuple[list[Item], bool]:
 
 
 def _parse_batch(
-    nlp: Language, batch: list[Item], writer: Writer, cells: Cells, rejected: list[tuple[str, str]]
+    nlp: Language, batch: list[Item], writer: Writer, cells: Cells, rejected: list[tuple[str, str]], notes: Notes
 ) -> int:
     documents = [item for item in batch if isinstance(item, Document)]
-    parsed = iter(_parsed(nlp, documents))
+    parsed = iter(parse_documents(nlp, documents, notes))
     written = 0
     for item in batch:
         if isinstance(item, bytes):
@@ -365,9 +382,12 @@ def _parse_batch(
             continue
         doc = next(parsed)
         if isinstance(doc, Doc):
+            words = writer.words
             try:
                 writer.add(item, doc, cells)
                 written += 1
+                if writer.words == words:
+                    notes.append((item.id, "has no words"))
                 continue
             except OutputError:
                 raise
@@ -375,38 +395,6 @@ def _parse_batch(
                 doc = error
         rejected.append((item.id, _reason(doc)))
     return written
-
-
-def _parsed(nlp: Language, documents: list[Document]) -> Iterable[Doc | Exception]:
-    """Return each document's Doc, or the error that it caused.
-
-    If a batch fails, each half is parsed again by itself, and so on down to the documents that are at fault.
-    """
-    docs: list[Doc | Exception] = [_made(nlp, document) for document in documents]
-    good = [doc for doc in docs if isinstance(doc, Doc)]
-    try:
-        parsed = list(nlp.pipe(good))
-        if len(parsed) != len(good):
-            raise CorpusError("the pipeline has dropped this document.")
-    except Exception as error:
-        if len(documents) == 1:
-            return [error]
-        del docs, good
-        middle = len(documents) // 2
-        return [*_parsed(nlp, documents[:middle]), *_parsed(nlp, documents[middle:])]
-    results = iter(parsed)
-    return [next(results) if isinstance(doc, Doc) else doc for doc in docs]
-
-
-def _made(nlp: Language, document: Document) -> Doc | Exception:
-    try:
-        if document.sentence is not None:
-            return sentence_without_tree(nlp.vocab, document.sentence)
-        if document.doc is not None:
-            return document.doc
-        return nlp.make_doc(document.text or "")
-    except Exception as error:
-        return error
 
 
 def _reason(error: Exception) -> str:

@@ -159,7 +159,7 @@ class WholeDocScores(ScoreSource):
     def read(self, doc: Doc) -> SourcedScores:
         matrix, labels = read_extension(doc, "arc_scores"), read_extension(doc, "arc_labels")
         if matrix is None:
-            raise MissingScoresError(f"{describe(doc)} has no doc._.arc_scores. {_REMEDY}")
+            raise MissingScoresError(f"{describe(doc)} has no doc._.arc_scores. {_remedy(doc)}")
         cut = self._cut(doc, matrix, "doc._.arc_scores")
         matrices = [to_root_column(own, where=partial(describe, doc, k)) for k, own in enumerate(cut)]
         arc_labels = None if labels is None else self._cut(doc, labels, "doc._.arc_labels")
@@ -185,10 +185,19 @@ class WholeDocScores(ScoreSource):
         ]
 
 
+def _remedy(doc: Doc) -> str:
+    if doc.has_annotation("DEP"):
+        return (
+            "It has a parse, but a parser such as spaCy's `parser` leaves no scores. Put `arc_scorer` in its place, or "
+            "repair its trees: scores = {'@misc': 'spacy-mindroot.head_scores.v1'}. "
+        ) + _REMEDY
+    return _REMEDY
+
+
 def _sourced(doc: Doc, arrays: Any, place: str, layout: Layout) -> SourcedScores:
     """Return the scores in a list of arrays, one per sentence, together with the labels on the Doc."""
     if arrays is None:
-        raise MissingScoresError(f"{describe(doc)} has no arc scores in {place}. {_REMEDY}")
+        raise MissingScoresError(f"{describe(doc)} has no arc scores in {place}. {_remedy(doc)}")
     if not isinstance(arrays, (list, tuple)):
         shape = f" of shape {arrays.shape}" if isinstance(arrays, np.ndarray) else ""
         raise ScoresShapeError(

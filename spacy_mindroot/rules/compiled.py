@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .kinds import ROOT_POS, UNKNOWN_POS
+from ..labels import UD_POS
+from .kinds import NO_POS, ROOT_POS
 
 if TYPE_CHECKING:  # `rules` exports the names of this module
     from .ruleset import Rules
@@ -68,15 +69,22 @@ class CompiledRules:
         """Return the kind of each token as a dependent, (n,)."""
         if pos is None:
             return np.zeros(n, dtype=np.int32)
-        return np.array([self.kinds.get(tag, 0 if tag in UNKNOWN_POS else 1) for tag in pos], dtype=np.int32)
+        return np.array([_kind(tag, self.kinds) for tag in pos], dtype=np.int32)
 
     def kinds_of_heads(self, pos: Sequence[str | None] | None, n: int) -> npt.NDArray[np.int32]:
         """Return the kind of ROOT and of each token as a head, (n+1,)."""
         root = self.head_kinds[ROOT_POS]
         if pos is None:
             return np.array([root, *[0] * n], dtype=np.int32)
-        known = [self.head_kinds.get(tag, 0 if tag in UNKNOWN_POS else 1) for tag in pos]
-        return np.array([root, *known], dtype=np.int32)
+        return np.array([root, *(_kind(tag, self.head_kinds) for tag in pos)], dtype=np.int32)
+
+
+def _kind(tag: str | None, named: dict[str | None, int]) -> int:
+    """Return the number of a part of speech: 0 if there is none, 1 for tags that are not UD's, 2 for UD's, or its own.
+
+    Those that rules name have numbers from 3 on.
+    """
+    return named.get(tag, 0 if tag in NO_POS else 2 if tag in UD_POS else 1)
 
 
 @lru_cache(maxsize=64)
@@ -95,14 +103,14 @@ def compile_rules(rules: Rules, labels: tuple[str, ...]) -> CompiledRules:
     table = np.array(list(signatures), dtype=np.uint8).reshape(len(signatures), len(rows)).T
     u, f = len(rules.unique), len(rules.leaf)
 
-    # Kind 0 is an unknown part of speech, and kind 1 is any that no rule names.
     named = sorted({tag for rule in rules.forbidden for tag in (*rule.pos, *rule.pos_not)})
     named_heads = sorted({ROOT_POS, *(tag for rule in rules.forbidden for tag in (*rule.head_pos, *rule.head_pos_not))})
-    kinds: dict[str | None, int] = {tag: k for k, tag in enumerate(named, 2)}
-    head_kinds: dict[str | None, int] = {tag: k for k, tag in enumerate(named_heads, 2)}
-    prices = np.zeros((len(kinds) + 2, len(head_kinds) + 2, 2, n_labels))
-    tags = [None, "\0", *named]  # no part of speech is "\0"
-    head_tags = [None, "\0", *named_heads]
+    kinds: dict[str | None, int] = {tag: k for k, tag in enumerate(named, 3)}
+    head_kinds: dict[str | None, int] = {tag: k for k, tag in enumerate(named_heads, 3)}
+    prices = np.zeros((len(kinds) + 3, len(head_kinds) + 3, 2, n_labels))
+    tags, head_tags = (  # one of each kind; no part of speech is "\0"
+        [None, "\0", min(UD_POS.difference(names), default=None), *names] for names in (named, named_heads)
+    )
     for rule in rules.forbidden:
         covered = [k for k, label in enumerate(labels) if rule.covers(label)]
         own = [k for k, tag in enumerate(tags) if rule.matches_pos(tag)]

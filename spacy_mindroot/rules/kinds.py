@@ -10,12 +10,23 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ..errors import RulesError
-from ..labels import UD_ROOT, is_root_label
+from ..labels import UD_POS, UD_ROOT, is_root_label
 
-__all__ = ["ROOT_POS", "UNKNOWN_POS", "AnyRule", "Direction", "Forbidden", "Leaf", "Planar", "Unique", "Violation"]
+__all__ = [
+    "NO_POS",
+    "ROOT_POS",
+    "AnyRule",
+    "Direction",
+    "Forbidden",
+    "Leaf",
+    "Planar",
+    "Unique",
+    "Violation",
+    "pos_is_known",
+]
 
 ROOT_POS = "ROOT"  # the part of speech of ROOT in `head_pos`
-UNKNOWN_POS = frozenset({None, "", "_"})
+NO_POS = frozenset({None, "", "_"})
 
 
 class Violation(NamedTuple):
@@ -331,9 +342,16 @@ def _covers(names: tuple[str, ...], label: str) -> bool:
 def _pos_matches(named: tuple[str, ...], not_named: tuple[str, ...], pos: str | None) -> bool:
     if pos == ROOT_POS:
         return pos not in not_named and (not named or pos in named)
-    if not named and not_named in ((), (ROOT_POS,)):
-        return True
-    return pos not in UNKNOWN_POS and (not named or pos in named) and pos not in not_named
+    return pos_is_known(pos, (*named, *not_named)) and (not named or pos in named) and pos not in not_named
+
+
+def pos_is_known(pos: str | None, named: tuple[str, ...]) -> bool:
+    """Whether a rule that names these parts of speech can tell if it applies to a token with this one.
+
+    Where a rule names those of Universal Dependencies alone, the tags of other tagsets are unknown.
+    """
+    asked = {*named} - {ROOT_POS}
+    return not asked or pos in UD_POS or (pos not in NO_POS and not asked <= UD_POS)
 
 
 def _ancestors(heads: list[int], token: int) -> set[int]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import CountError, RulesError
 from ..scores import to_count
 from ..trees import to_heads
-from .kinds import ROOT_POS, AnyRule, Forbidden
+from .kinds import ROOT_POS, AnyRule, Forbidden, pos_is_known
 from .ruleset import Rules, to_rules
 
 __all__ = ["MAX_VIOLATION", "MIN_SUPPORT", "RuleCount", "Tree", "count_rules", "learn_rules"]
@@ -133,13 +133,10 @@ def _cases(rule: AnyRule, heads: Sequence[int], labels: Sequence[str], pos: Sequ
     for token, (head, label) in enumerate(zip(heads, labels, strict=True)):
         own, above = pos[token], pos[head - 1] if head else ROOT_POS
         if rule.labels:
-            known = (own not in _UNKNOWN or not (rule.pos or rule.pos_not)) and (
-                above not in _UNKNOWN or not (rule.head_pos or {*rule.head_pos_not} - {ROOT_POS})
+            known = pos_is_known(own, (*rule.pos, *rule.pos_not)) and (
+                head == 0 or pos_is_known(above, (*rule.head_pos, *rule.head_pos_not))
             )
             cases += known and rule.covers(label)
         else:
             cases += rule.matches_pos(own) and rule.matches_head_pos(above)
     return cases
-
-
-_UNKNOWN = frozenset({None, "", "_"})

@@ -179,7 +179,8 @@ class Rules:
         labels : sequence of str, (n,)
             The label of the arc to each token.
         pos : sequence of str, (n,), optional
-            Parts of speech (UPOS). None, "" or "_" where unknown.
+            Parts of speech (UPOS). None, "" or "_" where unknown. To rules that name only those of Universal
+            Dependencies, tags of other tagsets are unknown, too.
 
         Returns
         -------

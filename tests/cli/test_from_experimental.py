@@ -1,11 +1,13 @@
-"""`init-config --from`: configs with the biaffine parser of spacy-experimental."""
+"""`init-config --from`: configs with spaCy's parser, or with the biaffine parser of spacy-experimental."""
 
 import pytest
 import spacy
 from spacy import util
 from spacy.cli import app
+from spacy.cli.init_config import init_config
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
+from thinc.api import Config
 from typer.testing import CliRunner
 
 from spacy_mindroot.cli.from_experimental import convert_config
@@ -257,7 +259,10 @@ def test_a_predicter_alone():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('[nlp]\nlang = "en"\n', "no component experimental_arc_predicter. There is no parser"),
+        (
+            '[nlp]\nlang = "en"\n',
+            "There is no parser to convert: no component is a parser, beam_parser, experimental_arc_predicter",
+        ),
         (
             without(CONFIG, "components.experimental_arc_predicter").replace(
                 "{components.experimental", "{components.x"
@@ -308,3 +313,99 @@ def test_a_file_that_is_no_config(tmp_path):
     assert result.exit_code == 1 and "a.cfg is not a config that spaCy can read" in result.stderr
     (tmp_path / "a.cfg").write_bytes(b"\xff\xfe\xfa")
     assert run("--from", tmp_path / "a.cfg").exit_code == 1
+
+
+# spaCy's own parser
+
+
+NEW = ["senter", "arc_scorer", "mind_root"]
+
+
+def of_spacy(pipeline, optimize="efficiency", gpu=False):
+    return init_config(lang="en", pipeline=pipeline, optimize=optimize, gpu=gpu)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "optimize"),
+    [(["parser"], "efficiency"), (["parser"], "accuracy"), (["morphologizer", "parser", "ner"], "efficiency")],
+)
+def test_the_configs_of_spacy_init_config_are_converted_and_train(pipeline, optimize, checkout):
+    before = of_spacy(pipeline, optimize)
+    config, changes, problems = convert_config(before)
+    expected = [part for name in pipeline for part in (NEW if name == "parser" else [name])]
+    assert config["nlp"]["pipeline"] == ["tok2vec", *expected] and problems == []
+    assert config["components"]["arc_scorer"]["model"]["tok2vec"] == before["components"]["parser"]["model"]["tok2vec"]
+    assert config["training"]["score_weights"]["dep_las"] == before["training"]["score_weights"]["dep_las"]
+    assert "components.senter: added" in "\n".join(changes)
+    config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] = False  # of a model that isn't here
+    for part in ("train", "dev"):
+        config["corpora"][part] = {
+            "@readers": "spacy-mindroot.ConlluCorpus.v1",
+            "path": str(checkout / "assets" / "treebank" / "dev.conllu"),
+            "sentences_per_doc": 4,
+        }
+    config["initialize"]["vectors"] = None
+    config = Config(config).interpolate()
+    nlp = init_nlp(config)
+    examples = list(spacy.registry.resolve(config["corpora"])["train"](nlp))
+    optimizer = nlp.create_optimizer()
+    losses = [nlp.update(examples, sgd=optimizer) for _ in range(2)]
+    assert losses[1]["arc_scorer"] < losses[0]["arc_scorer"] and losses[1]["senter"] < losses[0]["senter"]
+    for doc in nlp.pipe(example.text for example in examples):
+        assert all(sum(token.head == token for token in sentence) == 1 for sentence in doc.sents)
+
+
+def test_parsers_are_renamed_wherever_they_are_named():
+    config = of_spacy(["parser", "ner"])
+    config["components"]["syntax"] = config["components"].pop("parser") | {"factory": "beam_parser"}
+    config["nlp"]["pipeline"] = ["tok2vec", "syntax", "ner"]
+    config["nlp"]["disabled"] = ["syntax"]
+    config["training"]["annotating_components"] = ["syntax", "ner"]
+    config["training"]["frozen_components"] = ["syntax"]
+    config["components"]["ner"]["model"]["tok2vec"]["width"] = "${components.syntax.model.tok2vec:width}"
+    config["training"]["patience"] = "${components.syntax.model.hidden_width}"
+    config["initialize"]["components"] = {
+        "syntax": {"labels": {"@readers": "spacy.read_labels.v1", "path": "labels/syntax.json", "require": True}}
+    }
+    config, changes, problems = convert_config(config)
+    assert config["nlp"]["pipeline"] == ["tok2vec", *NEW, "ner"]
+    assert config["nlp"]["disabled"] == config["training"]["frozen_components"] == NEW
+    assert config["training"]["annotating_components"] == [*NEW, "ner"]
+    assert config["components"]["ner"]["model"]["tok2vec"]["width"] == "${components.arc_scorer.model.tok2vec:width}"
+    assert config["initialize"]["components"] == {
+        "arc_scorer": {
+            "labels": {"@readers": "spacy.read_labels.v1", "path": "labels/arc_scorer.json", "require": False}
+        }
+    }, "the labels of a parser are transitions"
+    assert any("its labels were transitions" in change for change in changes)
+    assert problems == ["patience = ${components.arc_scorer.model.hidden_width}: arc_scorer has no such setting."]
+    assert "syntax" not in config.to_str(interpolate=False)
+
+
+def test_a_senter_that_is_there_is_used():
+    config = of_spacy(["parser", "senter", "ner"])
+    config["nlp"]["disabled"] = ["senter"]  # as in spaCy's own pipelines
+    config, changes, _ = convert_config(config)
+    assert config["nlp"]["pipeline"] == ["tok2vec", *NEW, "ner"] and config["nlp"]["disabled"] == []
+    assert config["components"]["senter"] == of_spacy(["parser", "senter"])["components"]["senter"]
+    assert any("components.senter: comes before arc_scorer" in change for change in changes)
+    config = of_spacy(["parser"])
+    config["components"]["sentencizer"] = {"factory": "sentencizer"}
+    config["nlp"]["pipeline"].insert(0, "sentencizer")
+    config = convert_config(config).config
+    assert config["nlp"]["pipeline"] == ["sentencizer", "tok2vec", "arc_scorer", "mind_root"]
+
+
+def test_the_senter_listens_to_a_transformer_and_else_has_layers_of_its_own():
+    config = of_spacy(["parser"])
+    assert "Listener" not in convert_config(config).config["components"]["senter"]["model"]["tok2vec"]["@architectures"]
+    listener = {"@architectures": "spacy-transformers.TransformerListener.v1", "grad_factor": 1.0}
+    config["components"]["parser"]["model"]["tok2vec"] = listener
+    assert convert_config(config).config["components"]["senter"]["model"]["tok2vec"] == listener
+
+
+def test_a_parser_of_another_pipeline():
+    config = read('[nlp]\nlang = "en"\npipeline = ["parser"]\n[components]\n[components.parser]\nsource = "old"\n')
+    config, _, problems = convert_config(config)
+    assert config["components"] == {name: {"source": "old"} for name in ("arc_scorer", "mind_root", "senter")}
+    assert config["nlp"]["pipeline"] == NEW and "Convert the config of the pipeline at old" in problems[0]

@@ -87,13 +87,15 @@ def test_errors_are_messages(model, corpus, tmp_path, args, message):
     assert found.exit_code == 1 and message in found.output and "Traceback" not in found.output
 
 
-def test_a_document_of_a_million_tokens(model, tmp_path):
-    (tmp_path / "a.txt").write_text("A cat sleeps.\n" + "a " * 1_000_000 + "\nIt dreams.\n")
+def test_a_document_of_half_a_million_tokens(model, tmp_path):
+    (tmp_path / "a.txt").write_text("A cat sleeps.\n" + "a " * 600_000 + "\nIt dreams.\n")
     found = invoke(model, tmp_path / "a.txt", "-o", tmp_path / "out")
     assert found.exit_code == 0
-    (line,) = lines(tmp_path / "out/rejected.jsonl")
-    assert line["id"] == "a.txt:14" and "[E088] Text of length 2000000 exceeds maximum" in line["reason"]
-    assert sum(line["documents"] for line in lines(tmp_path / "out/manifest.jsonl")) == 2
+    whole, *parts = lines(tmp_path / "out/rejected.jsonl")
+    assert whole["id"] == "a.txt:14" and "has 1,200,000 characters" in whole["reason"]
+    assert [line["id"] for line in parts] == [f"a.txt:14-part-{k}" for k in (1, 2)]
+    assert all("tokens, max_length is 200: no tree" in line["reason"] and line["kept"] for line in parts)
+    assert sum(line["documents"] for line in lines(tmp_path / "out/manifest.jsonl")) == 4
 
 
 def unprivileged(arguments, **kwargs):

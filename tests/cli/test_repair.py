@@ -520,3 +520,68 @@ def test_a_sentence_that_cannot_be_mended(write, tmp_path):
     assert re.search(r"in.conllu:2: .*can't be mended.*no tree meets the rules", " ".join(result.output.split()))
     result = repair(write(GOOD + TWO_SUBJECTS), tmp_path / "out.conllu", "--rules", rules, "--skip-invalid")
     assert result.exit_code == 0 and (tmp_path / "out.conllu").read_bytes().decode() == GOOD + TWO_SUBJECTS
+
+
+# Root labels of other schemes
+
+
+def scheme(*sentences, root="pred"):
+    """Sentences of words whose cells HEAD and DEPREL are given."""
+    return "".join(
+        "".join(f"{i}\tw{i}\t_\tV-\t_\t_\t{arc.replace(' ', chr(9))}\t_\t_\n" for i, arc in enumerate(arcs, 1)) + "\n"
+        for arcs in sentences
+    ).replace("pred", root)
+
+
+WELL_FORMED = ["2 nsubj", "0 pred"], ["0 pred", "1 pred"], ["0 parpred"]
+BROKEN = ["2 nsubj", "0 pred", "0 pred"], ["2 obj", "1 conj"], ["2 obj", "0 _"], ["0 pred", "2 obj", "1 _"]
+REPAIRED = ["2 nsubj", "0 pred", "2 pred"], ["0 pred", "1 conj"], ["2 obj", "0 pred"], ["0 pred", "1 obj", "1 _"]
+
+
+@pytest.mark.parametrize("root", ["pred", "---", "PRED", "sentence", "rootless"])
+@pytest.mark.parametrize("stdin", [False, True])
+@pytest.mark.parametrize("packed", [False, True])
+def test_roots_of_another_scheme_keep_their_labels(root, stdin, packed, write, tmp_path):
+    def given(text):
+        data = gzip.compress(text.encode()) if packed else text.encode()
+        return ("-", {"input": data}) if stdin else (write(data), {})
+
+    text = scheme(*WELL_FORMED * 40, root=root)
+    source, options = given(text)
+    result = repair(source, "--check", **options)
+    assert result.exit_code == 0 and table(result.output)["Malformed sentences"] == "0 (0.00%)", result.output
+    source, options = given(text + scheme(*BROKEN, root=root))
+    assert repair(source, tmp_path / "out.conllu", **options).exit_code == 0
+    expected = text + scheme(*REPAIRED, root=root)
+    assert (tmp_path / "out.conllu").read_text() == expected
+    assert repair(tmp_path / "out.conllu", "--check").exit_code == 0
+
+
+@pytest.mark.parametrize("with_root", ["0 root", "0 ROOT:x", "1 root"])
+def test_one_word_that_is_labelled_root_makes_it_the_label_of_all(with_root, write, tmp_path):
+    path = write(scheme(*WELL_FORMED, ["0 obj", with_root] if with_root[0] == "1" else [with_root]))
+    assert repair(path, tmp_path / "out.conllu").exit_code == 0
+    labels = [(sentence.heads, sentence.labels) for sentence in read_conllu(tmp_path / "out.conllu")]
+    assert labels[:3] == [([2, 0], ["nsubj", "root"]), ([0, 1], ["root", "pred"]), ([0], ["root"])]
+    assert repair(path, tmp_path / "out.conllu", "--rules", "ud").exit_code == 0
+
+
+def test_roots_without_any_label_get_that_of_universal_dependencies(write, tmp_path):
+    path = write(scheme(["2 _", "0 _"], ["2 x", "1 y"]))
+    assert repair(path, tmp_path / "out.conllu").exit_code == 0
+    assert (tmp_path / "out.conllu").read_text() == scheme(["2 dep", "0 root"], ["0 root", "1 y"])
+
+
+def test_each_file_of_a_folder_has_its_scheme_and_rules_are_for_the_label_root(write, tmp_path):
+    files = {"a.conllu": scheme(["0 pred"]), "b.conllu": scheme(["0 root"]), "c.conllu": scheme(["0 Pred"])}
+    for name, text in files.items():
+        write(text, f"in/{name}")
+    assert repair(tmp_path / "in", "--check").exit_code == 0
+    assert repair(tmp_path / "in", tmp_path / "out", "--rules", "ud").exit_code == 0
+    assert (tmp_path / "out" / "a.conllu").read_text() == scheme(["0 root"])
+
+
+def test_what_is_at_fault_is_named_by_its_line_in_another_scheme_too(write):
+    path = write(scheme(*WELL_FORMED) + "1\ta\n\n" + "1\t\xff\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    result = repair(path, "--check")
+    assert result.exit_code == 1 and "in.conllu:9: line 9 has 2 columns" in result.output.replace("\n", "")

@@ -55,6 +55,19 @@ def test_standard_input(model):
     assert show(model, "-", input="They\nleft\nearly.").stdout.startswith("They left early .\nROOT")
 
 
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("They ran.\nA caf\xe9.".encode("latin-1"), "<stdin>: line 2 is not UTF-8"),
+        ("They ran.".encode("utf-16"), "<stdin>: this file is UTF-16"),
+        ("They ran.".encode("utf-32-be"), "UTF-32"),
+    ],
+)
+def test_standard_input_in_another_encoding(model, data, says):
+    result = show(model, "-", input=data)
+    assert result.exit_code == 1 and says in result.stderr and result.stdout == ""
+
+
 def test_a_page_and_a_picture(model, tmp_path):
     result = show(model, "They left early. Go!", "--out", tmp_path / "page.html")
     assert result.exit_code == 0 and "Drew 2 sentences" in result.stderr

@@ -236,3 +236,18 @@ def test_the_tree_with_the_most_votes_that_meets_the_rules(tmp_path):
     rules.write_text('{"leaf": [["dep", "punct", "root", "nsubj", "obj"]]}', "utf8")
     result = CliRunner().invoke(app, ["mindroot", "vote", *files, "-o", str(out), "--rules", str(rules)])
     assert result.exit_code == 1 and "without a valid tree" in " ".join(result.output.split())
+
+
+def test_roots_of_another_scheme_keep_their_labels(write, tmp_path):
+    a = parse("2\tdet", "0\tpred", "2\tobj") + parse("0\tpred", "1\tobj")
+    b = parse("2\tdet", "0\tpred", "1\tpred") + parse("0\tPRED", "1\tobj")
+    c = parse("2\tamod", "3\tnsubj", "0\tpred") + parse("2\tobj", "0\tPRED")
+    out = tmp_path / "out.conllu"
+    assert vote(*write(a, b, b), "-o", out).exit_code == 0
+    assert out.read_text() == b
+    assert vote(*write(a, a, c), "-o", out).exit_code == 0
+    assert out.read_text() == a
+    assert vote(*write(a, parse("2\tdet", "0\troot", "2\tobj") + parse("0\tpred", "1\tobj")), "-o", out).exit_code == 0
+    assert out.read_text() == a.replace("pred", "root"), "one file has the label root"
+    assert vote(*write(a, a), "-o", out, "--rules", "ud").exit_code == 0
+    assert [sentence.labels[sentence.heads.index(0)] for sentence in read_conllu(out)] == ["root", "root"]

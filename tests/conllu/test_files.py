@@ -4,12 +4,13 @@ import gzip
 import io
 import lzma
 import os
+import tracemalloc
 import zipfile
 
 import pytest
 from conllu_samples import FULL, PLAIN
 
-from spacy_mindroot.conllu import conllu_files, read_conllu, read_pieces
+from spacy_mindroot.conllu import conllu_files, files, read_conllu, read_pieces, sentence
 from spacy_mindroot.conllu.files import gzipped, is_gzip, text_lines
 from spacy_mindroot.errors import ConlluError
 
@@ -117,3 +118,26 @@ def test_what_is_compressed_depends_on_the_text_alone(tmp_path):
             text.write(PLAIN.encode())
         outputs.append((tmp_path / name).read_bytes())
     assert outputs[0] == outputs[1] and gzip.decompress(outputs[0]).decode() == PLAIN
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("longest", ["line", "sentence"])
+def test_lines_and_sentences_without_end_take_no_memory(pack, longest, monkeypatch, tmp_path):
+    for module in (files, sentence):
+        monkeypatch.setattr(module, "MOST_BYTES", 1 << 16)
+    endless = b"# " + b"x" * (20 << 20) if longest == "line" else b"# comment\n" * (2 << 20)
+    (tmp_path / "a.conllu").write_bytes(pack(PLAIN.encode() + endless))
+    begin = len(PLAIN.splitlines()) + 1
+    tracemalloc.start()
+    with pytest.raises(ConlluError, match=f"a.conllu:{begin}: .*line {begin} has more than 65,536 bytes, the limit"):
+        list(read_conllu(tmp_path / "a.conllu"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 << 20
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-16", "utf-32"])
+@pytest.mark.parametrize("text", ["# text = Ушёл\n", "# 他走了\n", "# x\n", "1\tword\t_"])
+def test_utf_16_and_utf_32_are_named(encoding, text):
+    with pytest.raises(ConlluError, match=f"UTF-{encoding[4:6]}"):
+        list(text_lines(io.BytesIO(text.encode(encoding)), "a"))

@@ -6,6 +6,7 @@ from conllu_samples import FULL, PLAIN, row, sentence
 from spacy_mindroot.conllu import repair_sentence
 from spacy_mindroot.conllu.repair import enhanced_root_disagrees, is_well_formed
 from spacy_mindroot.errors import ConlluError
+from spacy_mindroot.rules import UD
 
 
 @pytest.mark.parametrize(
@@ -69,3 +70,20 @@ def test_a_sentence_without_heads():
 )
 def test_the_root_of_the_enhanced_layer(text, disagrees):
     assert enhanced_root_disagrees(sentence(text)) == disagrees
+
+
+@pytest.mark.parametrize("tag", ["$.", "$,", "PUNC", "PU", "Z", "Punct", "_", "PUNCT"])
+@pytest.mark.parametrize("rules", [None, UD])
+def test_punctuation_in_another_tagset(tag, rules):
+    rows = [
+        f"1\t.\t_\t{tag}\t_\t_\t0\troot\t_\t_\n",
+        "2\tIch\t_\tPRO\t_\t_\t3\tsubj\t_\t_\n",
+        "3\tesse\t_\tV\t_\t_\t0\troot\t_\t_\n",
+        "4\tgern\t_\tADV\t_\t_\t0\troot\t_\t_\n",
+        "5\tviel\t_\tADVX\t_\t_\t0\troot\t_\t_\n",
+    ]
+    found = sentence("".join(rows) + "\n")
+    repair_sentence(found, rules=rules)
+    assert list(zip(found.heads, found.labels, strict=True))[:2] == [(found.heads.index(0) + 1, "punct"), (3, "subj")]
+    assert found.heads.index(0) != 0
+    assert {found.labels[4]} == {"dep"}, "its part of speech is unknown"

@@ -87,7 +87,8 @@ def test_rejected_documents_and_failed_shards(tmp_path, model, corpus, monkeypat
     (corpus / "c.jsonl.gz").write_bytes(b"no gzip")
     out = tmp_path / "out"
     summary = parse_corpus(model, corpus, out)
-    assert (summary.documents, summary.rejected, summary.failed, summary.parsed) == (42, 2, 1, 2)
+    assert (summary.documents, summary.rejected, summary.failed, summary.parsed) == (43, 1, 1, 2)
+    assert summary.notes == 1
     assert [line["id"] for line in lines(out / "rejected.jsonl")] == ["a.txt:12", "a.txt:14"]
     (line,) = lines(out / "failed.jsonl")
     assert "the gzip data is damaged" in line["reason"] and line["input"].endswith("c.jsonl.gz")

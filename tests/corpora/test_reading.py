@@ -2,7 +2,9 @@
 
 import datetime
 import gzip
+import io
 import json
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -10,6 +12,9 @@ import spacy
 from conllu_samples import FULL
 from spacy.tokens import DocBin
 
+from spacy_mindroot.conllu import files
+from spacy_mindroot.conllu import sentence as sentence_module
+from spacy_mindroot.corpora import reading
 from spacy_mindroot.corpora.reading import Columns, Document, Rejected, estimate_bytes_per_word, read_shard
 from spacy_mindroot.corpora.shards import Shard
 from spacy_mindroot.corpora.sources import UnreadableInputError, format_of
@@ -203,3 +208,95 @@ def test_docs(tmp_path):
 )
 def test_bytes_per_word(first, kind, least, most):
     assert least <= estimate_bytes_per_word(first, kind, Columns()) <= most
+
+
+TEXTS = ["Anna left.\nTom ran.\nBoth slept.\n", "Анна ушла домой.\nТом бежал.\n", "他走了。\n她睡了。\n" * 30, "x\n"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.conllu", "a.txt.gz", "a.jsonl.gz"])
+def test_text_in_utf_16_and_utf_32_is_named(name, encoding, text, tmp_path):
+    path = tmp_path / name
+    data = text.encode(encoding)
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    for start in (0, len(data) // 2):
+        with pytest.raises(UnreadableInputError, match=f"{name}: this file is .*UTF-(16|32).*iconv"):
+            read(path, start)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "a NUL\0 in texts" * 5, "abc\0d", ""])
+def test_text_in_utf_8_is_not_taken_for_something_else(text, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(text, encoding="utf8")
+    assert "".join(item.text for item in read(path)) == text.replace("\n", "")
+
+
+@pytest.fixture
+def small_limit(monkeypatch):
+    for module in (files, sentence_module, reading):
+        monkeypatch.setattr(module, "MOST_BYTES", 1 << 16)
+    return 1 << 16
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.txt.gz"])
+@pytest.mark.parametrize("paragraphs", [False, True])
+def test_lines_without_end_are_rejected_and_take_no_memory(name, paragraphs, small_limit, tmp_path):
+    def line(size):
+        return json.dumps({"text": "x" * (size - 12)}) if "jsonl" in name else "x" * size
+
+    between = "\n\n" if paragraphs else "\n"
+    good, longest = line(20), line(small_limit - 1)
+    data = between.join([good, line(300 * small_limit), longest, line(small_limit + 1), good]).encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    read(tmp_path / name, 0, 0)
+    tracemalloc.start()
+    items = read(tmp_path / name, columns=Columns(paragraphs=paragraphs))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [type(item) for item in items] == [Document, Rejected, Document, Rejected, Document]
+    assert "bytes, the limit" in items[1].reason and items[1].id == f"{name}:{len(good) + len(between)}"
+    assert peak < 12 * small_limit
+
+
+def test_a_paragraph_of_many_lines_is_limited_too(small_limit, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"first\n\n" + b"some words\n" * small_limit + b"\nlast\n")
+    first, long, last = read(tmp_path / "a.txt", columns=Columns(paragraphs=True))
+    assert (first.text, long.id, last.text) == ("first", "a.txt:7", "last") and isinstance(long, Rejected)
+
+
+def test_conllu_without_line_ends_is_refused(small_limit, tmp_path):
+    path = tmp_path / "a.conllu"
+    good = b"1\tA\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    path.write_bytes(good + b"# " + b"x" * 300 * small_limit)
+    with pytest.raises(UnreadableInputError, match=f"a.conllu: the line that begins at byte {len(good)} has more than"):
+        read(path)
+    path.write_bytes(good + b"# comment\n" * small_limit)
+    with pytest.raises(UnreadableInputError, match="the sentence that begins in line 3 has more than 65,536 bytes"):
+        read(path)
+
+
+class Counting(io.BytesIO):
+    """A file that counts the bytes that are read."""
+
+    count = 0
+
+    def read(self, size=-1):
+        data = super().read(size)
+        self.count += len(data)
+        return data
+
+    def readline(self, size=-1):
+        data = super().readline(size)
+        self.count += len(data)
+        return data
+
+
+@pytest.mark.parametrize("reader", [reading._lines, reading._raw_units, reading._paragraphs])
+@pytest.mark.parametrize("text", [b"x" * 1_000_000, b"x\n" * 500_000, b"\n" * 3 + b"y" * 1_000_000 + b"\n\nz"])
+def test_what_spans_many_shards_is_read_once_or_twice(reader, text):
+    step = 12_000
+    file = Counting(text)
+    found = [item for at in range(0, len(text), step) for item in reader(file, at, min(len(text), at + step))]
+    assert found == list(reader(io.BytesIO(text), 0, len(text)))
+    assert file.count < 2 * len(text) + 200 * len(text) // step

@@ -107,3 +107,15 @@ def test_one_matrix_is_cut_along_the_sentences():
         doc._.arc_scores = np.zeros((n, n + 1))
         with pytest.raises(ScoresShapeError, match=f"is over {n} tokens, but the Doc has 3"):
             WholeDocScores().read(doc)
+
+
+def test_after_another_parser_the_message_says_what_it_lacks():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("mind_root")
+    doc = Doc(nlp.vocab, ["Ann", "left"], heads=[1, 1], deps=["nsubj", "ROOT"])
+    with pytest.raises(
+        MissingScoresError, match="spaCy's `parser` leaves no scores. Put `arc_scorer` in its .*head_scores.v1"
+    ):
+        nlp.get_pipe("mind_root")(doc)
+    repaired = spacy.blank("en").add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.head_scores.v1"}})
+    assert [token.head.i for token in repaired(doc)] == [1, 1], "what the message advises"

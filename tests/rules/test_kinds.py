@@ -2,6 +2,8 @@
 
 import math
 
+import pytest
+
 from spacy_mindroot.rules import UD, Forbidden, Leaf, Rules, Unique, Violation
 
 
@@ -58,6 +60,18 @@ def test_an_unknown_part_of_speech_matches_nothing_except_that_no_token_is_root(
     assert found(UD.only(["root-is-not-0", "0-is-not-root"]), heads, labels) == [("root-is-not-0", 3)]
     assert found(UD.only(["root-is-not-0", "0-is-not-root"]), heads, ["det", "obj", "obj"]) == [("0-is-not-root", 2)]
     assert found(UD.only(["root-is-not-0", "0-is-not-root"]), heads, ["det", "ROOT", "obj"]) == []
+
+
+@pytest.mark.parametrize("tag", ["$.", "NN", "Punct", "SPACE", "det", "_", "", None])
+def test_tags_of_another_tagset_are_unknown_to_rules_about_universal_parts_of_speech(tag):
+    def broken(rule):
+        return bool(Rules(forbidden=[rule]).violations([2, 0], ["det", "root"], [tag, tag]))
+
+    assert not broken(Forbidden(("det",), "a", pos_not=("DET",))) and not broken(Forbidden(("det",), "a", pos=("DET",)))
+    assert not broken(Forbidden(("det",), "a", head_pos_not=("NOUN", "X")))
+    assert broken(Forbidden(("det",), "a", pos_not=("ART",))) == (tag not in ("_", "", None)), "of that tagset"
+    assert not UD.violations([2, 0], ["det", "root"], [tag, tag])
+    assert UD.violations([2, 0], ["det", "root"], ["VERB", "NOUN"])
 
 
 def test_punctuation_that_is_attached_across_another_subtree():

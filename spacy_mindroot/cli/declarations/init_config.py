@@ -73,7 +73,7 @@ def init_config_cli(
         None,
         "--from",
         metavar="CFG",
-        help="Config of spacy-experimental's biaffine parser to convert. Everything else in it is kept, and what "
+        help="Config with spaCy's parser, or spacy-experimental's, to convert. Everything else in it is kept, and what "
         "changes is reported on standard error. No other option but --force goes with it (default: none)",
         exists=True,
         dir_okay=False,
