@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Iterator
 from itertools import chain
@@ -12,9 +13,11 @@ from typing import IO, BinaryIO, cast
 
 from ..errors import ConlluError
 
-__all__ = ["conllu_files", "gzipped", "is_gzip", "text_lines"]
+__all__ = ["conllu_files", "gzipped", "is_gzip", "is_output", "text_lines"]
 
 _SUFFIXES = (".conllu", ".conllup", ".cupt")
+_OUTPUT = ".mindroot"  # a folder in each folder that `parse` has written
+_LISTS = ("manifest.jsonl", "rejected.jsonl", "failed.jsonl")  # beside it: no corpus, although they are JSON lines
 _GZIP = b"\x1f\x8b"
 _UNREADABLE = (  # how a file begins, and what it is
     (b"\xff\xfe\x00\x00", "UTF-32"),
@@ -32,12 +35,13 @@ def conllu_files(path: Path) -> list[Path]:
     """Return the file itself, or all CoNLL-U files in a folder and below it, in alphabetical order.
 
     path (Path): A file of any name, or a folder, of which the files *.conllu, *.conllup and *.cupt are taken, each also
-        as *.gz.
+        as *.gz. What `parse` has written to a folder below it is left out.
     RAISES (ConlluError): If there are none.
     """
     if path.is_dir():
         endings = tuple(suffix + end for suffix in _SUFFIXES for end in ("", ".gz"))
         files = sorted(file for file in path.rglob("*") if file.name.endswith(endings) and file.is_file())
+        files = [file for file in files if not is_output(str(file), str(path))]
         if not files:
             wanted = ", ".join(f"*{suffix}" for suffix in _SUFFIXES)
             raise ConlluError(f"{path}: this folder has no files {wanted}, or one of these with .gz at its end.")
@@ -45,6 +49,21 @@ def conllu_files(path: Path) -> list[Path]:
     if not path.exists():
         raise ConlluError(f"{path}: there is no such file or folder.")
     return [path]
+
+
+def is_output(path: str, root: str) -> bool:
+    """Whether a file in a folder is no input: a list that `parse` keeps, or in a folder below that it has written.
+
+    path, root (str): The file, and the folder that was named. The parses in that folder itself are input.
+    """
+    folder, name = os.path.split(path)
+    if name in _LISTS and os.path.isdir(os.path.join(folder, _OUTPUT)):
+        return True
+    while len(folder) > len(root):
+        if os.path.basename(folder) == _OUTPUT or os.path.isdir(os.path.join(folder, _OUTPUT)):
+            return True
+        folder = os.path.dirname(folder)
+    return False
 
 
 def text_lines(file: BinaryIO, source: str) -> Iterator[bytes]:

@@ -26,6 +26,14 @@ def test_the_files_of_a_folder(tmp_path):
     assert conllu_files(tmp_path / "x.txt") == [tmp_path / "x.txt"]
 
 
+def test_what_parse_has_written_is_left_out_unless_it_is_named(tmp_path):
+    for name in ("a.conllu", "out/.mindroot/b.conllu", "out/000000.000000.a.conllu"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert conllu_files(tmp_path) == [tmp_path / "a.conllu"]
+    assert conllu_files(tmp_path / "out") == [tmp_path / "out" / "000000.000000.a.conllu"]
+
+
 def test_there_are_none(tmp_path):
     (tmp_path / "a.txt").touch()
     with pytest.raises(ConlluError, match=r"has no files \*.conllu, \*.conllup, \*.cupt, .* [.]gz"):
