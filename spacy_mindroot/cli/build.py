@@ -32,7 +32,7 @@ from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from ..pipeline.calibration import callback_settings
 from .corpora import warn
-from .files import PathsError, errors_as_messages
+from .files import check_paths, errors_as_messages
 from .init_config import check_language, make_config
 
 __all__ = ["build", "run"]
@@ -105,7 +105,7 @@ def build(
     load_script()
     about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
     check_name(about.name)
-    _check_folders(source, out)
+    check_paths({"TREEBANK": source, "--with": related, "--config": config}, {"OUT": out}, made="OUT")
     treebank = prepare_treebank(source, out / "corpus")
     mixture = mix_treebanks(treebank, related) if related else None
     code = lang or spacy_language(treebank.language)
@@ -157,13 +157,6 @@ def build(
     wheel = out / "dist" / chain.results.get("package", {}).get("wheel", "none")
     _step(chain, "package", package, needs=wheel)
     return chain.results | {"evaluated_on": part, "out": str(out)}
-
-
-def _check_folders(source: Path, out: Path) -> None:
-    if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
-        raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
-    if source.resolve() in out.resolve().parents:
-        raise PathsError(f"OUT is {out}, in the folder of the treebank, where it would count as data. Choose another.")
 
 
 def _step(chain: Steps, name: str, make: Callable[[], Any], needs: Path | None = None) -> tuple[Any, bool]:

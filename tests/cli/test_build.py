@@ -82,9 +82,9 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
     for args, says in [
         ((treebank, tmp_path / "out", "--name", "a-b"), "can't be the name of a package"),
         ((tmp_path / "broken", tmp_path / "out"), "train.conllu:1"),
-        ((tmp_path / "broken", tmp_path), "which holds the treebank"),
-        ((tmp_path / "broken", tmp_path / "broken"), "which holds the treebank"),
-        ((tmp_path / "broken", tmp_path / "broken" / "out"), "would count as data"),
+        ((tmp_path / "broken", tmp_path), "a folder to write"),
+        ((tmp_path / "broken", tmp_path / "broken"), "a folder to write"),
+        ((tmp_path / "broken", tmp_path / "broken" / "out"), "a folder that this command reads"),
     ]:
         result = run(*args)
         assert result.exit_code == 1 and says in result.stderr, result.output
