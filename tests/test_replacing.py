@@ -54,25 +54,3 @@ def test_errors_name_the_file_and_not_its_temporary_name(name, code, tmp_path):
     with pytest.raises(OSError) as caught, replacing(tmp_path / name):
         pass
     assert caught.value.errno == code and caught.value.filename == str(tmp_path / name)
-
-
-def test_what_is_locked_is_not_stale(tmp_path):
-    """A process on another machine, or in another container, has a number that means nothing here."""
-    fcntl = pytest.importorskip("fcntl")
-    left = tmp_path / ".a.mindroot-99999999-x.part"
-    with open(left, "wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        with replacing(tmp_path / "a"):
-            pass
-        assert left.exists()
-    with replacing(tmp_path / "a"):
-        pass
-    assert not left.exists()
-
-
-def test_what_is_being_written_is_locked(tmp_path):
-    fcntl = pytest.importorskip("fcntl")
-    with replacing(tmp_path / "a"):
-        (part,) = tmp_path.iterdir()
-        with open(part, "rb") as other, pytest.raises(BlockingIOError):
-            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -34,6 +34,7 @@ from ..pipeline.calibration import callback_settings
 from .corpora import warn
 from .files import check_paths, errors_as_messages
 from .init_config import check_language, make_config
+from .signals import raised_signals
 
 __all__ = ["build", "run"]
 
@@ -58,7 +59,8 @@ def run(
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
     if lang:
         check_language(lang)
-    with errors_as_messages():
+    # Without that, a training would go on after the end of the command that has started it.
+    with raised_signals(("SIGTERM", "SIGHUP"), lambda number: SystemExit(128 + number)), errors_as_messages():
         found = build(
             source,
             out,

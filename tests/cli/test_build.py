@@ -1,6 +1,8 @@
 """`spacy mindroot build`, from a treebank to a wheel, as a person runs it."""
 
+import os
 import shutil
+import signal
 import zipfile
 
 import pytest
@@ -91,6 +93,13 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
     for wrong in (("--optimize", "nothing"), ("--lang", "dep")):
         result = run(treebank, tmp_path / "out", *wrong)
         assert result.exit_code == 2 and wrong[0] in result.output, result.output
+
+
+def test_sigterm_ends_the_training_too(checkout, tmp_path, monkeypatch):
+    """`building.training` ends it if an exception passes through."""
+    monkeypatch.setattr(module, "train", lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGTERM))
+    result = run(checkout / "assets" / "treebank", tmp_path / "out", *OPTIONS)
+    assert result.exit_code == 128 + signal.SIGTERM, result.output
 
 
 def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatch, capsys):

@@ -138,3 +138,21 @@ def test_no_command_changes_what_it_reads(command, written, other, tree, tmp_pat
         assert result.exception is None or isinstance(result.exception, SystemExit), (given, result.exception)
         if other in WRITES and number == 0:
             assert result.exit_code, f"{given} are the same file: {result.output}"
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [(command, name) for command, own in PARAMETERS.items() for name in own if name in WRITES and command != "build"],
+)
+def test_a_missing_folder_is_made_or_named_before_the_work(command, written, tree, tmp_path, monkeypatch):
+    def never(*args, **kwargs):
+        raise AssertionError(f"{command} begins its work")
+
+    monkeypatch.setattr("spacy_mindroot.cli.suspect.cross_validated", never)
+    shutil.copytree(tree, tmp_path / "tree")
+    monkeypatch.chdir(tmp_path / "tree")
+    result = CliRunner().invoke(mindroot, [command, *arguments(command, {written: "no/x.npz"})])
+    if result.exit_code:
+        assert "is no/x.npz, but no does not exist." in result.output and isinstance(result.exception, SystemExit)
+    else:
+        assert os.listdir("no") == ["x.npz"]
