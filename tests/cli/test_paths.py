@@ -36,6 +36,7 @@ READS = {
     "vectors": "model",
 }
 WRITES = {"out", "output", "report", "json", "metrics"}
+NEEDED = {"audit": {"corpus": "tb"}, "repair": {"out": "fixed"}}  # beyond what the declaration says
 # In place by intention; and options that only name what is read later.
 APART = {("repair", "out", "source"), ("calibrate", "output", "model"), ("init-config", "out", "vectors")}
 
@@ -90,6 +91,7 @@ def state(folder):
 def arguments(command, given):
     """Return the arguments of a command: those that it needs, and those that are given."""
     found = ["--steps", "1", "--folds", "2"] if command == "suspect" else []
+    given = NEEDED.get(command, {}) | given
     for name, parameter in PARAMETERS[command].items():
         value = given.get(name, READS.get(name, "new") if parameter.default.default is ... else None)
         for each in [value] if isinstance(value, str) else value or ():
