@@ -181,7 +181,7 @@ def shards_of(sources: Sequence[Source]) -> Iterator[Shard]:
 def same_sources(planned: Sequence[Source], found: Sequence[Found]) -> str:
     """Describe the first difference between the inputs of an earlier run and those of this one; "" if there is none.
 
-    A file that has moved is the same file, if its name and its content are the same.
+    A file that has moved is the same file, if its name and its digest are the same. See `sources.digest_of`.
     """
     before, now = [source.name for source in planned], [file.name for file in found]
     if before != now:

@@ -8,7 +8,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
@@ -39,8 +39,7 @@ FORMATS = {  # the format of a file by the end of its name
     ".spacy": "spacy",
 }
 _MAY_BE_GZIP = ("text", "jsonl", "conllu")
-_START = 1 << 16  # bytes at the start of a file, from which its shards are planned
-_BLOCK = 1 << 20  # bytes that are read at a time
+_ENDS = 1 << 16  # bytes at either end of a file that go into its digest
 
 
 class UnreadableInputError(CorpusError):
@@ -211,16 +210,28 @@ def open_source(path: str, *, compressed: bool = False) -> Iterator[BinaryIO]:
 
 
 def digest_of(path: str) -> tuple[int, str, bytes]:
-    """Return the size of a file, a digest of its content, and its first bytes.
+    """Return the size of a file, a digest of its size and both its ends, and its first bytes.
 
-    Reading the file takes a small part of the time that parsing it will take.
+    Small files are read completely, others at both ends, so that a corpus need not be read twice. The digest of the
+    latter is also of the time of their last change.
 
     RAISES (UnreadableInputError): If the file can't be read.
     """
     with open_source(path) as file:
-        first = file.read(_START)
-        digest, size = hashlib.sha256(first), len(first)
-        while block := file.read(_BLOCK):
-            digest.update(block)
-            size += len(block)
-    return size, digest.hexdigest()[:32], first
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        first = file.read(_ENDS)
+        file.seek(max(len(first), size - _ENDS))
+        last = file.read(_ENDS)
+        modified = str(_modified(path)) if size > 2 * _ENDS else ""
+    return size, hashlib.sha256(b"%d\n" % size + first + last + modified.encode()).hexdigest()[:32], first
+
+
+def _modified(path: str) -> object:
+    """Return when a file was changed last; None if its store does not say."""
+    if "://" not in path:
+        return os.stat(path).st_mtime_ns
+    with suppress(Exception):  # each store has errors of its own
+        fs, own = _fsspec().core.url_to_fs(path)
+        return fs.modified(own)
+    return None
