@@ -8,6 +8,8 @@ from typing import Any
 
 import srsly
 
+from ..replacing import replacing
+
 __all__ = ["Steps"]
 
 
@@ -45,6 +47,5 @@ class Steps:
 
     def write(self) -> None:
         """Write the file. It is replaced when the new one is complete."""
-        part = self._path.with_name(f".{self._path.name}.part")
-        part.write_text(srsly.json_dumps(self.results, indent=2) + "\n", encoding="utf8")
-        part.replace(self._path)
+        with replacing(self._path) as file:
+            file.write(f"{srsly.json_dumps(self.results, indent=2)}\n".encode())

@@ -30,7 +30,7 @@ from ..pipeline.mind_root import MindRoot
 from ..rules import to_rules
 from ..score_file import read_score_file
 from .corpora import read_for, warn
-from .files import Opened, check_paths, errors_as_messages, model_files, outputs, printable
+from .files import Opened, check_paths, errors_as_messages, model_folder, outputs, printable, rules_file
 
 __all__ = ["run"]
 
@@ -54,7 +54,7 @@ def run(
     """Run the command and turn errors into messages. See `spacy mindroot audit --help`."""
     with errors_as_messages(nothing_written=out is not None):
         files = [] if out is None else [out / name for name in _FILES]
-        reads = {"MODEL": model_files(model), "CORPUS": corpus, "--rules": rules}
+        reads = {"MODEL": model_folder(model), "CORPUS": corpus, "--rules": rules_file(rules)}
         check_paths(reads, {"--out": files}, made="--out")
         known = None if rules is None else to_rules(rules, what="--rules")
         tally, valid_tally = Tally(), None if known is None else RuleTally(known)

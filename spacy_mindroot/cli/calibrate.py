@@ -30,7 +30,7 @@ from ..pipeline.calibration import set_calibration
 from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
 from ..trees import MISSING
 from .corpora import read_for
-from .files import PathsError, check_paths, errors_as_messages, model_files
+from .files import PathsError, check_paths, errors_as_messages, model_folder
 
 __all__ = ["describe_fit", "run"]
 
@@ -57,7 +57,7 @@ def run(
         nlp = load_pipeline(model)
         name, mind_root = find_mind_root(nlp, component)
         check_paths(
-            {"MODEL": model_files(model), "CORPUS": corpus, "--train": train}, {"--output": output}, made="--output"
+            {"MODEL": model_folder(model), "CORPUS": corpus, "--train": train}, {"--output": output}, made="--output"
         )
         gold = [sentence for sentence in read_for(nlp, corpus, surface_tokens) if len(sentence.words)]
         held_out, methods = HeldOut(), []

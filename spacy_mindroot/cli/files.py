@@ -24,11 +24,12 @@ __all__ = [
     "check_label",
     "check_paths",
     "errors_as_messages",
-    "model_files",
+    "model_folder",
     "opened_to_read",
     "opened_to_write",
     "outputs",
     "printable",
+    "rules_file",
     "tolerant_streams",
 ]
 
@@ -135,7 +136,7 @@ def check_paths(reads: Mapping[str, Paths], writes: Mapping[str, Paths], *, made
     no folder for one of them. Devices and pipes are left out.
 
     reads, writes (Mapping): The files and folders of each argument (`CORPUS`) and option (`--out`), under the name that
-        messages give it. "-" is a standard stream. What is read need not exist: it may be a text, or a package.
+        messages give it. "-" is a standard stream.
     made (str): The name whose folders the command makes if they are missing.
     """
     sources = [(name, path) for name, path in _each(reads) if not is_device(path)]
@@ -214,15 +215,19 @@ def _file_in(folder: Path, key: object) -> Path | None:
     return None
 
 
-def model_files(model: str) -> list[Path]:
-    """Return the folder of a pipeline: the one of this name, and that of an installed package."""
+def model_folder(model: str) -> Path:
+    """Return the folder of a pipeline that is named by it, or by an installed package."""
     from spacy.util import get_package_path, is_package
 
-    paths = [Path(model)]
     with suppress(Exception):  # a package without a module of its name, or one that can't be imported
-        if is_package(model):
-            paths.append(Path(get_package_path(model)))
-    return paths
+        if is_package(model):  # which spaCy prefers
+            return Path(get_package_path(model))
+    return Path(model)
+
+
+def rules_file(rules: str | None) -> str | None:
+    """Return the file of --rules; None for a preset."""
+    return rules if rules is not None and rules.endswith(".json") else None
 
 
 def tolerant_streams() -> None:

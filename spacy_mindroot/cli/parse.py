@@ -19,7 +19,7 @@ from ..corpora.reading import Columns
 from ..corpora.sources import local_paths
 from ..corpora.worker import Settings
 from .corpora import warn
-from .files import PathsError, check_paths, errors_as_messages, model_files, opened_to_write, printable
+from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, printable
 from .signals import raised_signals
 
 __all__ = ["run"]
@@ -58,10 +58,10 @@ def run(
         with raised_signals(("SIGINT", "SIGTERM", "SIGHUP"), _Interrupted), errors_as_messages():
             if workers is not None and scheduler is not None:
                 raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
-            check_paths({"MODEL": model_files(model)}, {"--out": out}, made="--out")
+            check_paths({"MODEL": model_folder(model)}, {"--out": out}, made="--out")
             if metrics is not None:
                 check_paths(
-                    {"IN": local_paths(inputs), "MODEL": model_files(model), "--out": out}, {"--metrics": metrics}
+                    {"IN": local_paths(inputs), "MODEL": model_folder(model), "--out": out}, {"--metrics": metrics}
                 )
             with _engine(workers, scheduler, retries) as engine:
                 summary = run_parse(engine, model, inputs, out, settings, force=force, progress=True, warn=warn)

@@ -31,7 +31,7 @@ from ..conllu.marks import MarkedWriter
 from ..errors import CorpusError
 from ..escapes import visible
 from .corpora import read_for
-from .files import check_paths, errors_as_messages, model_files, outputs, printable
+from .files import check_paths, errors_as_messages, model_folder, outputs, printable
 
 __all__ = ["head_of", "run", "sentence_of", "shortened"]
 
@@ -58,7 +58,7 @@ def run(
     if criterion not in CRITERIA:
         raise typer.BadParameter(f"choose {' or '.join(CRITERIA)}.", param_hint="--criterion")
     with errors_as_messages(nothing_written=out is not None or report is not None):
-        check_paths({"CORPUS": corpus, "MODEL": model_files(model)}, {"--out": out, "--report": report})
+        check_paths({"CORPUS": corpus, "MODEL": model_folder(model)}, {"--out": out, "--report": report})
         nlp = load_pipeline(model)
         keep_probabilities(nlp)
         parsed = parse_sentences(nlp, read_for(nlp, corpus, surface_tokens), given=given)

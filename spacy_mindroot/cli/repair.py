@@ -19,7 +19,16 @@ from ..conllu.repair import ArcChange, enhanced_root_disagrees, pos_of_sentence,
 from ..errors import ConlluError
 from ..repair import looks_zero_based
 from ..rules import Rules, to_rules
-from .files import PathsError, check_label, check_paths, errors_as_messages, opened_to_read, outputs, printable
+from .files import (
+    PathsError,
+    check_label,
+    check_paths,
+    errors_as_messages,
+    opened_to_read,
+    outputs,
+    printable,
+    rules_file,
+)
 from .rewriting import Progress, made_folders, opened_conllu, rewritten, shown_name, violations_table
 
 __all__ = ["Counts", "run"]
@@ -158,7 +167,7 @@ def run(
         in_place = out is not None and os.path.abspath(source) == os.path.abspath(out)
         targets = [] if in_place else [target for _, target in pairs]
         check_paths(
-            {"IN": [*(file for file, _ in pairs), source], "--rules": rules},
+            {"IN": [*(file for file, _ in pairs), source], "--rules": rules_file(rules)},
             {"OUT": targets, "--report": report},
             made="OUT" if source.is_dir() else "",
         )

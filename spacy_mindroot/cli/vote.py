@@ -17,7 +17,7 @@ from ..conllu.repair import pos_of_sentence
 from ..conllu.vote import in_step
 from ..errors import VoteError
 from ..rules import Rules, to_rules
-from .files import check_label, check_paths, errors_as_messages, opened_to_read, outputs
+from .files import check_label, check_paths, errors_as_messages, opened_to_read, outputs, rules_file
 from .rewriting import Progress, opened_conllu, rewritten, shown_name, violations_table
 
 __all__ = ["Counts", "run", "vote_files"]
@@ -57,7 +57,7 @@ def run(files: list[Path], out: Path, weights: str | None, demoted_label: str | 
         if sum(str(file) == "-" for file in files) > 1:
             raise VoteError("only one of the files can be standard input.")
         check_label(demoted_label)
-        check_paths({"FILE": files, "--rules": rules}, {"--out": out})
+        check_paths({"FILE": files, "--rules": rules_file(rules)}, {"--out": out})
         numbers = _to_weights(weights, len(files))
         known = None if rules is None else to_rules(rules, what="--rules").hard
         with outputs() as opened, opened_conllu(opened, out, files[0]) as output:

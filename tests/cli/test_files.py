@@ -16,11 +16,12 @@ from spacy_mindroot.cli.files import (
     check_label,
     check_paths,
     errors_as_messages,
-    model_files,
+    model_folder,
     opened_to_read,
     opened_to_write,
     outputs,
     printable,
+    rules_file,
 )
 from spacy_mindroot.errors import LabelsError
 
@@ -260,7 +261,6 @@ def places(folder, monkeypatch):
         ("corpus", "free", None),
         ("corpus", "real/new", None),
         ("corpus", "corpus/folder/new", None),  # which leads out of it
-        ("a text", "free", None),
         ("-", "-", None),
         (None, "new", None),
         ("corpus", None, None),
@@ -293,15 +293,15 @@ def test_nothing_is_written_twice(places):
     check_paths({}, {"OUT": "nowhere/new"}, made="OUT")
 
 
-def test_the_files_of_a_model(tmp_path, monkeypatch):
+def test_what_is_read_for_a_model_and_for_rules(tmp_path, monkeypatch):
     package = tmp_path / "xx_mine"
     package.mkdir()
     (package / "__init__.py").touch()
     (tmp_path / "xx_mine-1.0.dist-info").mkdir()
     (tmp_path / "xx_mine-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: xx_mine\nVersion: 1.0\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert model_files("xx_mine") == [Path("xx_mine"), package]
-    assert model_files("folder/model") == [Path("folder/model")]
+    assert model_folder("xx_mine") == package and model_folder("folder/model") == Path("folder/model")
+    assert rules_file("folder/rules.json") == "folder/rules.json" and rules_file("ud") is rules_file(None) is None
 
 
 @pytest.mark.parametrize("label", ["", "_", "a b", "root", "ROOT", "root:x"])

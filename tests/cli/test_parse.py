@@ -265,6 +265,12 @@ def test_a_read_that_hangs_can_be_interrupted(model, corpus, tmp_path, name):
     assert not (tmp_path / "out").exists()
 
 
+def test_an_archive_is_parsed_as_its_files_are(parsed):
+    result = invoke("model", f"zip://*.txt::file://{parsed}/in.zip", "-o", "new")
+    assert result.exit_code == 0, result.output
+    assert union("new") == union("out") and set(os.listdir("new")) == set(os.listdir("out"))
+
+
 def test_pipes_in_a_folder_are_left_out(parsed):
     os.mkfifo("in/c.txt")
     result = invoke("model", "in", "-o", "new")
