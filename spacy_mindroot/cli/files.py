@@ -180,7 +180,8 @@ def _check_apart(name: str, path: Path, other: str, source: Path) -> None:
 def _raise_same(one: str, other: str, path: Path) -> None:
     if one == other:
         raise PathsError(f"{printable(path)} would be written twice: two files of {one} are the same.")
-    raise PathsError(f"{one} and {other} are the same file, {printable(path)}. Choose another for one of them.")
+    what = "folder" if path.is_dir() else "file"
+    raise PathsError(f"{one} and {other} are the same {what}, {printable(path)}. Choose another for one of them.")
 
 
 def _each(named: Mapping[str, Paths], *, streams: bool = False) -> Iterator[tuple[str, Path]]:

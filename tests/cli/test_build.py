@@ -85,7 +85,7 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
         ((treebank, tmp_path / "out", "--name", "a-b"), "can't be the name of a package"),
         ((tmp_path / "broken", tmp_path / "out"), "train.conllu:1"),
         ((tmp_path / "broken", tmp_path), "a folder to write"),
-        ((tmp_path / "broken", tmp_path / "broken"), "a folder to write"),
+        ((tmp_path / "broken", tmp_path / "broken"), "the same folder"),
         ((tmp_path / "broken", tmp_path / "broken" / "out"), "a folder that this command reads"),
     ]:
         result = run(*args)

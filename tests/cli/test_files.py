@@ -243,7 +243,7 @@ def places(folder, monkeypatch):
     [
         ("one.conllu", "one.conllu", "CORPUS and --out are the same file"),
         ("one.conllu", "other/../one.conllu", "CORPUS and --out are the same file"),
-        ("link", "corpus", "CORPUS and --out are the same file"),
+        ("link", "corpus", "CORPUS and --out are the same folder"),
         ("corpus/sub/b", "hard", "CORPUS and --out are the same file"),
         ("corpus", "corpus/a", "--out is corpus/a, in CORPUS, a folder that this command reads"),
         ("corpus", "corpus/new", "in CORPUS"),
