@@ -140,41 +140,49 @@ def check_paths(reads: Mapping[str, Paths], writes: Mapping[str, Paths], *, made
     made (str): The name whose folders the command makes if they are missing.
     """
     sources = [(name, path) for name, path in _each(reads) if not is_device(path)]
+    by_key = {_key(path): name for name, path in reversed(sources)}
+    folders = {_resolved(path): (name, path) for name, path in reversed(sources) if not path.is_file()}
+    in_folders: dict[object, Path] | None = None
     written: dict[object, tuple[str, Path]] = {}
     for name, path in _each(writes, streams=True):
         if is_device(path):
             continue
         key = "-" if str(path) == "-" else _key(path)
         other, other_path = written.setdefault(key, (name, path))
-        if key == "-" and other != name:
-            raise PathsError(f"{other} and {name} are both standard output. Choose a file for one of them.")
+        if key == "-":
+            if other != name:
+                raise PathsError(f"{other} and {name} are both standard output. Choose a file for one of them.")
+            continue
         if other_path is not path:
             _raise_same(other, name, path)
-        if key == "-":
-            continue
-        for other, source in sources:
-            _check_apart(name, path, other, source)
-        if name != made and not path.parent.is_dir():
-            what = "is no folder" if path.parent.exists() else "does not exist"
-            raise PathsError(f"{name} is {printable(path)}, but {printable(path.parent)} {what}.")
-
-
-def _check_apart(name: str, path: Path, other: str, source: Path) -> None:
-    """Raise PathsError if a path to write is, or is inside, or holds what is read."""
-    if _key(path) == _key(source):
-        _raise_same(other, name, path)
-    target, found = _resolved(path), _resolved(source)
-    if target in found.parents and path.is_dir():
-        raise PathsError(f"{other} is {printable(source)}, in {name}, a folder to write. Choose another folder.")
-    if found in target.parents:
-        raise PathsError(
-            f"{name} is {printable(path)}, in {other}, a folder that this command reads. Choose a place outside of "
-            f"{printable(source)}."
-        )
-    if source.is_dir() and path.is_file() and (same := _file_in(source, _key(path))) is not None:
-        raise PathsError(
-            f"{name} is {printable(path)}, the same file as {printable(same)}, which is read. Choose another."
-        )
+        if key in by_key:
+            _raise_same(by_key[key], name, path)
+        target = _resolved(path)
+        for folder in target.parents:
+            if folder in folders:
+                other, source = folders[folder]
+                raise PathsError(
+                    f"{name} is {printable(path)}, in {other}, a folder that this command reads. Choose a place "
+                    f"outside of {printable(source)}."
+                )
+        if path.is_dir():
+            for other, source in sources:
+                if target in _resolved(source).parents:
+                    raise PathsError(f"{other} is {printable(source)}, in {name}, a folder to write. Choose another.")
+        elif path.exists():
+            if in_folders is None:
+                in_folders = {_key(file): file for _, source in folders.values() for file in _files_in(source)}
+            if key in in_folders:
+                raise PathsError(
+                    f"{name} is {printable(path)}, the same file as {printable(in_folders[key])}, which is read. "
+                    "Choose another."
+                )
+        missing = path.parent
+        while not missing.exists() and name == made:
+            missing = missing.parent
+        if not missing.is_dir():
+            what = "is no folder" if missing.exists() else "does not exist"
+            raise PathsError(f"{name} is {printable(path)}, but {printable(missing)} {what}.")
 
 
 def _raise_same(one: str, other: str, path: Path) -> None:
@@ -204,16 +212,13 @@ def _resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _file_in(folder: Path, key: object) -> Path | None:
-    """Return the file with this key in a folder or below it. Links to folders are followed."""
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder and below it. Links to folders are followed."""
     seen = set()
     for at, folders, names in os.walk(folder, followlinks=True):
         seen.add(_key(Path(at)))
         folders[:] = [name for name in folders if _key(Path(at, name)) not in seen]
-        for name in names:
-            if _key(Path(at, name)) == key:
-                return Path(at, name)
-    return None
+        yield from (Path(at, name) for name in names)
 
 
 def model_folder(model: str) -> Path:

@@ -228,7 +228,7 @@ def places(folder, monkeypatch):
     monkeypatch.chdir(folder)
     for name in ("corpus/sub", "real", "other"):
         Path(name).mkdir(parents=True)
-    for name in ("corpus/a", "corpus/sub/b", "real/c", "real/d", "free"):
+    for name in ("corpus/a", "corpus/sub/b", "real/c", "free"):
         Path(name).touch()
     os.symlink("../real/c", "corpus/soft")
     os.symlink("../real", "corpus/folder")
@@ -251,8 +251,7 @@ def places(folder, monkeypatch):
         ("link", "corpus/new", "in CORPUS"),
         (".", "free", "in CORPUS"),
         ("corpus", "hard", "the same file as corpus/sub/b, which is read"),
-        ("corpus", "real/c", "the same file as corpus/soft, which is read"),
-        ("corpus", "real/d", "the same file as corpus/folder/d, which is read"),
+        ("corpus", "real/c", "the same file as corpus/folder/c, which is read"),
         ("corpus/a", "corpus", "CORPUS is corpus/a, in --out, a folder to write"),
         ("corpus", ".", "CORPUS is corpus, in --out, a folder to write"),
         ("new", "new/new", "in CORPUS"),  # a folder that another command makes meanwhile
@@ -291,6 +290,8 @@ def test_nothing_is_written_twice(places):
     check_paths({}, {"OUT": "new", "--report": "new2"})
     check_paths({}, {"OUT": "/dev/null", "--report": "/dev/null"})
     check_paths({}, {"OUT": "nowhere/new"}, made="OUT")
+    with pytest.raises(PathsError, match="OUT is free/new/new, but free is no folder"):
+        check_paths({}, {"OUT": "free/new/new"}, made="OUT")
 
 
 def test_what_is_read_for_a_model_and_for_rules(tmp_path, monkeypatch):

@@ -202,6 +202,7 @@ def test_chained_urls_stay_chained(url, files, scheme, tmp_path):
     assert str(tmp_path / "corpus.zip") in local_paths([url.format(archive)])
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 def test_what_is_no_regular_file_is_left_out_with_a_word(folder):
     os.mkfifo(folder / "c.txt")
     os.symlink("c.txt", folder / "d.txt")
