@@ -8,8 +8,6 @@ from typing import Any
 
 import srsly
 
-from ..replacing import replacing
-
 __all__ = ["Steps"]
 
 
@@ -47,5 +45,6 @@ class Steps:
 
     def write(self) -> None:
         """Write the file. It is replaced when the new one is complete."""
-        with replacing(self._path) as file:
-            file.write(f"{srsly.json_dumps(self.results, indent=2)}\n".encode())
+        part = self._path.with_name(f".{self._path.name}.part")
+        part.write_text(srsly.json_dumps(self.results, indent=2) + "\n", encoding="utf8")
+        part.replace(self._path)

@@ -59,8 +59,9 @@ def run(
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
     if lang:
         check_language(lang)
-    # Without that, a training would go on after the end of the command that has started it.
+    # Without the signals, a training would go on after the command that has started it has ended.
     with raised_signals(("SIGTERM", "SIGHUP"), lambda number: SystemExit(128 + number)), errors_as_messages():
+        check_paths({"TREEBANK": source, "--with": related, "--config": config}, {"OUT": out}, made="OUT")
         found = build(
             source,
             out,
@@ -107,7 +108,6 @@ def build(
     load_script()
     about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
     check_name(about.name)
-    check_paths({"TREEBANK": source, "--with": related, "--config": config}, {"OUT": out}, made="OUT")
     treebank = prepare_treebank(source, out / "corpus")
     mixture = mix_treebanks(treebank, related) if related else None
     code = lang or spacy_language(treebank.language)

@@ -56,13 +56,13 @@ def is_output(path: str, root: str) -> bool:
 
     path, root (str): The file, and the folder that was named. The parses in that folder itself are input.
     """
-    folder, name = os.path.split(path)
-    if name in _LISTS and os.path.isdir(os.path.join(folder, _OUTPUT)):
+    *folders, name = os.path.relpath(path, root).split(os.sep)
+    if name in _LISTS and os.path.isdir(os.path.join(os.path.dirname(path), _OUTPUT)):
         return True
-    while len(folder) > len(root):
-        if os.path.basename(folder) == _OUTPUT or os.path.isdir(os.path.join(folder, _OUTPUT)):
+    for folder in folders:
+        root = os.path.join(root, folder)
+        if folder == _OUTPUT or os.path.isdir(os.path.join(root, _OUTPUT)):
             return True
-        folder = os.path.dirname(folder)
     return False
 
 
