@@ -64,6 +64,7 @@ SLOWEST = (
     "building/test_training.py",
     "cli/test_build.py",
     "cli/test_init_config.py",
+    "cli/test_paths.py",
 )
 
 

@@ -160,10 +160,10 @@ def check_paths(reads: Mapping[str, Paths], writes: Mapping[str, Paths], *, made
         target = _resolved(path)
         for folder in target.parents:
             if folder in folders:
-                other, source = folders[folder]
+                other = folders[folder][0]
                 raise PathsError(
                     f"{name} is {printable(path)}, in {other}, a folder that this command reads. Choose a place "
-                    f"outside of {printable(source)}."
+                    "outside of it."
                 )
         if path.is_dir():
             for other, source in sources:
@@ -181,8 +181,9 @@ def check_paths(reads: Mapping[str, Paths], writes: Mapping[str, Paths], *, made
         while not missing.exists() and name == made:
             missing = missing.parent
         if not missing.is_dir():
-            what = "is no folder" if missing.exists() else "does not exist"
-            raise PathsError(f"{name} is {printable(path)}, but {printable(missing)} {what}.")
+            shown = printable(missing)
+            what = f"{shown} is not a folder" if missing.exists() else f"the folder {shown} does not exist"
+            raise PathsError(f"{name} is {printable(path)}, but {what}.")
 
 
 def _raise_same(one: str, other: str, path: Path) -> None:

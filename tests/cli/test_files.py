@@ -255,8 +255,8 @@ def places(folder, monkeypatch):
         ("corpus/a", "corpus", "CORPUS is corpus/a, in --out, a folder to write"),
         ("corpus", ".", "CORPUS is corpus, in --out, a folder to write"),
         ("new", "new/new", "in CORPUS"),  # a folder that another command makes meanwhile
-        ("free", "nowhere/new", "--out is nowhere/new, but nowhere does not exist"),
-        ("corpus", "free/new", "--out is free/new, but free is no folder"),
+        ("free", "nowhere/new", "--out is nowhere/new, but the folder nowhere does not exist"),
+        ("corpus", "free/new", "--out is free/new, but free is not a folder"),
         ("corpus", "free", None),
         ("corpus", "real/new", None),
         ("corpus", "corpus/folder/new", None),  # which leads out of it
@@ -290,7 +290,7 @@ def test_nothing_is_written_twice(places):
     check_paths({}, {"OUT": "new", "--report": "new2"})
     check_paths({}, {"OUT": "/dev/null", "--report": "/dev/null"})
     check_paths({}, {"OUT": "nowhere/new"}, made="OUT")
-    with pytest.raises(PathsError, match="OUT is free/new/new, but free is no folder"):
+    with pytest.raises(PathsError, match="OUT is free/new/new, but free is not a folder"):
         check_paths({}, {"OUT": "free/new/new"}, made="OUT")
 
 

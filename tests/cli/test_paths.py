@@ -155,6 +155,8 @@ def test_a_missing_folder_is_made_or_named_before_the_work(command, written, tre
     monkeypatch.chdir(tmp_path / "tree")
     result = CliRunner().invoke(mindroot, [command, *arguments(command, {written: "no/x.npz"})])
     if result.exit_code:
-        assert "is no/x.npz, but no does not exist." in result.output and isinstance(result.exception, SystemExit)
+        assert "is no/x.npz, but the folder no does not exist." in result.output and isinstance(
+            result.exception, SystemExit
+        )
     else:
         assert os.listdir("no") == ["x.npz"]
