@@ -202,7 +202,8 @@ def parsed(model, tmp_path, monkeypatch):
     ("inputs", "metrics", "says"),
     [
         ("in/a.txt", "in/a.txt", "IN and --metrics are the same file"),
-        ("in", "in/b.txt", "in IN"),
+        ("in", "in/b.txt", "IN and --metrics are the same file"),
+        ("in", "in/new.json", "in IN"),
         ("in/*.txt", "in/b.txt", "IN and --metrics are the same file"),
         ("file://{}/in/*.txt", "in/b.txt", "IN and --metrics are the same file"),
         ("zip://*.txt::file://{}/in.zip", "in.zip", "IN and --metrics are the same file"),
