@@ -18,21 +18,20 @@ and all sizes against `lens`. A file may grow at most 200-fold in memory, or to 
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .core import _core
 from .errors import MindRootError, ScoreFileError
+from .replacing import replacing
 from .scored import ScoredSentence
 from .scores import Ints, Layout, rearrange, shown, to_floats, to_root_column
 
@@ -139,7 +138,7 @@ def write_score_file(
         arrays = _to_arrays(scores, words, labels, best_labels, gold_heads, gold_labels, layout)
     except MindRootError as error:
         raise ScoreFileError(f"{path} is not written: {error}") from error
-    with _replacing(Path(path)) as file:
+    with replacing(Path(path)) as file:
         np.savez_compressed(file, **arrays)
         if _memory(arrays) > max(_SMALL, _MOST_GROWTH * file.tell()):  # so regular that it would look like a bomb
             file.seek(0)
@@ -292,29 +291,6 @@ def _lines_to_bytes(lines: Sequence[str], name: str) -> npt.NDArray[np.uint8]:
         return np.frombuffer(text.encode("utf8"), dtype=np.uint8)
     except UnicodeEncodeError as error:  # half of a surrogate pair
         raise ScoreFileError(f"`{name}` can't be written as UTF-8 ({error}).") from error
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that takes the place of `path` when the block ends without an error.
-
-    A link is followed, not replaced. A device or a pipe is written to as it is.
-    """
-    if path.exists() and not path.is_file():
-        whole = io.BytesIO()  # an archive is written with seeks, which not every device can do
-        yield whole
-        path.write_bytes(whole.getvalue())
-        return
-    path = Path(os.path.realpath(path))
-    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(4).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-        if path.exists():
-            os.chmod(temporary, path.stat().st_mode)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -17,6 +18,9 @@ from thinc.api import get_current_ops, set_current_ops
 
 with warnings.catch_warnings(action="ignore"):  # of other plug-ins
     spacy.registry.cli.get_all()  # the commands of plug-ins, as `spacy` loads them when it starts
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell; processes that tests start, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT))  # for benchmarks and scripts; last, so that an installed package is the one that is tested
@@ -60,6 +64,7 @@ SLOWEST = (
     "building/test_training.py",
     "cli/test_build.py",
     "cli/test_init_config.py",
+    "cli/test_paths.py",
 )
 
 

@@ -30,7 +30,7 @@ from ..pipeline.mind_root import MindRoot
 from ..rules import to_rules
 from ..score_file import read_score_file
 from .corpora import read_for, warn
-from .files import Opened, PathsError, errors_as_messages, outputs, printable, refuse_same_files
+from .files import Opened, check_paths, errors_as_messages, model_folder, outputs, printable, rules_file
 
 __all__ = ["run"]
 
@@ -52,7 +52,9 @@ def run(
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot audit --help`."""
     with errors_as_messages(nothing_written=out is not None):
-        _check_paths(model, corpus, out)
+        files = [] if out is None else [out / name for name in _FILES]
+        reads = {"MODEL": model_folder(model), "CORPUS": corpus, "--rules": rules_file(rules)}
+        check_paths(reads, {"--out": files}, made="--out")
         known = None if rules is None else to_rules(rules, what="--rules")
         tally, valid_tally = Tally(), None if known is None else RuleTally(known)
         with outputs(out) as opened:
@@ -85,21 +87,6 @@ def run(
 
 def _gold_pos(gold: GoldSentence | None) -> list[str | None] | None:
     return None if gold is None or gold.conllu is None else pos_of_sentence(gold.conllu)
-
-
-def _check_paths(model: str, corpus: Path | None, out: Path | None) -> None:
-    """Raise PathsError if the audit would write over its input, or read its own output the next time."""
-    refuse_same_files(MODEL=Path(model), CORPUS=corpus, out=out)
-    if out is None:
-        return
-    inputs = [path for path in (Path(model), corpus) if path is not None and path.is_file()]
-    for path in inputs:
-        if any((out / name).exists() and (out / name).samefile(path) for name in _FILES):
-            raise PathsError(f"{path} is a file that the audit would write. Choose another folder for --out.")
-    if corpus is not None and corpus.is_dir() and corpus.resolve() in out.resolve().parents:
-        raise PathsError(
-            f"--out {out} lies in CORPUS, so the next audit would read the trees of this one. Choose another folder."
-        )
 
 
 def _audited(

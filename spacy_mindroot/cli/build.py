@@ -32,8 +32,9 @@ from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from ..pipeline.calibration import callback_settings
 from .corpora import warn
-from .files import PathsError, errors_as_messages
+from .files import check_paths, errors_as_messages
 from .init_config import check_language, make_config
+from .signals import raised_signals
 
 __all__ = ["build", "run"]
 
@@ -58,7 +59,9 @@ def run(
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
     if lang:
         check_language(lang)
-    with errors_as_messages():
+    # Without the signals, a training would go on after the command that has started it has ended.
+    with raised_signals(("SIGTERM", "SIGHUP"), lambda number: SystemExit(128 + number)), errors_as_messages():
+        check_paths({"TREEBANK": source, "--with": related, "--config": config}, {"OUT": out}, made="OUT")
         found = build(
             source,
             out,
@@ -105,7 +108,6 @@ def build(
     load_script()
     about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
     check_name(about.name)
-    _check_folders(source, out)
     treebank = prepare_treebank(source, out / "corpus")
     mixture = mix_treebanks(treebank, related) if related else None
     code = lang or spacy_language(treebank.language)
@@ -157,13 +159,6 @@ def build(
     wheel = out / "dist" / chain.results.get("package", {}).get("wheel", "none")
     _step(chain, "package", package, needs=wheel)
     return chain.results | {"evaluated_on": part, "out": str(out)}
-
-
-def _check_folders(source: Path, out: Path) -> None:
-    if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
-        raise PathsError(f"OUT is {out}, which holds the treebank. Choose another folder.")
-    if source.resolve() in out.resolve().parents:
-        raise PathsError(f"OUT is {out}, in the folder of the treebank, where it would count as data. Choose another.")
 
 
 def _step(chain: Steps, name: str, make: Callable[[], Any], needs: Path | None = None) -> tuple[Any, bool]:

@@ -30,7 +30,7 @@ from ..pipeline.calibration import set_calibration
 from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
 from ..trees import MISSING
 from .corpora import read_for
-from .files import PathsError, errors_as_messages
+from .files import PathsError, check_paths, errors_as_messages, model_folder
 
 __all__ = ["describe_fit", "run"]
 
@@ -56,6 +56,9 @@ def run(
             raise PathsError(f"--output is {output}, which is a file. Choose a folder.")
         nlp = load_pipeline(model)
         name, mind_root = find_mind_root(nlp, component)
+        check_paths(
+            {"MODEL": model_folder(model), "CORPUS": corpus, "--train": train}, {"--output": output}, made="--output"
+        )
         gold = [sentence for sentence in read_for(nlp, corpus, surface_tokens) if len(sentence.words)]
         held_out, methods = HeldOut(), []
         if train is not None or not folds:

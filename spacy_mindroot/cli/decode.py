@@ -21,7 +21,7 @@ from ..inference.next_best import kbest_matrix
 from ..score_file import read_score_file
 from ..scored import DecodedSentence, ScoredSentence, decode_sentences, raise_fault
 from ..trees import count_roots, tree_weight
-from .files import errors_as_messages, opened_to_write, printable, refuse_same_files
+from .files import check_paths, errors_as_messages, opened_to_write, printable
 from .text_trees import side_by_side, tree_lines
 
 __all__ = ["Totals", "before_and_after", "decode_projective", "run", "to_conllu"]
@@ -81,7 +81,7 @@ def run(
     """Run the command and turn errors into messages. See `spacy mindroot decode --help`."""
     to_stdout = str(out) == "-"
     with errors_as_messages(nothing_written=out is not None):
-        refuse_same_files(SCORES=scores, OUT=out)
+        check_paths({"SCORES": scores}, {"OUT": out})
         sentences = read_score_file(scores)
         source = printable(scores)
         found = decode_projective(sentences, source=source) if projective else None

@@ -17,7 +17,7 @@ from ..errors import CorpusError
 from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, sentences_in
 from ..evaluation.report import OFFICIAL_HEADER, Evaluation, evaluate, measure_rows, official_rows, to_json
-from .files import errors_as_messages, outputs, printable, refuse_same_files
+from .files import check_paths, errors_as_messages, model_folder, outputs, printable
 
 __all__ = ["run"]
 
@@ -45,8 +45,7 @@ def run(
             param_hint="--raw",
         )
     with errors_as_messages(nothing_written=json is not None or output is not None):
-        refuse_same_files(MODEL=Path(model), json=json, output=output)
-        refuse_same_files(GOLD=corpus, json=json, output=output)
+        check_paths({"MODEL": model_folder(model), "GOLD": corpus}, {"--json": json, "--output": output})
         gold = [sentence for file in conllu_files(corpus) for sentence in read_conllu(file)]
         load_script()  # so that a missing package is known before parsing
         if not gold:

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from itertools import combinations
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,29 +16,28 @@ import typer
 
 from ..errors import LabelsError, MindRootError
 from ..labels import is_root_label
+from ..replacing import followed, is_device, place, temporary_file
 from .signals import raised_signals
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 __all__ = [
     "PathsError",
     "check_label",
+    "check_paths",
     "errors_as_messages",
+    "model_folder",
     "opened_to_read",
     "opened_to_write",
     "outputs",
     "printable",
-    "refuse_same_files",
+    "rules_file",
     "tolerant_streams",
 ]
 
 _BUFFER = 1 << 20  # bytes
-_PART = ".mindroot-"  # in the names of temporary files
-_LONGEST_PREFIX = 150  # bytes of an output's name in the name of its temporary file
 
+_written: list[str] = []  # by the command that runs: what is in its place
+
+Paths = str | Path | None | Iterable[str | Path | None]
 Opened = Callable[[Path], AbstractContextManager[BinaryIO]]
 
 
@@ -65,16 +61,15 @@ def opened_to_read(path: Path) -> Iterator[BinaryIO]:
 def outputs(folder: Path | None = None) -> Iterator[Opened]:
     """Yield a function that opens files for writing. They take their places, all at once, when the block ends well.
 
-    Until then they lie in the same folders, under names such as `.out.conllu.mindroot-417-x2s9.part`. An error, an
-    interruption or SIGTERM removes them and leaves what was there before; what SIGKILL leaves behind, the next run
-    removes.
+    Until then they have temporary names (see `replacing`). An error, an interruption or SIGTERM removes them and leaves
+    what was there before.
 
     folder (Optional[Path]): A folder to make if it is missing. After an error it is removed again if it is empty.
 
     "-" is standard output. Symbolic links are followed, not replaced. Devices and pipes are written to directly. An
     exception that passes through gets a note on what has been written in spite of it.
     """
-    complete: list[tuple[Path, Path, int]] = []
+    complete: list[tuple[Path, Path]] = []
     begun: list[Path] = []
     folders = [] if folder is None else [path for path in (folder, *folder.parents) if not path.exists()]
     direct: list[str] = []  # streams and devices that have been opened
@@ -91,33 +86,27 @@ def outputs(folder: Path | None = None) -> Iterator[Opened]:
             yield stream
             stream.flush()
             return
-        path = _followed(path)
-        if path.exists() and not path.is_file():
+        if is_device(path):
             with open(path, "wb") as file:
                 direct.append(str(path))
                 yield file
             return
-        mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
-        prefix = os.fsdecode(os.fsencode(f".{path.name}")[:_LONGEST_PREFIX]) + _PART
-        _remove_stale(path.parent, prefix)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{prefix}{os.getpid()}-", suffix=".part")
-        begun.append(Path(name))
-        with os.fdopen(handle, "wb", buffering=_BUFFER) as file:
-            if fcntl is not None:
-                with suppress(OSError):  # some network file systems have no locks
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield file
-        complete.append((Path(name), path, mode))
+        path = followed(path)
+        part, temporary = temporary_file(path)
+        begun.append(temporary)
+        with part:
+            yield part
+        complete.append((temporary, path))
 
     try:
         with raised_signals(("SIGTERM", "SIGHUP"), lambda number: SystemExit(128 + number)):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
             yield opened
-            for temporary, path, mode in complete:
-                os.chmod(temporary, mode)
-                os.replace(temporary, path)
+            for temporary, path in complete:
+                place(temporary, path)
                 placed += 1
+            _written.extend([*map(str, direct), *(printable(path) for _, path in complete)])
     except BaseException as error:
         failed = True
         if placed:
@@ -140,64 +129,112 @@ def opened_to_write(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _followed(path: Path) -> Path:
-    """Return the file that a path leads to. Raise OSError if its symbolic links lead nowhere."""
-    try:
-        target = path.resolve()
-    except RuntimeError as error:  # Python 3.12 and older
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
-    if target.is_symlink():
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-    return target
+def check_paths(reads: Mapping[str, Paths], writes: Mapping[str, Paths], *, made: str = "") -> None:
+    """Raise PathsError if a command would replace what it reads, or write into a folder that it reads.
 
+    Links are followed, those in the folders too. It is also an error if two files to write are the same, or if there is
+    no folder for one of them. Devices and pipes are left out.
 
-def _remove_stale(folder: Path, prefix: str) -> None:
-    """Remove temporary files of an output that killed processes have left: they have neither a process nor a lock."""
-    if fcntl is None or not folder.is_dir():
-        return
-    for name in os.listdir(folder):
-        process, dash, _ = name.removeprefix(prefix).partition("-")
-        if not (name.startswith(prefix) and name.endswith(".part") and dash and process.isdigit()):
-            continue
-        with suppress(OSError):
-            if not _is_running(int(process)):
-                with open(folder / name, "rb") as file:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    os.unlink(folder / name)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OverflowError:  # not a process number
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def refuse_same_files(**named: Path | None) -> None:
-    """Raise PathsError if two of a command's paths are the same file, whether directly or through links.
-
-    **named (Optional[Path]): Each path under the name that the message gives it: an argument in capitals (`OUT`), an
-        option in small letters (`report` for --report). None and "-" are skipped, as are devices and pipes.
+    reads, writes (Mapping): The files and folders of each argument (`CORPUS`) and option (`--out`), under the name that
+        messages give it. "-" is a standard stream.
+    made (str): The name whose folders the command makes if they are missing.
     """
-    paths = [(name, path) for name, path in named.items() if path is not None and str(path) != "-"]
-    for (one, path), (other, other_path) in combinations(paths, 2):
-        if _same_file(path, other_path):
-            names = " and ".join(name if name.isupper() else f"--{name.replace('_', '-')}" for name in (one, other))
-            raise PathsError(f"{names} are the same file, {other_path}. Choose another for one of them.")
+    sources = [(name, path) for name, path in _each(reads) if not is_device(path)]
+    by_key = {_key(path): name for name, path in reversed(sources)}
+    folders = {_resolved(path): (name, path) for name, path in reversed(sources) if not path.is_file()}
+    in_folders: dict[object, Path] | None = None
+    written: dict[object, tuple[str, Path]] = {}
+    for name, path in _each(writes, streams=True):
+        if is_device(path):
+            continue
+        key = "-" if str(path) == "-" else _key(path)
+        other, other_path = written.setdefault(key, (name, path))
+        if key == "-":
+            if other != name:
+                raise PathsError(f"{other} and {name} are both standard output. Choose a file for one of them.")
+            continue
+        if other_path is not path:
+            _raise_same(other, name, path)
+        if key in by_key:
+            _raise_same(by_key[key], name, path)
+        target = _resolved(path)
+        for folder in target.parents:
+            if folder in folders:
+                other = folders[folder][0]
+                raise PathsError(
+                    f"{name} is {printable(path)}, in {other}, a folder that this command reads. Choose a place "
+                    "outside of it."
+                )
+        if path.is_dir():
+            for other, source in sources:
+                if target in _resolved(source).parents:
+                    raise PathsError(f"{other} is {printable(source)}, in {name}, a folder to write. Choose another.")
+        elif path.exists():
+            if in_folders is None:
+                in_folders = {_key(file): file for _, source in folders.values() for file in _files_in(source)}
+            if key in in_folders:
+                raise PathsError(
+                    f"{name} is {printable(path)}, the same file as {printable(in_folders[key])}, which is read. "
+                    "Choose another."
+                )
+        missing = path.parent
+        while not missing.exists() and name == made:
+            missing = missing.parent
+        if not missing.is_dir():
+            shown = printable(missing)
+            what = f"{shown} is not a folder" if missing.exists() else f"the folder {shown} does not exist"
+            raise PathsError(f"{name} is {printable(path)}, but {what}.")
 
 
-def _same_file(one: Path, other: Path) -> bool:
+def _raise_same(one: str, other: str, path: Path) -> None:
+    if one == other:
+        raise PathsError(f"{printable(path)} would be written twice: two files of {one} are the same.")
+    what = "folder" if path.is_dir() else "file"
+    raise PathsError(f"{one} and {other} are the same {what}, {printable(path)}. Choose another for one of them.")
+
+
+def _each(named: Mapping[str, Paths], *, streams: bool = False) -> Iterator[tuple[str, Path]]:
+    for name, given in named.items():
+        for path in [given] if isinstance(given, str | Path) else given or ():
+            if path is not None and (streams or str(path) != "-"):
+                yield name, Path(path)
+
+
+def _key(path: Path) -> object:
+    """Return a key that two paths share if they are the same file or folder."""
     try:
-        if one.exists() and other.exists():
-            return (one.is_file() or one.is_dir()) and one.samefile(other)
-        return one.resolve() == other.resolve()
-    except (OSError, RuntimeError):  # opening them will say what is wrong
-        return False
+        status = path.stat()
+        return status.st_dev, status.st_ino
+    except OSError:
+        return _resolved(path)
+
+
+def _resolved(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder and below it. Links to folders are followed."""
+    seen = set()
+    for at, folders, names in os.walk(folder, followlinks=True):
+        seen.add(_key(Path(at)))
+        folders[:] = [name for name in folders if _key(Path(at, name)) not in seen]
+        yield from (Path(at, name) for name in names)
+
+
+def model_folder(model: str) -> Path:
+    """Return the folder of a pipeline that is named by it, or by an installed package."""
+    from spacy.util import get_package_path, is_package
+
+    with suppress(Exception):  # a package without a module of its name, or one that can't be imported
+        if is_package(model):  # which spaCy prefers
+            return Path(get_package_path(model))
+    return Path(model)
+
+
+def rules_file(rules: str | None) -> str | None:
+    """Return the file of --rules; None for a preset."""
+    return rules if rules is not None and rules.endswith(".json") else None
 
 
 def tolerant_streams() -> None:
@@ -216,11 +253,13 @@ def printable(name: object) -> str:
 def errors_as_messages(*, nothing_written: bool = False) -> Iterator[None]:
     """Turn the errors of this package and of the file system into a message on standard error and exit status 1.
 
-    nothing_written (bool): The message also says that nothing was written. The notes of `outputs` take its place.
+    nothing_written (bool): The message also says that nothing was written, if that is true. The notes of `outputs`
+        take its place.
 
     A reader that goes away (`... | head`) is left to typer, which ends the command silently.
     """
     tolerant_streams()
+    _written.clear()
     try:
         yield
         if sys.stdout is not None:
@@ -229,6 +268,9 @@ def errors_as_messages(*, nothing_written: bool = False) -> Iterator[None]:
         raise
     except (MindRootError, OSError, MemoryError) as error:
         notes = getattr(error, "__notes__", [])
+        if not notes and _written:
+            what = f"{_written[0]} was" if len(_written) == 1 else f"{len(_written):,} files were"
+            notes = [f"{what} written before that."]
         typer.secho(f"Error: {str(error) or 'not enough memory.'}", fg="red", err=True)
         for note in notes or (["Nothing was written."] if nothing_written else []):
             typer.echo(note, err=True)
@@ -250,9 +292,3 @@ def check_label(label: str | None) -> None:
     """Raise LabelsError unless --demoted-label can be the label of a word that is not the root."""
     if label is not None and (label != "_".join(label.split()) or label in ("", "_") or is_root_label(label)):
         raise LabelsError(f"--demoted-label is {label!r}. Give a label without white space that is not the root's.")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -14,7 +14,7 @@ from spacy import util
 
 from ..errors import MindRootError
 from .curated import curated_model, read_model_config
-from .files import PathsError, errors_as_messages, opened_to_write
+from .files import PathsError, check_paths, errors_as_messages, opened_to_write
 from .from_experimental import convert_config
 
 __all__ = ["EXTRAS", "Size", "check_language", "make_config", "run", "run_from", "size_for", "write"]
@@ -184,6 +184,7 @@ def write(text: str, out: Path | None, force: bool) -> None:
             return
         if out.is_file() and not force:
             raise PathsError(f"{out} exists. Choose another file, or overwrite it with --force.")
+        check_paths({}, {"OUT": out})
         with opened_to_write(out) as file:
             file.write(text.encode("utf8"))
         typer.echo(

@@ -13,12 +13,13 @@ import typer
 from wasabi import table
 
 from ..corpora.engine import DaskEngine, Engine, LocalEngine, local_client, remote_client
-from ..corpora.parse import Messages, ParseSummary, run_parse
+from ..corpora.parse import ParseSummary, run_parse
 from ..corpora.progress import duration
 from ..corpora.reading import Columns
+from ..corpora.sources import local_paths
 from ..corpora.worker import Settings
 from .corpora import warn
-from .files import PathsError, errors_as_messages, opened_to_write, printable
+from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, printable
 from .signals import raised_signals
 
 __all__ = ["run"]
@@ -57,10 +58,13 @@ def run(
         with raised_signals(("SIGINT", "SIGTERM", "SIGHUP"), _Interrupted), errors_as_messages():
             if workers is not None and scheduler is not None:
                 raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
-            with _engine(workers, scheduler, retries) as engine:
-                summary = run_parse(
-                    engine, model, inputs, out, settings, force=force, progress=True, messages=_Messages()
+            check_paths({"MODEL": model_folder(model)}, {"--out": out}, made="--out")
+            if metrics is not None:
+                check_paths(
+                    {"IN": local_paths(inputs), "MODEL": model_folder(model), "--out": out}, {"--metrics": metrics}
                 )
+            with _engine(workers, scheduler, retries) as engine:
+                summary = run_parse(engine, model, inputs, out, settings, force=force, progress=True, warn=warn)
             if metrics is not None:
                 with opened_to_write(metrics) as file:
                     file.write(json.dumps(summary.to_json(), indent=1).encode() + b"\n")
@@ -89,14 +93,6 @@ def run(
         if summary.rejected and not summary.documents and not summary.complete_before:
             typer.secho("Error: every document was rejected.", fg="red", err=True)
             raise typer.Exit(1)
-
-
-class _Messages(Messages):
-    def note(self, message: str) -> None:
-        typer.echo(message, err=True)
-
-    def warn(self, message: str) -> None:
-        warn(message)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from ..conllu.marks import MarkedWriter
 from ..errors import CorpusError
 from ..escapes import visible
 from .corpora import read_for
-from .files import errors_as_messages, outputs, printable, refuse_same_files
+from .files import check_paths, errors_as_messages, model_folder, outputs, printable
 
 __all__ = ["head_of", "run", "sentence_of", "shortened"]
 
@@ -58,7 +58,7 @@ def run(
     if criterion not in CRITERIA:
         raise typer.BadParameter(f"choose {' or '.join(CRITERIA)}.", param_hint="--criterion")
     with errors_as_messages(nothing_written=out is not None or report is not None):
-        refuse_same_files(CORPUS=corpus, MODEL=Path(model), out=out, report=report)
+        check_paths({"CORPUS": corpus, "MODEL": model_folder(model)}, {"--out": out, "--report": report})
         nlp = load_pipeline(model)
         keep_probabilities(nlp)
         parsed = parse_sentences(nlp, read_for(nlp, corpus, surface_tokens), given=given)

@@ -27,8 +27,17 @@ from ..errors import ConlluError
 from ..labels import UD_ROOT
 from ..repair import looks_zero_based
 from ..rules import Rules, to_rules
-from .files import PathsError, check_label, errors_as_messages, opened_to_read, outputs, printable
-from .rewriting import Progress, made_folders, opened_conllu, refuse_lost_files, rewritten, shown_name, violations_table
+from .files import (
+    PathsError,
+    check_label,
+    check_paths,
+    errors_as_messages,
+    opened_to_read,
+    outputs,
+    printable,
+    rules_file,
+)
+from .rewriting import Progress, made_folders, opened_conllu, rewritten, shown_name, violations_table
 
 __all__ = ["Counts", "run"]
 
@@ -166,9 +175,13 @@ def run(
         check_label(demoted_label)
         pairs = _pairs(source, out)
         in_place = out is not None and os.path.abspath(source) == os.path.abspath(out)
-        refuse_lost_files(pairs, report, in_place=in_place)
+        targets = [] if in_place else [target for _, target in pairs]
+        check_paths(
+            {"IN": [*(file for file, _ in pairs), source], "--rules": rules_file(rules)},
+            {"OUT": targets, "--report": report},
+            made="OUT" if source.is_dir() else "",
+        )
         _repair_files(job, pairs, report, folders=source.is_dir())
-    with errors_as_messages():  # from here on, files have been written
         job.summarize()
     if check and (job.counts.malformed or job.counts.unreadable):
         raise typer.Exit(1)
@@ -234,11 +247,6 @@ def _pairs(source: Path, out: Path | None) -> list[Pair]:
         return [(source, out / source.name if out.is_dir() else out)]
     if str(out) == "-" or (out.exists() and not out.is_dir()):
         raise PathsError(f"{printable(source)} is a folder, so OUT must be a folder, too; found {printable(out)}.")
-    if Path(os.path.realpath(source)) in Path(os.path.realpath(out)).parents:
-        raise PathsError(
-            f"OUT, {printable(out)}, is inside IN, {printable(source)}: the next run would read what this one "
-            "writes. Choose a folder outside IN."
-        )
     return [(file, out / file.relative_to(source)) for file in files]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,13 +14,12 @@ from wasabi import table
 
 from ..conllu import Sentence
 from ..conllu.files import gzipped, is_gzip
-from .files import Opened, PathsError, printable
+from .files import Opened, printable
 
 __all__ = [
     "Progress",
     "made_folders",
     "opened_conllu",
-    "refuse_lost_files",
     "rewritten",
     "shown_name",
     "violations_table",
@@ -128,44 +126,3 @@ def made_folders(folders: Iterable[Path]) -> Iterator[None]:
             with suppress(OSError):
                 path.rmdir()
         raise
-
-
-def refuse_lost_files(pairs: Sequence[tuple[Path, Path | None]], report: Path | None, *, in_place: bool) -> None:
-    """Raise PathsError if writing would destroy an input or another output. Links are followed.
-
-    pairs (Sequence): The files to read, each with the file to write; "-" for standard streams.
-    report (Optional[Path]): A further file to write.
-    in_place (bool): Whether each input may be its own output.
-    """
-    inputs = {key: source for source, _ in pairs if (key := _key(source)) is not None}
-    outputs: dict[object, tuple[object, Path]] = {}  # the input that each is made from, and its name
-    for source, target in pairs:
-        key = None if target is None else _key(target)
-        if target is None or key is None:
-            continue
-        own = _key(source)
-        if key in inputs and not (in_place and key == own):
-            raise PathsError(
-                f"IN and OUT are the same file, {printable(inputs[key])}. Choose another for one of them. "
-                "To write to IN itself, give OUT exactly as you give IN."
-            )
-        if outputs.setdefault(key, (own, target))[0] != own:
-            raise PathsError(f"{printable(target)} and {printable(outputs[key][1])}, two files to write, are the same.")
-    if report is None:
-        return
-    if str(report) == "-" and any(str(target) == "-" for _, target in pairs):
-        raise PathsError("OUT and --report are both standard output. Choose a file for one of them.")
-    key = _key(report)
-    if key is not None and (key in inputs or key in outputs):
-        name = "IN" if key in inputs else "OUT"
-        raise PathsError(f"{name} and --report are the same file, {printable(report)}. Choose another for one of them.")
-
-
-def _key(path: Path) -> object:
-    """Return a key that two paths share if and only if they are the same file; None if it is no regular file."""
-    if str(path) == "-":
-        return None
-    if path.exists():
-        status = path.stat()
-        return (status.st_dev, status.st_ino) if path.is_file() else None
-    return os.path.realpath(path)

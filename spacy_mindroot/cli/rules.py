@@ -16,7 +16,7 @@ from ..conllu.sentence import Sentence
 from ..rules import Rules, to_rules
 from ..rules.learning import RuleCount, Tree, count_rules, learn_rules
 from ..trees import is_tree
-from .files import errors_as_messages, opened_to_read, outputs
+from .files import check_paths, errors_as_messages, opened_to_read, outputs, rules_file
 from .rewriting import shown_name
 
 __all__ = ["run"]
@@ -25,6 +25,7 @@ __all__ = ["run"]
 def run(source: Path, out: Path | None, candidates: str, min_support: int, max_violation: float) -> None:
     """Run the command. See `spacy mindroot rules --help`."""
     with errors_as_messages(nothing_written=out is not None):
+        check_paths({"IN": source, "--candidates": rules_file(candidates)}, {"--out": out})
         trees = list(_trees(source))
         known = to_rules(candidates, what="--candidates")
         counts = count_rules(trees, known)
@@ -32,7 +33,6 @@ def run(source: Path, out: Path | None, candidates: str, min_support: int, max_v
         if out is not None:
             with outputs() as opened, opened(out) as file:
                 file.write(f"{srsly.json_dumps(learnt.to_dict(), indent=2)}\n".encode())
-    with errors_as_messages():
         typer.echo(_table(counts, learnt), err=str(out) == "-")
 
 

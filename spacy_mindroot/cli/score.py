@@ -14,7 +14,7 @@ from ..errors import LabelsError
 from ..score_file import write_score_file
 from ..scored import ScoredSentence
 from .corpora import read_for
-from .files import PathsError, errors_as_messages, refuse_same_files
+from .files import PathsError, check_paths, errors_as_messages, model_folder
 
 __all__ = ["run"]
 
@@ -22,13 +22,14 @@ __all__ = ["run"]
 def run(model: str, corpus: Path, out: Path, surface_tokens: bool | None = None) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot score --help`."""
     with errors_as_messages(nothing_written=True):
-        refuse_same_files(MODEL=Path(model), CORPUS=corpus, OUT=out)
+        check_paths({"MODEL": model_folder(model), "CORPUS": corpus}, {"OUT": out})
         if out.suffix != ".npz":
             raise PathsError(f"OUT is {out}. Let it end in .npz, so that the other commands recognize it.")
         nlp = load_pipeline(model)
         gold = read_for(nlp, corpus, surface_tokens)
         scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
         _write(out, scored)
+    with errors_as_messages():
         typer.echo(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
 
 

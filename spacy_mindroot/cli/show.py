@@ -16,7 +16,7 @@ from ..errors import CorpusError
 from ..escapes import visible
 from ..trees import MISSING
 from .corpora import read_for
-from .files import PathsError, errors_as_messages, opened_to_read, opened_to_write, printable, refuse_same_files
+from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_read, opened_to_write, printable
 from .text_trees import tree_lines
 
 __all__ = ["run"]
@@ -40,7 +40,7 @@ def run(
             raise PathsError(f"{printable(path)}: there is no such file.")
         if gold and path is None:
             raise PathsError("--gold draws the heads of an annotated file, but INPUT is a text. Leave it out.")
-        refuse_same_files(MODEL=Path(model), INPUT=path, out=out)
+        check_paths({"MODEL": model_folder(model), "INPUT": path}, {"--out": out})
         nlp = load_pipeline(model)
         keep_probabilities(nlp)
         if path is None:

@@ -23,7 +23,7 @@ from ..conllu.marks import MarkedWriter
 from ..errors import CorpusError
 from ..escapes import visible
 from ..trees import MISSING
-from .files import PathsError, errors_as_messages, outputs, printable, refuse_same_files
+from .files import PathsError, check_paths, errors_as_messages, outputs, printable
 from .init_config import check_language, make_config
 from .rank import head_of, shortened
 
@@ -53,10 +53,12 @@ def run(
         raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
     check_language(lang)
     with errors_as_messages(nothing_written=out is not None or report is not None):
-        refuse_same_files(GOLD=gold, out=out, report=report, config=config)
         if gold.suffix == ".spacy":
             raise PathsError(f"{printable(gold)} is not CoNLL-U. Give the CoNLL-U file or folder that it is from.")
-        parser = with_steps(_config(config, optimize, lang), steps)
+        own = _config(config, optimize, lang)
+        reads = {"GOLD": gold, "--config": config, "a file of --config": _files_of(own)}
+        check_paths(reads, {"--out": out, "--report": report})
+        parser = with_steps(own, steps)
         sentences = list(read_corpus(gold, spacy.blank("xx").vocab))
         if all((sentence.heads == MISSING).all() for sentence in sentences):
             raise CorpusError(f"No word in {printable(gold)} has a head.")
@@ -91,6 +93,12 @@ def _config(path: Path | None, optimize: str, lang: str) -> Config:
         return load_config(path)
     except (ValueError, OSError) as error:
         raise CorpusError(f"{printable(path)} is not a config that spaCy can read: {error}") from error
+
+
+def _files_of(config: Config) -> list[str]:
+    """Return the files that a config names, such as word vectors."""
+    named = [*config.get("paths", {}).values(), *config.get("initialize", {}).values()]
+    return [value for value in named if isinstance(value, str) and value]
 
 
 def _conllu(sentence: GoldSentence) -> Sentence:

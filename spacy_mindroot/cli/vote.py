@@ -19,7 +19,7 @@ from ..conllu.vote import in_step
 from ..errors import VoteError
 from ..labels import UD_ROOT, is_root_label
 from ..rules import Rules, to_rules
-from .files import check_label, errors_as_messages, opened_to_read, outputs, refuse_same_files
+from .files import check_label, check_paths, errors_as_messages, opened_to_read, outputs, rules_file
 from .rewriting import Progress, opened_conllu, rewritten, shown_name, violations_table
 
 __all__ = ["Counts", "run", "vote_files"]
@@ -59,13 +59,11 @@ def run(files: list[Path], out: Path, weights: str | None, demoted_label: str | 
         if sum(str(file) == "-" for file in files) > 1:
             raise VoteError("only one of the files can be standard input.")
         check_label(demoted_label)
-        for file in files:
-            refuse_same_files(FILE=file, out=out)
+        check_paths({"FILE": files, "--rules": rules_file(rules)}, {"--out": out})
         numbers = _to_weights(weights, len(files))
         known = None if rules is None else to_rules(rules, what="--rules").hard
         with outputs() as opened, opened_conllu(opened, out, files[0]) as output:
             counts = vote_files(files, output, numbers, demoted_label, known)
-    with errors_as_messages():  # from here on, the file has been written
         typer.echo(counts.table(), err=str(out) == "-")
         if known is not None:
             typer.echo(violations_table(counts.broken_before, counts.broken_after), err=str(out) == "-")

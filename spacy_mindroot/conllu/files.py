@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
@@ -13,13 +14,15 @@ from typing import IO, BinaryIO, cast
 
 from ..errors import ConlluError
 
-__all__ = ["MOST_BYTES", "SAMPLE", "check_text", "conllu_files", "gzipped", "is_gzip", "text_lines"]
+__all__ = ["MOST_BYTES", "SAMPLE", "check_text", "conllu_files", "gzipped", "is_gzip", "is_output", "text_lines"]
 
 MOST_BYTES = 1 << 24  # of a line, of a sentence with all its lines, and of a paragraph
 SAMPLE = 1 << 16  # first bytes of a file, which show what it is
 
 _SUFFIXES = (".conllu", ".conllup", ".cupt")
 _RARE = 50  # text in UTF-8 has fewer than one NUL in as many bytes
+_OUTPUT = ".mindroot"  # a folder in each folder that `parse` has written
+_LISTS = ("manifest.jsonl", "rejected.jsonl", "failed.jsonl")  # beside it: no corpus, although they are JSON lines
 _GZIP = b"\x1f\x8b"
 _UNREADABLE = (  # how a file begins, and what it is
     (b"\xff\xfe\x00\x00", "UTF-32"),
@@ -37,12 +40,13 @@ def conllu_files(path: Path) -> list[Path]:
     """Return the file itself, or all CoNLL-U files in a folder and below it, in alphabetical order.
 
     path (Path): A file of any name, or a folder, of which the files *.conllu, *.conllup and *.cupt are taken, each also
-        as *.gz.
+        as *.gz. What `parse` has written to a folder below it is left out.
     RAISES (ConlluError): If there are none.
     """
     if path.is_dir():
         endings = tuple(suffix + end for suffix in _SUFFIXES for end in ("", ".gz"))
         files = sorted(file for file in path.rglob("*") if file.name.endswith(endings) and file.is_file())
+        files = [file for file in files if not is_output(str(file), str(path))]
         if not files:
             wanted = ", ".join(f"*{suffix}" for suffix in _SUFFIXES)
             raise ConlluError(f"{path}: this folder has no files {wanted}, or one of these with .gz at its end.")
@@ -50,6 +54,21 @@ def conllu_files(path: Path) -> list[Path]:
     if not path.exists():
         raise ConlluError(f"{path}: there is no such file or folder.")
     return [path]
+
+
+def is_output(path: str, root: str) -> bool:
+    """Whether a file in a folder is no input: a list that `parse` keeps, or in a folder below that it has written.
+
+    path, root (str): The file, and the folder that was named. The parses in that folder itself are input.
+    """
+    *folders, name = os.path.relpath(path, root).split(os.sep)
+    if name in _LISTS and os.path.isdir(os.path.join(os.path.dirname(path), _OUTPUT)):
+        return True
+    for folder in folders:
+        root = os.path.join(root, folder)
+        if folder == _OUTPUT or os.path.isdir(os.path.join(root, _OUTPUT)):
+            return True
+    return False
 
 
 def text_lines(file: BinaryIO, source: str) -> Iterator[bytes]:

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 from ..errors import CorpusError
 from .pipelines import Identity
 from .shards import Shard, Source, shards_of
-from .sources import plain
+from .sources import Found, plain
 from .worker import PARTS, RECORDS, Record, Settings
 
 try:
@@ -138,7 +138,7 @@ class OutputFolder:
 
     def output_of(self, shard: Shard) -> str:
         """Return the name of a shard's file. The names sort as the corpus does."""
-        stem = plain(os.path.basename(shard.path.rstrip("/")))[:_LONGEST_STEM]
+        stem = plain(Found(shard.path, shard.format, shard.compressed).name)[:_LONGEST_STEM]
         return f"{shard.name}.{stem}.{self.settings.format}"
 
     def start_over(self) -> None:

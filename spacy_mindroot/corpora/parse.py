@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from .sources import Found, find_files
 from .worker import Job, Record, Settings, WorkerFacts, counted
 from .writing import OUTPUT_FORMATS
 
-__all__ = ["Messages", "ParseSummary", "WorkerSummary", "parse_corpus", "run_parse"]
+__all__ = ["ParseSummary", "WorkerSummary", "parse_corpus", "run_parse"]
 
 
 @dataclass
@@ -99,16 +99,6 @@ class ParseSummary:
         self.notes += counted(record.notes)
         self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
         self.workers.setdefault(record.worker, WorkerSummary()).add(record)
-
-
-class Messages:
-    """Receives what people should know while a run goes on. By default, nobody does."""
-
-    def note(self, message: str) -> None:
-        """Receive a remark."""
-
-    def warn(self, message: str) -> None:
-        """Receive a warning."""
 
 
 def parse_corpus(
@@ -212,12 +202,14 @@ def run_parse(
     *,
     force: bool = False,
     progress: bool = False,
-    messages: Messages | None = None,
+    warn: Callable[[str], None] = lambda message: None,
 ) -> ParseSummary:
-    """Parse a corpus on an engine. See `parse_corpus`."""
-    messages = messages or Messages()
+    """Parse a corpus on an engine. See `parse_corpus`.
+
+    warn (Callable): Receives warnings.
+    """
     _check_settings(settings)
-    found = find_files(inputs)
+    found = find_files(inputs, warn)
     _check_paths(found, out)
     if settings.format == "parquet":
         import_parquet()
@@ -226,7 +218,7 @@ def run_parse(
         if folder.begun:
             _check_same(folder, settings, found)
         facts = engine.identify(model, settings, str(folder.path))
-        _check_facts(facts, folder, messages)
+        _check_facts(facts, folder, warn)
         identity = facts.identity
         if folder.begun:
             identity = _check_identity(folder, identity)
@@ -286,14 +278,14 @@ def _shown(value: object) -> str:
     return ", ".join(f"{k} {v!r}" for k, v in value.items()) if isinstance(value, dict) else repr(value)
 
 
-def _check_facts(facts: WorkerFacts, folder: OutputFolder, messages: Messages) -> None:
+def _check_facts(facts: WorkerFacts, folder: OutputFolder, warn: Callable[[str], None]) -> None:
     if not facts.sees_output:
         raise CorpusError(
             f"Worker {facts.worker} does not see {folder.path}. Choose a folder that all machines see under the same "
             "path."
         )
     if facts.malloc_trim:
-        messages.warn(
+        warn(
             f"Worker {facts.worker} has the variable MALLOC_TRIM_THRESHOLD_, which Dask sets. Parsing may take 1.5 "
             "times as much CPU time with it. Start the workers without it (in Dask's configuration: "
             "distributed.nanny.pre-spawn-environ)."

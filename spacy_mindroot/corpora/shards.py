@@ -7,18 +7,21 @@ is one shard.
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import CorpusError
 from .sources import Found, UnreadableInputError, digest_of, open_source
 
 __all__ = ["Shard", "Source", "import_parquet", "plan_sources", "same_sources", "shards_of"]
 
-_THREADS = 16  # which read the ends of files: far away, each takes long
+_THREADS = 16  # which read files: far away, each takes long
 BytesPerWord = Callable[[bytes, str], float]
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 _LEAST_BYTES = {"text": 3, "jsonl": 3, "conllu": 10}  # per word: smaller files are never cut
 
@@ -84,8 +87,33 @@ def plan_sources(found: Sequence[Found], shard_words: int, bytes_per_word: Bytes
     shard_words (int): About the number of words in a shard.
     bytes_per_word (Callable): Estimates bytes per word from the beginning of a file and its format.
     """
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(lambda file: _planned(file, shard_words, bytes_per_word), found))
+    return _in_threads(lambda file: _planned(file, shard_words, bytes_per_word), found)
+
+
+def _in_threads(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
+    """Return the result of each item, in order.
+
+    Python waits for a thread pool when it ends; it must not wait for a read that hangs. Hence daemons.
+    """
+    waiting = iter(enumerate(items))  # shared by all threads
+    finished: queue.SimpleQueue[tuple[int, _Result | BaseException]] = queue.SimpleQueue()
+
+    def run() -> None:
+        for k, item in waiting:
+            try:
+                finished.put((k, work(item)))
+            except BaseException as error:
+                finished.put((k, error))
+
+    for _ in range(min(_THREADS, len(items))):
+        threading.Thread(target=run, daemon=True).start()
+    results: dict[int, _Result] = {}
+    while len(results) < len(items):
+        k, result = finished.get()
+        if isinstance(result, BaseException):
+            raise result
+        results[k] = result
+    return [results[k] for k in range(len(items))]
 
 
 def _planned(file: Found, shard_words: int, bytes_per_word: BytesPerWord) -> Source:
@@ -153,7 +181,7 @@ def shards_of(sources: Sequence[Source]) -> Iterator[Shard]:
 def same_sources(planned: Sequence[Source], found: Sequence[Found]) -> str:
     """Describe the first difference between the inputs of an earlier run and those of this one; "" if there is none.
 
-    A file that has moved is the same file, if its name, its size and both its ends are the same.
+    A file that has moved is the same file, if its name and its digest are the same. See `sources.digest_of`.
     """
     before, now = [source.name for source in planned], [file.name for file in found]
     if before != now:
@@ -163,10 +191,9 @@ def same_sources(planned: Sequence[Source], found: Sequence[Found]) -> str:
             return "the same files, in another order"
         what = [f"{name} is new" for name in new[:1]] + [f"{name} is missing" for name in gone[:1]]
         return f"{len(before):,} files then, {len(now):,} now; " + ", ".join(what)
-    with ThreadPoolExecutor(_THREADS) as pool:
-        for source, digest in zip(planned, pool.map(lambda file: _digest(file.path), found), strict=True):
-            if source.digest not in ("", digest):  # "": it could not be read then
-                return f"{source.path} has changed"
+    for source, digest in zip(planned, _in_threads(_digest, [file.path for file in found]), strict=True):
+        if source.digest not in ("", digest):  # "": it could not be read then
+            return f"{source.path} has changed"
     return ""
 
 

@@ -7,15 +7,26 @@ import gzip
 import hashlib
 import os
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
+from ..conllu.files import is_output
 from ..errors import CorpusError
 
-__all__ = ["FORMATS", "Found", "UnreadableInputError", "digest_of", "find_files", "format_of", "open_source", "plain"]
+__all__ = [
+    "FORMATS",
+    "Found",
+    "UnreadableInputError",
+    "digest_of",
+    "find_files",
+    "format_of",
+    "local_paths",
+    "open_source",
+    "plain",
+]
 
 FORMATS = {  # the format of a file by the end of its name
     ".txt": "text",
@@ -51,7 +62,7 @@ class Found:
     @property
     def name(self) -> str:
         """The name without folders."""
-        return PurePosixPath(self.path.replace(os.sep, "/")).name
+        return PurePosixPath(_own_link(self.path).replace(os.sep, "/")).name
 
 
 def plain(name: str) -> str:
@@ -64,24 +75,27 @@ def plain(name: str) -> str:
 
 def format_of(path: str) -> Found | None:
     """Return a file with its format, going by its name; None if the name has none of the known endings."""
-    stem = path.removesuffix(".gz")
+    name = _own_link(path)
+    stem = name.removesuffix(".gz")
     kind = next((kind for suffix, kind in FORMATS.items() if stem.endswith(suffix)), None)
-    compressed = stem != path
+    compressed = stem != name
     if kind is None or (compressed and kind not in _MAY_BE_GZIP):
         return None
     return Found(path, kind, compressed)
 
 
-def find_files(inputs: Sequence[str]) -> list[Found]:
+def find_files(inputs: Sequence[str], warn: Callable[[str], None] = lambda message: None) -> list[Found]:
     """Return the files that paths, folders, patterns and URLs name, in this order, each file once.
 
     inputs (Sequence[str]): Files, folders, patterns such as `corpus/*.jsonl`, and URLs such as `s3://bucket/folder`. Of
-        folders, all files with a known ending are taken, in alphabetical order, those in folders below included.
+        folders, all files with a known ending are taken, in alphabetical order, those in folders below included. What
+        a run has written to a folder below is left out, and so is what is not a regular file, such as a pipe.
+    warn (Callable): Receives a message about what is left out.
     RAISES (CorpusError): If an input does not exist, has no files, or has a name whose ending is not known.
     """
     found: dict[str, Found] = {}
     for given in inputs:
-        paths, is_named = _remote(given) if "://" in given else _local(given)
+        paths, is_named = _remote(given, warn) if "://" in given else _local(given, warn)
         files = [file for path in paths if (file := format_of(path)) is not None]
         if not files:
             known = ", ".join(f"*{suffix}" for suffix in FORMATS)
@@ -92,29 +106,49 @@ def find_files(inputs: Sequence[str]) -> list[Found]:
     return list(found.values())
 
 
-def _local(given: str) -> tuple[list[str], bool]:
+def local_paths(inputs: Sequence[str]) -> list[str]:
+    """Return all files and folders on this machine that are read for some inputs: archives in URLs, too."""
+    links = [link.removeprefix("file://").removeprefix("local://") for given in inputs for link in given.split("::")]
+    found = [file.path for file in find_files(inputs) if "://" not in file.path]
+    return [*filter(os.path.exists, [*inputs, *links]), *found]
+
+
+def _local(given: str, warn: Callable[[str], None]) -> tuple[list[str], bool]:
     """Return absolute paths, and whether `given` is a single file."""
     path = os.path.abspath(given)
     if os.path.isdir(path):
-        return sorted(
-            os.path.join(at, name) for at, _, names in os.walk(path, onerror=_refuse) for name in names
-        ), False
-    if os.path.exists(path):
+        root = path
+        paths = sorted(os.path.join(at, name) for at, _, names in os.walk(path, onerror=_refuse) for name in names)
+    elif os.path.exists(path):
+        if not os.path.isfile(path):
+            raise CorpusError(f"{given} is a pipe or a device. Write it to a file first, which can be read again.")
         return [path], True
-    paths = [file for file in sorted(glob.glob(path, recursive=True)) if os.path.isfile(file)]
-    if not paths:
-        raise CorpusError(f"{given}: there is no such file or folder, and no file matches it as a pattern.")
-    return paths, False
+    else:
+        root = path
+        while glob.has_magic(root):
+            root = os.path.dirname(root)
+        paths = [file for file in sorted(glob.glob(path, recursive=True)) if not os.path.isdir(file)]
+        if not paths:
+            raise CorpusError(f"{given}: there is no such file or folder, and no file matches it as a pattern.")
+    pipes = [file for file in paths if format_of(file) and os.path.exists(file) and not os.path.isfile(file)]
+    for file in pipes:
+        warn(f"{file} is left out: it is a pipe or a device.")
+    written = [file for file in paths if format_of(file) and is_output(file, root)]
+    if written:
+        warn(f"{given}: {len(written):,} files are left out that earlier runs have written, such as {written[0]}.")
+    return [file for file in paths if file not in {*pipes, *written}], False
 
 
 def _refuse(error: OSError) -> None:
     raise error
 
 
-def _remote(given: str) -> tuple[list[str], bool]:
+def _remote(given: str, warn: Callable[[str], None]) -> tuple[list[str], bool]:
     core = _fsspec().core
     try:
         fs, root = core.url_to_fs(given)
+        if type(fs) is core.get_filesystem_class("file"):
+            return _local(root, warn)
         if glob.has_magic(root):
             paths, is_named = sorted(fs.glob(root)), False
         elif fs.isdir(root):
@@ -123,11 +157,26 @@ def _remote(given: str) -> tuple[list[str], bool]:
             paths, is_named = [root], True
         else:
             paths, is_named = [], False
+    except CorpusError:
+        raise
     except Exception as error:  # each store has errors of its own, and a package that may be missing
         raise CorpusError(f"{given} can't be listed ({type(error).__name__}): {error}") from error
     if not paths:
         raise CorpusError(f"{given}: there is nothing there.")
-    return [fs.unstrip_protocol(path) for path in paths], is_named
+    return [_chained(given, fs.unstrip_protocol(path)) for path in paths], is_named
+
+
+def _chained(given: str, url: str) -> str:
+    """Return the URL of a file in what a chained URL names: with `zip://*.txt::file://x.zip`, `zip://a.txt::...`."""
+    links = given.split("::")
+    protocol = url.partition("://")[0]
+    own = next((k for k, link in enumerate(links) if link.partition("://")[0] == protocol), len(links) - 1)
+    return "::".join([*links[:own], url, *links[own + 1 :]])
+
+
+def _own_link(path: str) -> str:
+    """Return the part of a chained URL that names the file: `zip://a.txt` of `zip://a.txt::file://x.zip`."""
+    return next((link for link in path.split("::") if "://" in link), path)
 
 
 def _fsspec() -> Any:
@@ -163,7 +212,8 @@ def open_source(path: str, *, compressed: bool = False) -> Iterator[BinaryIO]:
 def digest_of(path: str) -> tuple[int, str, bytes]:
     """Return the size of a file, a digest of its size and both its ends, and its first bytes.
 
-    Small files are read completely, others at both ends, so that a corpus need not be read twice.
+    Small files are read completely, others at both ends, so that a corpus need not be read twice. The digest of the
+    latter is also of the time of their last change.
 
     RAISES (UnreadableInputError): If the file can't be read.
     """
@@ -173,4 +223,15 @@ def digest_of(path: str) -> tuple[int, str, bytes]:
         first = file.read(_ENDS)
         file.seek(max(len(first), size - _ENDS))
         last = file.read(_ENDS)
-    return size, hashlib.sha256(b"%d\n" % size + first + last).hexdigest()[:32], first
+        modified = str(_modified(path)) if size > 2 * _ENDS else ""
+    return size, hashlib.sha256(b"%d\n" % size + first + last + modified.encode()).hexdigest()[:32], first
+
+
+def _modified(path: str) -> object:
+    """Return when a file was changed last; None if its store does not say."""
+    if "://" not in path:
+        return os.stat(path).st_mtime_ns
+    with suppress(Exception):  # each store has errors of its own
+        fs, own = _fsspec().core.url_to_fs(path)
+        return fs.modified(own)
+    return None

@@ -1,6 +1,8 @@
 """`spacy mindroot build`, from a treebank to a wheel, as a person runs it."""
 
+import os
 import shutil
+import signal
 import zipfile
 
 import pytest
@@ -82,15 +84,23 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
     for args, says in [
         ((treebank, tmp_path / "out", "--name", "a-b"), "can't be the name of a package"),
         ((tmp_path / "broken", tmp_path / "out"), "train.conllu:1"),
-        ((tmp_path / "broken", tmp_path), "which holds the treebank"),
-        ((tmp_path / "broken", tmp_path / "broken"), "which holds the treebank"),
-        ((tmp_path / "broken", tmp_path / "broken" / "out"), "would count as data"),
+        ((tmp_path / "broken", tmp_path), "a folder to write"),
+        ((tmp_path / "broken", tmp_path / "broken"), "the same folder"),
+        ((tmp_path / "broken", tmp_path / "broken" / "out"), "a folder that this command reads"),
     ]:
         result = run(*args)
         assert result.exit_code == 1 and says in result.stderr, result.output
     for wrong in (("--optimize", "nothing"), ("--lang", "dep")):
         result = run(treebank, tmp_path / "out", *wrong)
         assert result.exit_code == 2 and wrong[0] in result.output, result.output
+
+
+def test_sigterm_ends_the_training_too(checkout, tmp_path, monkeypatch):
+    """`building.training` ends it if an exception passes through."""
+    work = "spacy_mindroot.cli.build.build"
+    monkeypatch.setattr(work, lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGTERM))
+    result = run(checkout / "assets" / "treebank", tmp_path / "out", *OPTIONS)
+    assert result.exit_code == 128 + signal.SIGTERM, result.output
 
 
 def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatch, capsys):

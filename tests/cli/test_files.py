@@ -14,12 +14,14 @@ import typer
 from spacy_mindroot.cli.files import (
     PathsError,
     check_label,
+    check_paths,
     errors_as_messages,
+    model_folder,
     opened_to_read,
     opened_to_write,
     outputs,
     printable,
-    refuse_same_files,
+    rules_file,
 )
 from spacy_mindroot.errors import LabelsError
 
@@ -202,6 +204,20 @@ def test_errors_become_messages_that_are_true(folder, capsys):
     assert "1 of 2 files were written" in capsys.readouterr().err and (folder / "first").exists()
 
 
+def test_what_is_in_its_place_has_been_written(folder, capsys):
+    for names, says in ((["a"], f"{folder / 'a'} was written before that."), (["b", "c"], "2 files were written")):
+        with pytest.raises(typer.Exit), errors_as_messages(nothing_written=True):
+            with outputs() as opened:
+                for name in names:
+                    with opened(folder / name) as file:
+                        file.write(b"text")
+            raise OSError("the table can't be printed")
+        assert says in (message := capsys.readouterr().err) and "Nothing" not in message
+    with pytest.raises(typer.Exit), errors_as_messages(nothing_written=True):
+        raise OSError("of the next command")
+    assert "Nothing was written." in capsys.readouterr().err
+
+
 def test_not_enough_memory_is_a_message(capsys):
     with pytest.raises(typer.Exit), errors_as_messages():
         raise MemoryError
@@ -219,23 +235,87 @@ def test_standard_streams_that_are_closed(monkeypatch, capsys, tmp_path):
         typer.echo("into nowhere")
 
 
-def test_the_same_file_twice_is_refused(folder):
-    one = folder / "one.conllu"
-    (folder / "symbolic").symlink_to(one)
-    (folder / "hard").hardlink_to(one)
-    (folder / "sub").mkdir()
-    (folder / "folder").symlink_to("sub")
-    for other in (one, folder / "symbolic", folder / "hard", folder / "sub" / ".." / "one.conllu"):
-        with pytest.raises(PathsError, match="IN and --report are the same file"):
-            refuse_same_files(IN=one, OUT=None, report=other)
-    with pytest.raises(PathsError, match="OUT and --demoted-label"):  # neither exists yet
-        refuse_same_files(OUT=folder / "sub" / "new", demoted_label=folder / "folder" / "new")
-    with pytest.raises(PathsError, match="CORPUS and --out"):
-        refuse_same_files(CORPUS=folder / "sub", out=folder / "folder")
-    (folder / "loop").symlink_to("loop")
-    refuse_same_files(IN=one, OUT=folder / "two.conllu", report=folder / "loop")
-    refuse_same_files(IN=Path("-"), OUT=Path("-"), report=None)
-    refuse_same_files(OUT=Path("/dev/null"), report=Path("/dev/null"))
+@pytest.fixture
+def places(folder, monkeypatch):
+    """A corpus with links out of it, links to it, and a file that it has nothing to do with."""
+    monkeypatch.chdir(folder)
+    for name in ("corpus/sub", "real", "other"):
+        Path(name).mkdir(parents=True)
+    for name in ("corpus/a", "corpus/sub/b", "real/c", "free"):
+        Path(name).touch()
+    os.symlink("../real/c", "corpus/soft")
+    os.symlink("../real", "corpus/folder")
+    os.symlink("..", "corpus/sub/loop")
+    os.symlink("corpus", "link")
+    os.symlink("loop", "loop")
+    os.link("corpus/sub/b", "hard")
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "says"),
+    [
+        ("one.conllu", "one.conllu", "CORPUS and --out are the same file"),
+        ("one.conllu", "other/../one.conllu", "CORPUS and --out are the same file"),
+        ("link", "corpus", "CORPUS and --out are the same folder"),
+        ("corpus/sub/b", "hard", "CORPUS and --out are the same file"),
+        ("corpus", "corpus/a", "--out is corpus/a, in CORPUS, a folder that this command reads"),
+        ("corpus", "corpus/new", "in CORPUS"),
+        ("corpus", "link/sub/new/new", "in CORPUS"),
+        ("link", "corpus/new", "in CORPUS"),
+        (".", "free", "in CORPUS"),
+        ("corpus", "hard", "the same file as corpus/sub/b, which is read"),
+        ("corpus", "real/c", "the same file as corpus/folder/c, which is read"),
+        ("corpus/a", "corpus", "CORPUS is corpus/a, in --out, a folder to write"),
+        ("corpus", ".", "CORPUS is corpus, in --out, a folder to write"),
+        ("new", "new/new", "in CORPUS"),  # a folder that another command makes meanwhile
+        ("free", "nowhere/new", "--out is nowhere/new, but the folder nowhere does not exist"),
+        ("corpus", "free/new", "--out is free/new, but free is not a folder"),
+        ("corpus", "free", None),
+        ("corpus", "real/new", None),
+        ("corpus", "corpus/folder/new", None),  # which leads out of it
+        ("-", "-", None),
+        (None, "new", None),
+        ("corpus", None, None),
+        ("/dev/null", "/dev/null", None),
+        ("one.conllu", "loop", None),  # opening it says what is wrong
+    ],
+)
+def test_what_is_read_is_not_written(read, written, says, places):
+    for reads, writes in ((read, written), (["/dev/null", read], [written]), ([read], {written: 0})):
+        if says is None:
+            check_paths({"CORPUS": reads}, {"--out": writes})
+            continue
+        with pytest.raises(PathsError) as caught:
+            check_paths({"CORPUS": reads}, {"--out": writes})
+        assert says in str(caught.value)
+
+
+def test_nothing_is_written_twice(places):
+    for paths, says in (
+        (("new", "./new"), "OUT and --report are the same file"),
+        (("link/new", "corpus/new"), "OUT and --report are the same file"),
+        (("hard", "corpus/sub/b"), "OUT and --report are the same file"),
+        (("-", "-"), "OUT and --report are both standard output"),
+        (([Path("new"), Path("other/../new")], None), "new would be written twice"),
+    ):
+        with pytest.raises(PathsError, match=says):
+            check_paths({}, {"OUT": paths[0], "--report": paths[1]})
+    check_paths({}, {"OUT": "new", "--report": "new2"})
+    check_paths({}, {"OUT": "/dev/null", "--report": "/dev/null"})
+    check_paths({}, {"OUT": "nowhere/new"}, made="OUT")
+    with pytest.raises(PathsError, match="OUT is free/new/new, but free is not a folder"):
+        check_paths({}, {"OUT": "free/new/new"}, made="OUT")
+
+
+def test_what_is_read_for_a_model_and_for_rules(tmp_path, monkeypatch):
+    package = tmp_path / "xx_mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (tmp_path / "xx_mine-1.0.dist-info").mkdir()
+    (tmp_path / "xx_mine-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: xx_mine\nVersion: 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert model_folder("xx_mine") == package and model_folder("folder/model") == Path("folder/model")
+    assert rules_file("folder/rules.json") == "folder/rules.json" and rules_file("ud") is rules_file(None) is None
 
 
 @pytest.mark.parametrize("label", ["", "_", "a b", "root", "ROOT", "root:x"])

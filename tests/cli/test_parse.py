@@ -4,7 +4,9 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 
 import pytest
 from corpora_helpers import command, environment, lines, make_model, shard_files, texts, union
@@ -182,3 +184,99 @@ def test_from_a_module_that_is_run(model, corpus, tmp_path):
         [command()[0], script], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "60\n"), done.stderr
+
+
+@pytest.fixture
+def parsed(model, tmp_path, monkeypatch):
+    """A folder with a corpus, a part of it in an archive, a pipeline, and what has been parsed."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(model, "model")
+    os.mkdir("in")
+    for name in ("in/a.txt", "in/b.txt"):
+        with open(name, "w", encoding="utf8") as file:
+            file.write("\n".join(texts(2)))
+    shutil.make_archive("in", "zip", "in")
+    assert invoke("model", "in", "-o", "out").exit_code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("inputs", "metrics", "says"),
+    [
+        ("in/a.txt", "in/a.txt", "IN and --metrics are the same file"),
+        ("in", "in/b.txt", "IN and --metrics are the same file"),
+        ("in", "in/new.json", "in IN"),
+        ("in/*.txt", "in/b.txt", "IN and --metrics are the same file"),
+        ("file://{}/in/*.txt", "in/b.txt", "IN and --metrics are the same file"),
+        ("zip://*.txt::file://{}/in.zip", "in.zip", "IN and --metrics are the same file"),
+        ("in", "model/meta.json", "in MODEL"),
+        ("in", "out/manifest.json", "in --out"),
+        ("in", "out/000000.000000.a.conllu", "in --out"),
+        ("in", "other/m.json", "other does not exist"),
+    ],
+)
+def test_metrics_replace_nothing_that_is_read_or_parsed(parsed, inputs, metrics, says):
+    before = {path: path.read_bytes() for path in parsed.rglob("*") if path.is_file()}
+    result = invoke("model", inputs.format(parsed), "-o", "out", "--metrics", metrics)
+    assert result.exit_code == 1 and says in result.output, result.output
+    assert {path: path.read_bytes() for path in parsed.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("given", ["in", "file://{}/in", "in/**/*.txt"])
+def test_an_output_in_the_input_is_no_input(parsed, given):
+    given = given.format(parsed)
+    for _ in range(2):  # the second time, it is there
+        result = invoke("model", given, "-o", "in/out", "--format", "jsonl")
+        assert result.exit_code == 0, result.output
+        assert [line["input"] for line in lines("in/out/manifest.jsonl")] == [f"{parsed}/in/{n}.txt" for n in "ab"]
+    assert "in/out/" in result.stderr or "**" in given  # which it says
+    result = invoke("model", given, "-o", "in/other")
+    assert result.exit_code == 0 and union("in/other") == union("out")
+
+
+def test_a_change_in_the_middle_of_a_large_file_is_another_input(model, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("A cat sleeps.\n" * 8 + "\n" * 200_000 + "A dog sleeps.\n")
+    arguments = (model, path, "-o", tmp_path / "out")
+    assert invoke(*arguments).exit_code == 0 and invoke(*arguments).exit_code == 0
+    with open(path, "r+b") as file:
+        file.seek(100_000)
+        file.write(b"A")
+    result = invoke(*arguments)
+    assert result.exit_code == 1 and "a.txt has changed" in result.output
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_read_that_hangs_can_be_interrupted(model, corpus, tmp_path, name):
+    """As in a network file system that is gone. It is read in a thread."""
+    code = (
+        "import runpy, threading\nfrom spacy_mindroot.corpora import shards\n"
+        "shards.digest_of = lambda path: (print('reads', flush=True), threading.Event().wait())\n"
+        "runpy.run_module('spacy_mindroot', run_name='__main__')\n"
+    )
+    arguments = [sys.executable, "-W", "ignore", "-c", code, "parse", str(model), str(corpus), "-o", "out"]
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout.readline() == "reads\n"
+            process.send_signal(getattr(signal, name))
+            _, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert process.returncode == 128 + getattr(signal, name) and errors.strip().startswith("Interrupted.")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_archive_is_parsed_as_its_files_are(parsed):
+    result = invoke("model", f"zip://*.txt::file://{parsed}/in.zip", "-o", "new")
+    assert result.exit_code == 0, result.output
+    assert union("new") == union("out") and set(os.listdir("new")) == set(os.listdir("out"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_pipes_in_a_folder_are_left_out(parsed):
+    os.mkfifo("in/c.txt")
+    result = invoke("model", "in", "-o", "new")
+    assert result.exit_code == 0 and "in/c.txt is left out: it is a pipe" in result.stderr
+    assert union("new") == union("out")

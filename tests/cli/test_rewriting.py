@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from conllu_samples import PLAIN
 
-from spacy_mindroot.cli.files import PathsError, outputs
+from spacy_mindroot.cli.files import outputs
 from spacy_mindroot.cli.rewriting import (
     Progress,
     made_folders,
     opened_conllu,
-    refuse_lost_files,
     rewritten,
     shown_name,
     violations_table,
@@ -86,50 +85,3 @@ def test_violations_before_and_after():
 def test_names_in_messages():
     assert shown_name(Path("-")) == "<stdin>" and shown_name(Path("a/b")) == "a/b"
     assert shown_name(Path(os.fsdecode(b"\xff.conllu"))) == "\ufffd.conllu"
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("a").touch()
-    Path("b").touch()
-    os.symlink("a", "soft")
-    os.link("a", "hard")
-    os.symlink("nowhere", "dangling")
-    Path("folder").mkdir()
-
-
-@pytest.mark.parametrize(
-    ("pairs", "report", "in_place", "says"),
-    [
-        ([("a", None)], "a", False, "IN and --report"),
-        ([("a", None)], "soft", False, "IN and --report"),
-        ([("a", None)], "hard", False, "IN and --report"),
-        ([("a", None)], "folder/../a", False, "IN and --report"),
-        ([("a", "out")], "out", False, "OUT and --report"),
-        ([("a", "out")], "./folder/../out", False, "OUT and --report"),
-        ([("a", "dangling")], "nowhere", False, "OUT and --report"),
-        ([("a", "a")], "hard", True, "IN and --report"),
-        ([("a", "a")], None, False, "IN and OUT"),
-        ([("a", "soft")], None, False, "IN and OUT"),
-        ([("a", "hard")], None, False, "IN and OUT"),
-        ([("a", "x"), ("b", "a")], None, True, "IN and OUT"),  # the output of one is the other
-        ([("a", "x"), ("b", "./x")], None, False, "two files to write"),
-        ([("-", "-")], "-", False, "both standard output"),
-        ([("a", "a"), ("b", "b")], None, True, None),
-        ([("a", "a"), ("hard", "hard")], None, True, None),
-        ([("a", "b")], "c", False, None),
-        ([("-", "a")], "c", False, None),
-        ([("a", "-")], "c", False, None),
-        ([("a", "/dev/null")], "/dev/null", False, None),
-        ([("-", "-")], None, False, None),
-    ],
-)
-def test_paths_that_are_the_same_file(pairs, report, in_place, says, files):
-    pairs = [(Path(source), None if target is None else Path(target)) for source, target in pairs]
-    report = None if report is None else Path(report)
-    if says is None:
-        refuse_lost_files(pairs, report, in_place=in_place)
-        return
-    with pytest.raises(PathsError, match=says):
-        refuse_lost_files(pairs, report, in_place=in_place)

@@ -20,8 +20,9 @@ def rules(*args, **options):
 
 
 def test_rules_are_counted_and_learnt(tmp_path):
-    (tmp_path / "in.conllu").write_text(GOOD * 90 + BAD * 10, "utf8")
-    result = rules(tmp_path, "-o", tmp_path / "rules.json")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.conllu").write_text(GOOD * 90 + BAD * 10, "utf8")
+    result = rules(tmp_path / "in", "-o", tmp_path / "rules.json")
     assert result.exit_code == 0, result.output
     assert re.search(r"^too-many-subjects +100 +10 +10.00% +2.20$", result.output, re.M)
     assert re.search(r"^leaf-punct +90 +0 +0.00% +hard$", result.output, re.M)
@@ -29,7 +30,7 @@ def test_rules_are_counted_and_learnt(tmp_path):
     learnt = Rules.from_dict(json.loads((tmp_path / "rules.json").read_text("utf8")))
     assert [rule.name for rule in learnt.unique] == ["too-many-subjects"] and learnt.hard.leaf
     result = CliRunner().invoke(
-        app, ["mindroot", "repair", str(tmp_path / "in.conllu"), "--check", "--rules", str(tmp_path / "rules.json")]
+        app, ["mindroot", "repair", str(tmp_path / "in"), "--check", "--rules", str(tmp_path / "rules.json")]
     )
     assert result.exit_code == 0, result.output
 

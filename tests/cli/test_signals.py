@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -51,3 +53,13 @@ def test_other_threads_leave_handlers_alone():
     thread.start()
     thread.join()
     assert found == [signal.getsignal(signal.SIGTERM)]
+
+
+def test_a_clean_up_that_hangs_ends_all_the_same():
+    code = (
+        "import os, signal, threading\nfrom spacy_mindroot.cli import signals\nsignals._GRACE = 0.1\n"
+        "with signals.raised_signals(('SIGTERM',), lambda number: SystemExit(0)):\n"
+        "    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n    finally:\n        threading.Event().wait()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], timeout=60)
+    assert done.returncode == 128 + signal.SIGTERM

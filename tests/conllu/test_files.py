@@ -6,6 +6,7 @@ import lzma
 import os
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import pytest
 from conllu_samples import FULL, PLAIN
@@ -25,6 +26,16 @@ def test_the_files_of_a_folder(tmp_path):
         (tmp_path / name).touch()
     assert [str(file.relative_to(tmp_path)) for file in conllu_files(tmp_path)] == names
     assert conllu_files(tmp_path / "x.txt") == [tmp_path / "x.txt"]
+
+
+def test_what_parse_has_written_is_left_out_unless_it_is_named(tmp_path, monkeypatch):
+    for name in ("a.conllu", "out/.mindroot/b.conllu", "out/000000.000000.a.conllu", "o/p/.mindroot/b", "o/p/b.conllu"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert conllu_files(tmp_path) == [tmp_path / "a.conllu"]
+    assert conllu_files(tmp_path / "out") == [tmp_path / "out" / "000000.000000.a.conllu"]
+    monkeypatch.chdir(tmp_path)
+    assert conllu_files(Path(".")) == [Path("a.conllu")] and conllu_files(Path("o/p")) == [Path("o/p/b.conllu")]
 
 
 def test_there_are_none(tmp_path):

@@ -227,10 +227,6 @@ def test_facts_of_the_first_worker(tmp_path, model, corpus, monkeypatch):
 
     warned = []
 
-    class Recorded(parse.Messages):
-        def warn(self, message):
-            warned.append(message)
-
     class Elsewhere(LocalEngine):
         def identify(self, *arguments):
             return replace(identify(*arguments), **self.change)
@@ -240,7 +236,7 @@ def test_facts_of_the_first_worker(tmp_path, model, corpus, monkeypatch):
     with pytest.raises(CorpusError, match="does not see"):
         parse.run_parse(engine, str(model), [str(corpus)], tmp_path / "out", Settings())
     engine.change = {"malloc_trim": True}
-    parse.run_parse(engine, str(model), [str(corpus)], tmp_path / "out", Settings(), messages=Recorded())
+    parse.run_parse(engine, str(model), [str(corpus)], tmp_path / "out", Settings(), warn=warned.append)
     assert "MALLOC_TRIM_THRESHOLD_" in warned[0]
     with OutputFolder(tmp_path / "out") as folder:
         assert folder.begun

@@ -1,7 +1,9 @@
 """Finding, opening and recognizing the files of a corpus."""
 
 import gzip
+import os
 import re
+import zipfile
 
 import pytest
 from corpora_helpers import texts, union
@@ -13,6 +15,7 @@ from spacy_mindroot.corpora.sources import (
     digest_of,
     find_files,
     format_of,
+    local_paths,
     open_source,
     plain,
 )
@@ -84,15 +87,16 @@ def test_what_is_no_input_is_an_error(folder, name, message):
 def test_urls(folder):
     pytest.importorskip("fsspec", reason="URLs need the extra `remote`")
     url = f"file://{folder}"
-    assert [file.path for file in find_files([url])] == [
-        f"{url}/{name}" for name in ("a.jsonl", "b.txt", "sub/c.conllu", "sub/d.txt.gz")
-    ]
+    for scheme in ("file", "local"):  # the same files under the same names, so that what is the same is known to be
+        assert find_files([f"{scheme}://{folder}"]) == find_files([str(folder)])
     assert [file.name for file in find_files([f"{url}/*.txt", f"{url}/a.jsonl"])] == ["b.txt", "a.jsonl"]
     with open_source(f"{url}/b.txt") as file:
         assert file.read() == b"b.txt"
     assert digest_of(f"{url}/b.txt") == digest_of(str(folder / "b.txt"))
-    with pytest.raises(CorpusError, match="there is nothing there"):
+    with pytest.raises(CorpusError, match="there is no such file"):
         find_files([f"{url}/missing.txt"])
+    with pytest.raises(CorpusError, match="there is nothing there"):
+        find_files(["memory://missing.txt"])
     with pytest.raises(CorpusError, match="can't be listed"):
         find_files(["no-such-store://bucket/a*.txt"])
 
@@ -145,7 +149,84 @@ def test_the_digest_is_of_size_and_both_ends(tmp_path):
     digests = set()
     for content in (b"", b"a", b"a" * 200_000, b"b" + b"a" * 199_999, b"a" * 199_999 + b"b", b"a" * 200_001):
         path.write_bytes(content)
+        os.utime(path, ns=(0, 0))
         size, digest, first = digest_of(str(path))
         assert (size, first) == (len(content), content[: 1 << 16])
         digests.add(digest)
     assert len(digests) == 6
+
+
+@pytest.mark.parametrize(("size", "same"), [(1 << 17, True), ((1 << 17) + 1, False)])
+def test_the_digest_of_what_is_not_read_completely_is_of_its_time(size, same, tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(bytes(size))
+    before = digest_of(str(path))
+    os.utime(path, ns=(0, 1))
+    assert (digest_of(str(path)) == before) is same
+
+
+def test_the_digest_of_a_url_is_of_the_time_in_its_store():
+    fsspec = pytest.importorskip("fsspec", reason="URLs need the extra `remote`")
+    digests = set()
+    for _ in range(2):
+        with fsspec.open("memory://large.txt", "wb") as file:
+            file.write(bytes(200_000))
+        digests |= {digest_of("memory://large.txt"), digest_of("memory://large.txt")}
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "files"),
+    [
+        ("zip://*.txt::{}", ["zip://a.txt::{}"]),
+        ("zip://::{}", ["zip://a.txt::{}", "zip://d/b.txt::{}"]),
+        ("zip::{}", ["zip://a.txt::{}", "zip://d/b.txt::{}"]),
+        ("zip://d/b.txt::{}", ["zip://d/b.txt::{}"]),
+        ("simplecache::zip://*.txt::{}", ["simplecache::zip://a.txt::{}"]),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["file://", ""])
+def test_chained_urls_stay_chained(url, files, scheme, tmp_path):
+    pytest.importorskip("fsspec", reason="URLs need the extra `remote`")
+    if "://" not in url + scheme:
+        pytest.skip("no URL")
+    archive = f"{scheme}{tmp_path / 'corpus.zip'}"
+    with zipfile.ZipFile(tmp_path / "corpus.zip", "w") as file:
+        for name in ("a.txt", "d/b.txt", "notes.md"):
+            file.writestr(name, name)
+    found = find_files([url.format(archive)])
+    assert [file.path for file in found] == [name.format(archive) for name in files]
+    for file in found:
+        with open_source(file.path) as text:
+            assert text.read().decode().endswith(file.name) and file.format == "text"
+    assert str(tmp_path / "corpus.zip") in local_paths([url.format(archive)])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_what_is_no_regular_file_is_left_out_with_a_word(folder):
+    os.mkfifo(folder / "c.txt")
+    os.symlink("c.txt", folder / "d.txt")
+    os.symlink("nowhere", folder / "gone.txt")  # which fails when it is read: it might have been a part of the corpus
+    for given in (folder, folder / "*"):
+        warned = []
+        found = names(find_files([str(given)], warned.append), folder)
+        assert found[:2] == ["a.jsonl", "b.txt"] and "gone.txt" in found and not {"c.txt", "d.txt"} & set(found)
+        assert [message.split()[0] for message in warned] == [str(folder / "c.txt"), str(folder / "d.txt")]
+    for name in ("c.txt", "d.txt"):
+        with pytest.raises(CorpusError, match=f"{name} is a pipe or a device"):
+            find_files([str(folder / name)])
+
+
+def test_what_runs_have_written_is_left_out(folder):
+    before = names(find_files([str(folder)]), folder)
+    for place in ("out", "sub/out", "sub/deep/er"):
+        (folder / place / ".mindroot" / "parts").mkdir(parents=True)
+        for name in ("000000.000000.b.conllu", "manifest.jsonl", "rejected.jsonl", ".mindroot/parts/manifest.jsonl"):
+            (folder / place / name).touch()
+    warned = []
+    assert names(find_files([str(folder)], warned.append), folder) == before and "12 files" in warned[0]
+    assert names(find_files([str(folder / "**/*")]), folder) == before
+    for given in ("out", "out/*", "sub/deep/er/*.*"):  # named, so that their parses are meant
+        found = names(find_files([str(folder / given)]), folder)
+        assert [name.rpartition("/")[2] for name in found] == ["000000.000000.b.conllu"]
+    assert names(find_files([str(folder / "out" / "manifest.jsonl")]), folder) == ["out/manifest.jsonl"]
