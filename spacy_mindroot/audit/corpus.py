@@ -18,6 +18,7 @@ from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..errors import CorpusError, MindRootError, ScoresShapeError
+from ..escapes import printable
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.head_scores import HeadScores
@@ -111,7 +112,7 @@ def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[Gol
     for file in conllu_files(path):
         for number, sentence in enumerate(read_conllu(file), 1):
             doc = sentence_to_doc(vocab, sentence, surface_tokens=surface_tokens)
-            yield _gold_sentence(doc[:], sentence.sent_id or f"{file.stem}-{number}")._replace(
+            yield _gold_sentence(doc[:], sentence.sent_id or f"{printable(file.stem)}-{number}")._replace(
                 conllu=None if surface_tokens else sentence, multiword_tokens=len(sentence.multiword_tokens())
             )
 
@@ -119,10 +120,10 @@ def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[Gol
 def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
     try:
         docs = DocBin().from_disk(path)
-        several = len(docs) > 1
+        several, stem = len(docs) > 1, printable(path.stem)
         for d, doc in enumerate(docs.get_docs(vocab), 1):
             for s, (start, end) in enumerate(sentence_bounds(doc), 1):
-                yield _gold_sentence(doc[start:end], f"{path.stem}-{d}-{s}" if several else f"{path.stem}-{s}")
+                yield _gold_sentence(doc[start:end], f"{stem}-{d}-{s}" if several else f"{stem}-{s}")
     except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from ..errors import ConlluError
+from ..escapes import printable
 
-__all__ = ["conllu_files", "gzipped", "is_gzip", "text_lines"]
+__all__ = ["CONLLU_SUFFIXES", "conllu_files", "gzipped", "is_conllu", "is_conllu_text", "is_gzip", "text_lines"]
 
-_SUFFIXES = (".conllu", ".conllup", ".cupt")
+CONLLU_SUFFIXES = (".conllu", ".conllup", ".cupt")  # of the files that a folder is searched for
+_OTHER_SUFFIXES = (".conll", ".conllx")
+_FIRST_WORD = re.compile(rb"[01](?:[.-][0-9]+)?\t")
 _GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
 _UNREADABLE = (  # how a file begins, and what it is
     (b"\xff\xfe\x00\x00", "UTF-32"),
     (b"\x00\x00\xfe\xff", "UTF-32"),
@@ -36,15 +41,32 @@ def conllu_files(path: Path) -> list[Path]:
     RAISES (ConlluError): If there are none.
     """
     if path.is_dir():
-        endings = tuple(suffix + end for suffix in _SUFFIXES for end in ("", ".gz"))
+        endings = tuple(suffix + end for suffix in CONLLU_SUFFIXES for end in ("", ".gz"))
         files = sorted(file for file in path.rglob("*") if file.name.endswith(endings) and file.is_file())
         if not files:
-            wanted = ", ".join(f"*{suffix}" for suffix in _SUFFIXES)
+            wanted = ", ".join(f"*{suffix}" for suffix in CONLLU_SUFFIXES)
             raise ConlluError(f"{path}: this folder has no files {wanted}, or one of these with .gz at its end.")
         return files
     if not path.exists():
         raise ConlluError(f"{path}: there is no such file or folder.")
     return [path]
+
+
+def is_conllu(path: str | Path) -> bool:
+    """Whether a file is CoNLL-U: its name says so, or it begins with a word in columns.
+
+    RAISES (ConlluError): If the file is UTF-16, UTF-32, or compressed in another way than with gzip.
+    """
+    if str(path).removesuffix(".gz").endswith((*CONLLU_SUFFIXES, *_OTHER_SUFFIXES)):
+        return True
+    with open(path, "rb") as file:
+        return is_conllu_text(text_lines(file, printable(path)))
+
+
+def is_conllu_text(lines: Iterable[bytes]) -> bool:
+    """Whether lines begin with a word in columns, after any comments and empty lines."""
+    plain = (line.removeprefix(_BOM) for line in lines)
+    return _FIRST_WORD.match(next((line for line in plain if line.strip() and line[:1] != b"#"), b"")) is not None
 
 
 def text_lines(file: BinaryIO, source: str) -> Iterator[bytes]:
@@ -91,7 +113,7 @@ def _check_start(first: bytes, source: str) -> None:
 
 def _remedy(what: str) -> str:
     if what.startswith("UTF-"):
-        return f"CoNLL-U is UTF-8. Convert it first, for example with `iconv -f {what} -t UTF-8`."
+        return f"Convert it to UTF-8 first, for example with `iconv -f {what} -t UTF-8`."
     return "Unpack it first, or compress it with gzip."
 
 

@@ -244,7 +244,8 @@ class _Checks:
         if not text.strip():
             self.faults.append((line, "is white space. An empty line, with nothing in it, ends a sentence."))
         elif len(cells) != 10:
-            self.faults.append((line, _wrong_number(text, self._columns)))
+            text_file = line == 1 and b"\t" not in text
+            self.faults.append((line, _wrong_number(text, self._columns) + text_file * _TEXT_FILE))
         elif match := _RANGE.fullmatch(cells[0]):
             self._multiword_token(int(match[1]), int(match[2]), cells, number, line)
         elif match := _EMPTY_NODE.fullmatch(cells[0]):
@@ -284,6 +285,7 @@ class _Checks:
             self.faults.append((line, "ends a sentence without words."))
 
 
+_TEXT_FILE = " If this file is a text, parse it first: spacy mindroot parse MODEL FILE --out FOLDER."
 _EMPTY_FORM = 'has an empty FORM. Write "_" where there is none.'
 
 

@@ -212,7 +212,7 @@ def run_parse(
     """Parse a corpus on an engine. See `parse_corpus`."""
     messages = messages or Messages()
     _check_settings(settings)
-    found = find_files(inputs)
+    found = find_files(inputs, messages.warn)
     _check_paths(found, out)
     if settings.format == "parquet":
         import_parquet()

@@ -7,13 +7,14 @@ import gzip
 import hashlib
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from ..errors import CorpusError
+from ..conllu.files import CONLLU_SUFFIXES, is_conllu
+from ..errors import ConlluError, CorpusError
 
 __all__ = ["FORMATS", "Found", "UnreadableInputError", "digest_of", "find_files", "format_of", "open_source", "plain"]
 
@@ -21,13 +22,12 @@ FORMATS = {  # the format of a file by the end of its name
     ".txt": "text",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".conllu": "conllu",
-    ".conllup": "conllu",
-    ".cupt": "conllu",
+    **dict.fromkeys(CONLLU_SUFFIXES, "conllu"),
     ".parquet": "parquet",
     ".spacy": "spacy",
 }
 _MAY_BE_GZIP = ("text", "jsonl", "conllu")
+_SHOWN = 5  # files of other kinds that a message names
 _ENDS = 1 << 16  # bytes at either end of a file that go into its digest
 
 
@@ -72,24 +72,38 @@ def format_of(path: str) -> Found | None:
     return Found(path, kind, compressed)
 
 
-def find_files(inputs: Sequence[str]) -> list[Found]:
+def find_files(inputs: Sequence[str], warn: Callable[[str], None] | None = None) -> list[Found]:
     """Return the files that paths, folders, patterns and URLs name, in this order, each file once.
 
     inputs (Sequence[str]): Files, folders, patterns such as `corpus/*.jsonl`, and URLs such as `s3://bucket/folder`. Of
         folders, all files with a known ending are taken, in alphabetical order, those in folders below included.
+    warn (Optional[Callable[[str], None]]): Is told which other files are left out.
     RAISES (CorpusError): If an input does not exist, has no files, or has a name whose ending is not known.
     """
     found: dict[str, Found] = {}
+    others: list[str] = []
     for given in inputs:
         paths, is_named = _remote(given) if "://" in given else _local(given)
         files = [file for path in paths if (file := format_of(path)) is not None]
         if not files:
             known = ", ".join(f"*{suffix}" for suffix in FORMATS)
             what = "is a file of another kind" if is_named and paths else "names no files of these kinds"
-            raise CorpusError(f"{given}: this {what}. Input is {known}; .txt, .jsonl and .conllu also with .gz.")
+            hint = " It looks like CoNLL-U: if it is, let its name end in .conllu." if _seems_conllu(paths) else ""
+            raise CorpusError(f"{given}: this {what}. Input is {known}; .txt, .jsonl and .conllu also with .gz.{hint}")
         for file in files:
             found.setdefault(file.path, file)
+        others += [path for path in paths if format_of(path) is None]
+    if others and warn is not None:
+        shown = ", ".join(os.path.basename(path) for path in others[:_SHOWN]) + ", ..." * (len(others) > _SHOWN)
+        warn(f"{len(others):,} file{'s' * (len(others) > 1)} of other kinds left out: {shown}.")
     return list(found.values())
+
+
+def _seems_conllu(paths: Sequence[str]) -> bool:
+    try:
+        return any(is_conllu(path) for path in paths[:_SHOWN])
+    except (OSError, ConlluError):
+        return False
 
 
 def _local(given: str) -> tuple[list[str], bool]:

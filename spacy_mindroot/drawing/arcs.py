@@ -66,7 +66,7 @@ def draw_arcs(
 ) -> Drawing:
     """Return a drawing of words and arcs. Arcs run from head to dependent; the arrow is at the dependent.
 
-    Classes for `style.py`: `arc`, `tip` and `label`, each with `above` or `below`; `halo`, `word`, `tag` and `box`. Arcs
+    Classes for `style.py`: `arc`, `tip` and `label`, each with `above` or `below`; `halo`, `word`, `tag`, `box`. Arcs
     and words have their own classes as well. Text is escaped, and its control characters are spelled out.
 
     words (Sequence[Word]): The words, in the order of the text.

@@ -94,7 +94,5 @@ def on_card(drawings: Sequence[Drawing], description: str = "") -> Drawing:
         parts.append(each.at((width - each.width) / 2, y))
         y += each.height + _GAP
     height = y - _GAP + _PADDING if drawings else 2 * _PADDING
-    card = (
-        f'<rect {attributes("card")} x="0.5" y="0.5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="10"/>'
-    )
+    card = f'<rect {attributes("card")} x="0.5" y="0.5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="10"/>'
     return Drawing("\n".join([card, *parts, ""]), width, height, description)

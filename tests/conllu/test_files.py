@@ -10,7 +10,7 @@ import pytest
 from conllu_samples import FULL, PLAIN
 
 from spacy_mindroot.conllu import conllu_files, read_conllu, read_pieces
-from spacy_mindroot.conllu.files import gzipped, is_gzip, text_lines
+from spacy_mindroot.conllu.files import gzipped, is_conllu, is_gzip, text_lines
 from spacy_mindroot.errors import ConlluError
 
 
@@ -117,3 +117,26 @@ def test_what_is_compressed_depends_on_the_text_alone(tmp_path):
             text.write(PLAIN.encode())
         outputs.append((tmp_path / name).read_bytes())
     assert outputs[0] == outputs[1] and gzip.decompress(outputs[0]).decode() == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("a", PLAIN.encode(), True),
+        ("a.txt", FULL.encode(), True),
+        ("a.txt", ("\ufeff\n# a comment\r\n" + PLAIN).encode(), True),
+        ("a.gz", gzip.compress(PLAIN.encode()), True),
+        ("a", b"1-2\tdu\t_\n", True),
+        ("a", b"0.1\tdu\t_\n", True),
+        ("a.txt", b"1 They left.\n", False),
+        ("a.txt", b"# A heading\nThey left.\n", False),
+        ("a", b"", False),
+        ("a", b"12\t3\n", False),
+        ("a.conllx", b"They left.\n", True),
+        ("a.conll.gz", b"", True),
+        ("a.cupt", b"They left.\n", True),
+    ],
+)
+def test_what_is_conllu(tmp_path, name, content, found):
+    (tmp_path / name).write_bytes(content)
+    assert is_conllu(tmp_path / name) is found

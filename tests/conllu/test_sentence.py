@@ -172,3 +172,13 @@ def test_a_comment_is_added_after_the_others(end):
     found = sentence("# global.columns = FORM ID HEAD DEPREL\n# sent_id = y\t1\t0\troot\n\n")
     found.add_comment("a", "b")
     assert found.text().splitlines()[1] == "# a = b" and sentence(found.text()).words == ["# sent_id = y"]
+
+
+def test_a_text_is_said_to_be_one():
+    with pytest.raises(
+        ConlluError, match=r"line 1 has 1 column, .*If this file is a text, parse it first: spacy mindroot"
+    ):
+        list(read_pieces(io.BytesIO(b"They left.\n"), "new.txt"))
+    with pytest.raises(ConlluError, match="line 2 has 1 column") as raised:
+        list(read_pieces(io.BytesIO(b"# a = b\nThey left.\n"), "new.txt"))
+    assert "parse it first" not in str(raised.value)
