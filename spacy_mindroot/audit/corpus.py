@@ -5,6 +5,7 @@ Each sentence becomes a Doc of its own, with gold tokens.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 _READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
+_UNKNOWN = re.compile(r"^\[E(002|893)\]")  # spaCy's errors for components and functions that it does not know
 _Context = TypeVar("_Context")
 
 
@@ -75,7 +77,8 @@ def load_pipeline(model: str) -> Language:
     try:
         return load_model(model)
     except Exception as error:  # of spaCy, msgpack, the config parser, or any component
-        raise CorpusError(f"{model} is not a pipeline that spaCy can load: {error}") from error
+        hint = " If it is in a Python file of yours, name that with --code." if _UNKNOWN.search(str(error)) else ""
+        raise CorpusError(f"{model} is not a pipeline that spaCy can load: {error}{hint}") from error
 
 
 def reads_surface_tokens(nlp: Language) -> bool | None:

@@ -48,6 +48,7 @@ def run(
     confidence: bool,
     kbest: int,
     metrics: Path | None,
+    code: Path | None,
     force: bool,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot parse --help`."""
@@ -57,7 +58,7 @@ def run(
         with raised_signals(("SIGINT", "SIGTERM", "SIGHUP"), _Interrupted), errors_as_messages():
             if workers is not None and scheduler is not None:
                 raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
-            with _engine(workers, scheduler, retries) as engine:
+            with _engine(workers, scheduler, retries, code) as engine:
                 summary = run_parse(
                     engine, model, inputs, out, settings, force=force, progress=True, messages=_Messages()
                 )
@@ -93,11 +94,13 @@ class _Messages(Messages):
 
 
 @contextmanager
-def _engine(workers: int | None, scheduler: str | None, retries: int) -> Iterator[Engine]:
+def _engine(workers: int | None, scheduler: str | None, retries: int, code: Path | None) -> Iterator[Engine]:
     if workers is None and scheduler is None:
         yield LocalEngine()
         return
     with remote_client(scheduler) if scheduler is not None else local_client(workers or 1, retries) as client:
+        if code is not None:
+            client.upload_file(str(code))  # workers import it, those that start later as well
         link = _dashboard(client)
         if link:
             typer.echo(f"Dashboard: {link}", err=True)

@@ -34,6 +34,7 @@ def audit_cli(
     seed: int = options.seed("the bootstrap"),
     surface_tokens: bool | None = options.surface_tokens("Score"),
     rules: str | None = options.rules("Also report what rules change", "Needs a pipeline"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Report what the root constraint changes on a corpus.
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from . import options
+
 __all__ = ["average_cli"]
 
 
@@ -18,6 +20,7 @@ def average_cli(
     output: Path = typer.Option(
         ..., "--output", "-o", metavar="FOLDER", help="Folder for the new pipeline", file_okay=False
     ),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Join pipelines into one whose arc scores and label scores are the mean of theirs.
 

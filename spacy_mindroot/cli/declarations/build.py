@@ -67,6 +67,7 @@ def build_cli(
         "some hundred sentences and less. May be given several times (default: none)",
         exists=True,
     ),
+    code: Path | None = options.code(),
 ) -> None:
     """Build an installable pipeline from a treebank: train, evaluate, and package it as a wheel.
 
@@ -83,4 +84,4 @@ def build_cli(
     from ..build import run
 
     about = Description(name, package_version, description, author, email, url, licence)
-    run(treebank, out, about, lang, optimize, config, steps, seed, related, seeds)
+    run(treebank, out, about, lang, optimize, config, steps, seed, related, seeds, code)

@@ -42,6 +42,7 @@ def calibrate_cli(
         None, "--component", metavar="NAME", help="Name of the component (default: the first mind_root)"
     ),
     surface_tokens: bool | None = options.surface_tokens("Read"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Calibrate the probabilities of heads and labels of a trained pipeline.
 

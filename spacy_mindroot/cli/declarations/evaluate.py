@@ -34,6 +34,7 @@ def evaluate_cli(
         dir_okay=False,
     ),
     surface_tokens: bool | None = options.surface_tokens("Without --raw: parse", "GOLD"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Evaluate a pipeline with the official script of UD, from gold tokens or from raw text.
 

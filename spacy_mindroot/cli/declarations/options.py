@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
 import typer
 
 __all__ = [
+    "code",
     "confidence",
     "conllu_source",
     "corpus",
@@ -28,6 +30,31 @@ __all__ = [
 def model(text: str) -> Any:
     """Return the argument MODEL, a pipeline by its folder or package."""
     return typer.Argument(..., metavar="MODEL", help=text)
+
+
+def code(*flags: str) -> Any:
+    """Return the option --code, a Python file that is imported before the command runs.
+
+    flags (str): Short forms of the option.
+    """
+    return typer.Option(
+        None,
+        "--code",
+        *flags,
+        metavar="FILE",
+        help="Python file to import first: components and other registered functions of the pipeline (default: none)",
+        exists=True,
+        dir_okay=False,
+        callback=_imported,
+    )
+
+
+def _imported(path: Path | None) -> Path | None:
+    if path is not None:
+        from ..corpora import import_code
+
+        import_code(path)
+    return path
 
 
 def corpus(sentences: str, more: str = "", *, default: EllipsisType | None = ...) -> Any:

@@ -88,6 +88,7 @@ def parse_cli(
         help="File to write counts, times and the memory of each worker to, as JSON (default: none)",
         dir_okay=False,
     ),
+    code: Path | None = options.code(),
     force: bool = typer.Option(
         False, "--force", "-F", help="Remove what an earlier run has written to FOLDER, and start over (default: off)"
     ),
@@ -118,5 +119,6 @@ def parse_cli(
         confidence=confidence,
         kbest=kbest,
         metrics=metrics,
+        code=code,
         force=force,
     )

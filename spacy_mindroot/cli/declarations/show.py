@@ -35,6 +35,7 @@ def show_cli(
         False, "--gold", help="Draw the heads in the file where the parser has others (default: off)"
     ),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Parse text or a corpus, and draw the trees with the probability of each head.
 
