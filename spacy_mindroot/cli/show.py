@@ -24,8 +24,6 @@ from .text_trees import tree_lines
 
 __all__ = ["run"]
 
-_FORMS: dict[str, Form] = {".html": "page", ".htm": "page", ".svg": "svg"}  # by the ending of --out
-
 
 def run(
     model: str,
@@ -38,7 +36,7 @@ def run(
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot show --help`."""
     with errors_as_messages(nothing_written=out is not None):
-        form = _form(out)
+        form: Form = "svg" if out is not None and out.suffix.lower() == ".svg" else "page"
         path = Path(text) if os.path.lexists(text) or _names_file(text) else None
         corpus = path if path is not None and _is_corpus(path) else None
         if gold and corpus is None:
@@ -67,16 +65,6 @@ def run(
             typer.echo(f"Drew {len(parses):,} sentence{'s' if len(parses) > 1 else ''} to {printable(out)}.", err=True)
         if left_out:
             typer.echo(f"There are more sentences. --most {most} leaves them out.", err=True)
-
-
-def _form(out: Path | None) -> Form:
-    form = "page" if out is None or str(out) == "-" else _FORMS.get(out.suffix.lower())
-    if form is None:
-        raise PathsError(
-            f"--out is {printable(out)}. Let it end in .html, or in .svg for a single sentence. Other programs turn "
-            "SVG into PDF or PNG, such as CairoSVG: cairosvg picture.svg -o picture.pdf"
-        )
-    return form
 
 
 def _names_file(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from math import ceil
 from typing import NamedTuple
 
 from ..escapes import visible
@@ -31,7 +32,7 @@ class Drawing(NamedTuple):
 
     def to_svg(self) -> str:
         """Return an `<svg>` element: a file that stands alone, or a part of a web page."""
-        size = f"{max(1.0, self.width):.0f}", f"{max(1.0, self.height):.0f}"
+        size = max(1, ceil(self.width)), max(1, ceil(self.height))
         name = f' aria-label="{escape(visible(self.description))}"' if self.description else ""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
@@ -88,11 +89,11 @@ def on_card(drawings: Sequence[Drawing], description: str = "") -> Drawing:
 
     description (str): Describes the picture for those who don't see it.
     """
-    width = max((each.width for each in drawings), default=0.0) + 2 * _PADDING
+    width = ceil(max((each.width for each in drawings), default=0.0) + 2 * _PADDING)
     parts, y = [], _PADDING
     for each in drawings:
         parts.append(each.at((width - each.width) / 2, y))
         y += each.height + _GAP
-    height = y - _GAP + _PADDING if drawings else 2 * _PADDING
-    card = f'<rect {attributes("card")} x="0.5" y="0.5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="10"/>'
+    height = ceil(y - _GAP + _PADDING if drawings else 2 * _PADDING)
+    card = f'<rect {attributes("card")} x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="10"/>'
     return Drawing("\n".join([card, *parts, ""]), width, height, description)

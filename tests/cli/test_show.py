@@ -176,7 +176,9 @@ def test_text_that_is_not_utf_8(model):
 @pytest.mark.parametrize("name", ["x.png", "x.pdf", "x", "x.svg.gz", "x.conllu", "html"])
 def test_other_endings_are_refused(model, tmp_path, name):
     result = show(model, "They left.", "--out", tmp_path / name)
-    assert result.exit_code == 1 and "Let it end in .html, or in .svg" in result.stderr, result.output
+    assert result.exit_code == 2 and "Let it end in .html or .htm or .svg" in " ".join(result.stderr.split()), (
+        result.output
+    )
     assert not (tmp_path / name).exists()
 
 

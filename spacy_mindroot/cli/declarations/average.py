@@ -18,7 +18,13 @@ def average_cli(
         help="Trained pipelines, folders or packages: two or more, trained on the same data with other seeds",
     ),
     output: Path = typer.Option(
-        ..., "--output", "-o", metavar="FOLDER", help="Folder for the new pipeline", file_okay=False
+        ...,
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Folder for the new pipeline",
+        file_okay=False,
+        callback=options.ending(),
     ),
     code: Path | None = options.code("-c"),
 ) -> None:

@@ -19,7 +19,9 @@ def build_cli(
         "such names, the sentences are divided: 80, 10 and 10 %",
         exists=True,
     ),
-    out: Path = typer.Argument(..., metavar="OUT", help="Folder for everything that is made", file_okay=False),
+    out: Path = typer.Argument(
+        ..., metavar="OUT", help="Folder for everything that is made", file_okay=False, callback=options.ending()
+    ),
     lang: str = options.language(
         "Language of the pipeline; xx for any (default: as in the names of UD's files, such as "
         "en_gum-ud-train.conllu; otherwise xx)",

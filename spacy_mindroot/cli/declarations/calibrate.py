@@ -22,6 +22,7 @@ def calibrate_cli(
         "-o",
         metavar="FOLDER",
         help="Folder for the calibrated pipeline (default: the calibration is added to MODEL itself)",
+        callback=options.ending(),
     ),
     folds: int | None = typer.Option(
         None,

@@ -26,6 +26,7 @@ def parse_cli(
         metavar="FOLDER",
         help="Folder to write. Run the same command again to go on",
         file_okay=True,
+        callback=options.ending(),
     ),
     format: str = typer.Option(
         "conllu",
@@ -87,6 +88,7 @@ def parse_cli(
         metavar="FILE",
         help="File to write counts, times and the memory of each worker to, as JSON (default: none)",
         dir_okay=False,
+        callback=options.ending(".json"),
     ),
     code: Path | None = options.code(),
     force: bool = typer.Option(

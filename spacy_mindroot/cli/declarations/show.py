@@ -21,7 +21,11 @@ def show_cli(
     ),
     out: Path | None = options.out_file(
         "File to write, or - for standard output: an HTML page (.html), or the picture of a single sentence (.svg) "
-        "(default: print trees in the terminal)"
+        "(default: print trees in the terminal)",
+        ".html",
+        ".htm",
+        ".svg",
+        only=True,
     ),
     most: int = typer.Option(100, "--most", "-m", metavar="N", min=1, help="Largest number of sentences to draw"),
     close: float = typer.Option(
