@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import EllipsisType
@@ -44,7 +45,7 @@ def ending(*allowed: str, only: bool = False) -> Callable[[Path | None], Path | 
     """
 
     def check(path: Path | None) -> Path | None:
-        if path is None or str(path) == "-" or path.is_dir():
+        if path is None or str(path) == "-" or os.path.isdir(path):  # Path.is_dir fails for names that are too long
             return path
         suffix = path.suffix.lower()
         if suffix not in allowed and (only or suffix in _ENDINGS):
