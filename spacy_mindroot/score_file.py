@@ -297,6 +297,8 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         path.write_bytes(whole.getvalue())
         return
     path = Path(os.path.realpath(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent}: there is no such folder to write {path.name} to.")
     temporary = path.with_name(f".{path.name[:100]}.{os.urandom(4).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:

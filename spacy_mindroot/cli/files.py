@@ -123,8 +123,13 @@ def outputs(folder: Path | None = None) -> Iterator[Opened]:
             return
         mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
         prefix = os.fsdecode(os.fsencode(f".{path.name}")[:_LONGEST_PREFIX]) + _PART
+        if not path.parent.is_dir():
+            raise PathsError(f"{printable(path.parent)}: there is no such folder to write {printable(path.name)} to.")
         _remove_stale(path.parent, prefix)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{prefix}{os.getpid()}-", suffix=".part")
+        try:
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{prefix}{os.getpid()}-", suffix=".part")
+        except OSError as error:  # it has the name of the temporary file
+            raise PathsError(f"{printable(path)} can't be written: {error.strerror}.") from error
         begun.append(Path(name))
         with os.fdopen(handle, "wb", buffering=_BUFFER) as file:
             if fcntl is not None:

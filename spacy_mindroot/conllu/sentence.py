@@ -227,7 +227,9 @@ class _Checks:
         if _INTEGER.fullmatch(cell):
             head = int(cell)
             return head if head >= 0 else head - 1  # -1 is out of range, not missing
-        self.faults.append((line, f"has HEAD {_shown(cell)}, which is not a number."))
+        kind = "a multiword token" if _RANGE.fullmatch(cell) else "an empty node" if _EMPTY_NODE.fullmatch(cell) else ""
+        what = f"{kind}. Only words, and 0 for ROOT, are heads." if kind else "not a number."
+        self.faults.append((line, f"has HEAD {_shown(cell)}, which is {what}"))
         return MISSING
 
     def other_line(self, text: bytes, cells: list[bytes], number: int, line: int) -> bool:
@@ -244,8 +246,9 @@ class _Checks:
         if not text.strip():
             self.faults.append((line, "is white space. An empty line, with nothing in it, ends a sentence."))
         elif len(cells) != 10:
-            text_file = line == 1 and b"\t" not in text
-            self.faults.append((line, _wrong_number(text, self._columns) + text_file * _TEXT_FILE))
+            fault = _wrong_number(text, self._columns)
+            is_prose = line == 1 and b"\t" not in text and "separated by spaces" not in fault
+            self.faults.append((line, fault + is_prose * _PROSE))
         elif match := _RANGE.fullmatch(cells[0]):
             self._multiword_token(int(match[1]), int(match[2]), cells, number, line)
         elif match := _EMPTY_NODE.fullmatch(cells[0]):
@@ -259,7 +262,13 @@ class _Checks:
 
     def _multiword_token(self, first: int, last: int, cells: list[bytes], number: int, line: int) -> None:
         if first != number or last < first or first <= self._range[1]:
-            self.faults.append((line, f"has ID {_shown(cells[0])}, but the next word is {number}."))
+            if last < first:
+                fault = ", a range that runs backwards."
+            elif first <= self._range[1]:
+                fault = f", which overlaps with the multiword token {self._range[0]}-{self._range[1]}."
+            else:
+                fault = f", but the next word is {number}."
+            self.faults.append((line, f"has ID {_shown(cells[0])}{fault}"))
             return
         self._range, self._range_line = (first, last), line
         if not cells[FORM]:
@@ -285,7 +294,7 @@ class _Checks:
             self.faults.append((line, "ends a sentence without words."))
 
 
-_TEXT_FILE = " If this file is a text, parse it first: spacy mindroot parse MODEL FILE --out FOLDER."
+_PROSE = " If this file is a text, parse it first: spacy mindroot parse MODEL FILE --out FOLDER."
 _EMPTY_FORM = 'has an empty FORM. Write "_" where there is none.'
 
 

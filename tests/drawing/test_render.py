@@ -89,6 +89,16 @@ def test_text_is_escaped(nlp):
         assert "&lt;script&gt;alert(1)" in html and "&amp;amp;" in html
 
 
+@pytest.mark.parametrize("character", ["\ufffe", "\uffff", "\x00", "\x1f", "\x85", "\U0010ffff", "\u2028"])
+def test_characters_that_xml_forbids_are_spelled_out(nlp, character):
+    doc = parsed(nlp, words=[f"a{character}", "b", "c"])
+    doc[1].dep_ = f"x{character}"
+    for form in ("fragment", "page", "svg"):
+        html = render(doc, form=form, title=f"t{character}")
+        ElementTree.fromstring(re.sub(r"<!DOCTYPE html>\n|<meta[^>]*>", "", html))
+        assert character not in html and f"{ord(character):x}" in html
+
+
 def test_sentences_spans_and_several_docs(nlp):
     doc = parsed(nlp, words=["They", "left", "early"] * 2, matrices=[SCORES, SCORES])
     assert len(parses_of(doc)) == 2
