@@ -21,6 +21,7 @@ _OTHER_SUFFIXES = (".conll", ".conllx")
 _FIRST_WORD = re.compile(rb"[01](?:[.-][0-9]+)?\t")
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
+_DOCBIN = "a .spacy file, not CoNLL-U"  # compressed with zlib
 _UNREADABLE = (  # how a file begins, and what it is
     (b"\xff\xfe\x00\x00", "UTF-32"),
     (b"\x00\x00\xfe\xff", "UTF-32"),
@@ -30,6 +31,7 @@ _UNREADABLE = (  # how a file begins, and what it is
     (b"\xfd7zXZ", "compressed with xz"),
     (b"BZh", "compressed with bzip2"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+    (b"x\x9c", _DOCBIN),
 )
 
 
@@ -114,6 +116,8 @@ def _check_start(first: bytes, source: str) -> None:
 def _remedy(what: str) -> str:
     if what.startswith("UTF-"):
         return f"Convert it to UTF-8 first, for example with `iconv -f {what} -t UTF-8`."
+    if what == _DOCBIN:
+        return "Give the CoNLL-U file that it is from."
     return "Unpack it first, or compress it with gzip."
 
 

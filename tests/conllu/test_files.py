@@ -8,6 +8,8 @@ import zipfile
 
 import pytest
 from conllu_samples import FULL, PLAIN
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 
 from spacy_mindroot.conllu import conllu_files, read_conllu, read_pieces
 from spacy_mindroot.conllu.files import gzipped, is_conllu, is_gzip, text_lines
@@ -32,6 +34,14 @@ def test_there_are_none(tmp_path):
         conllu_files(tmp_path)
     with pytest.raises(ConlluError, match="no such file or folder"):
         conllu_files(tmp_path / "nowhere")
+
+
+def test_a_spacy_file_is_named(tmp_path):
+    DocBin(docs=[Doc(Vocab(), ["They", "left"])]).to_disk(tmp_path / "a.spacy")
+    with pytest.raises(
+        ConlluError, match=r"a\.spacy: this file is a \.spacy file, not CoNLL-U\. Give the CoNLL-U file"
+    ):
+        list(read_conllu(tmp_path / "a.spacy"))
 
 
 @pytest.mark.parametrize("name", ["a.conllu.gz", "a.conllu"])
