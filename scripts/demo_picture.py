@@ -7,28 +7,16 @@ draws the best tree without the root constraint above the words, and the best si
 
 from __future__ import annotations
 
-import re
 import sys
-from html import escape
 from pathlib import Path
 
 import spacy
 
 from spacy_mindroot import decode
 from spacy_mindroot.decoding import Heads
-from spacy_mindroot.drawing.style import PICTURE_STYLE
+from spacy_mindroot.drawing.drawing import on_card, write_line
 from spacy_mindroot.drawing.trees import DrawnTree, draw_trees
 from spacy_mindroot.scored import ScoredSentence
-
-# Red for the tree above the words and blue for the one below. The arcs that differ are thicker as well.
-STYLE = f"""{PICTURE_STYLE}
-.mindroot .marked.arc {{ stroke-width: 2.8; }} .mindroot text.marked {{ font-weight: 700; }}
-.mindroot .above.marked.arc {{ stroke: var(--mr-p0); }} .mindroot .below.marked.arc {{ stroke: var(--mr-p5); }}
-.mindroot .above.marked.tip, .mindroot text.above.marked, .mindroot .caption.above {{ fill: var(--mr-p0); }}
-.mindroot .below.marked.tip, .mindroot text.below.marked, .mindroot .caption.below {{ fill: var(--mr-p5); }}
-.mindroot text.caption {{ text-anchor: start; }}
-"""
-MARGIN, CAPTION, CHARACTER = 18, 28, 8
 
 
 def score_text(nlp: spacy.language.Language, text: str) -> ScoredSentence:
@@ -49,21 +37,9 @@ def picture(words: list[str], above: DrawnTree, below: DrawnTree, captions: tupl
     """Return an SVG document with one tree above the words and one below, each with a caption in its colour."""
     arcs = (zip(tree.heads, tree.labels, strict=True) for tree in (above, below))
     marked = [token for token, (one, other) in enumerate(zip(*arcs, strict=True), 1) if one != other]
-    trees = draw_trees(words, above, below, marked=marked)
-    width, height = (int(re.search(rf'{side}="(\d+)"', trees)[1]) for side in ("width", "height"))
-    full_width = max(width, CHARACTER * max(map(len, captions))) + 2 * MARGIN
-    full_height = height + 2 * MARGIN + 2 * CAPTION
-    content = re.sub(r"^<svg[^>]*>|</svg>$", "", trees)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="mindroot" viewBox="0 0 {full_width} {full_height}" '
-        f'width="{full_width}" height="{full_height}">\n'
-        f"<style>{STYLE}</style>\n"
-        f'<rect class="card" x="0.5" y="0.5" width="{full_width - 1}" height="{full_height - 1}" rx="10"/>\n'
-        f'<text class="caption above" x="{MARGIN}" y="{MARGIN + 10}">{escape(captions[0])}</text>\n'
-        f'<g transform="translate({(full_width - width) / 2:.0f},{MARGIN + CAPTION})">{content}</g>\n'
-        f'<text class="caption below" x="{MARGIN}" y="{full_height - MARGIN + 2}">{escape(captions[1])}</text>\n'
-        "</svg>\n"
-    )
+    parts = [write_line("caption above", captions[0]), write_line("caption below", captions[1])]
+    parts.insert(1, draw_trees(words, above, below, marked=marked))
+    return on_card(parts, description=f"{captions[0]}. {captions[1]}. {' '.join(words)}").to_svg() + "\n"
 
 
 def drawn(sentence: ScoredSentence, heads: Heads) -> DrawnTree:

@@ -1,8 +1,12 @@
 """Text that could hide something, or pass for markup."""
 
+import sys
+from html import escape
+from xml.etree import ElementTree
+
 import pytest
 
-from spacy_mindroot.escapes import markdown_text, visible
+from spacy_mindroot.escapes import markdown_text, printable, visible
 
 
 @pytest.mark.parametrize(
@@ -19,6 +23,17 @@ from spacy_mindroot.escapes import markdown_text, visible
 def test_hidden_characters_are_spelled_out(text, expected):
     assert visible(text) == expected
     visible(text).encode("utf8")
+
+
+def test_every_character_can_be_in_xml():
+    text = "".join(map(chr, range(sys.maxunicode + 1)))
+    shown = visible(text)
+    assert ElementTree.fromstring(f"<a>{escape(shown)}</a>").text == shown
+    assert visible("\ufffe\uffff\U0001fffe\ufdd0") == "\\ufffe\\uffff\\U0001fffe\\ufdd0"
+
+
+def test_names_can_be_encoded():
+    assert printable("a\udcff\ud800é") == "a\ufffd\ufffdé"
 
 
 def test_markdown_reads_as_text():

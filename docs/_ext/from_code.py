@@ -4,7 +4,7 @@
 - `{registered-names}`: all entry points of the package.
 - `{commands}`: the help of all commands.
 
-Pictures of `figures/` become part of the page, and the page on benchmarks is their README.
+Pictures in SVG become part of the page, and the page on benchmarks is their README.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 from spacy_docstrings import items
 from sphinx.util import logging
+
+from spacy_mindroot.drawing.style import page_colours
 
 LOGGER = logging.getLogger(__name__)
 WIDTH = 88  # columns of a command's help
@@ -199,12 +201,13 @@ def _block(text: str) -> list[str]:
 
 
 def _inline_pictures(app: Any, doctree: nodes.document) -> None:
-    """Put the SVG files of `figures/` into the page itself, so that they take their colours from there."""
+    """Put SVG files into the page itself, so that they take their colours from there."""
     for image in list(doctree.findall(nodes.image)):
-        if image["uri"].startswith("figures/"):
+        if image["uri"].endswith(".svg"):
             path = Path(app.srcdir) / image["uri"]
             app.env.note_dependency(str(path))
-            image.replace_self(nodes.raw("", f'<div class="figure">{path.read_text("utf8")}</div>', format="html"))
+            picture = f'<div class="figure mindroot"><style>{page_colours()}</style>{path.read_text("utf8")}</div>'
+            image.replace_self(nodes.raw("", picture, format="html"))
 
 
 def _read_benchmarks(app: Any, docname: str, content: list[str]) -> None:

@@ -5,6 +5,7 @@ Each sentence becomes a Doc of its own, with gold tokens.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,6 +19,7 @@ from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..errors import CorpusError, MindRootError, ScoresShapeError
+from ..escapes import printable
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.head_scores import HeadScores
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 _READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
+_UNKNOWN = re.compile(r"^\[E(002|893)\]")  # spaCy's errors for components and functions that it does not know
 _Context = TypeVar("_Context")
 
 
@@ -74,7 +77,8 @@ def load_pipeline(model: str) -> Language:
     try:
         return load_model(model)
     except Exception as error:  # of spaCy, msgpack, the config parser, or any component
-        raise CorpusError(f"{model} is not a pipeline that spaCy can load: {error}") from error
+        hint = " If it is in a Python file of yours, name that with --code." if _UNKNOWN.search(str(error)) else ""
+        raise CorpusError(f"{model} is not a pipeline that spaCy can load: {error}{hint}") from error
 
 
 def reads_surface_tokens(nlp: Language) -> bool | None:
@@ -111,7 +115,7 @@ def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[Gol
     for file in conllu_files(path):
         for number, sentence in enumerate(read_conllu(file), 1):
             doc = sentence_to_doc(vocab, sentence, surface_tokens=surface_tokens)
-            yield _gold_sentence(doc[:], sentence.sent_id or f"{file.stem}-{number}")._replace(
+            yield _gold_sentence(doc[:], sentence.sent_id or f"{printable(file.stem)}-{number}")._replace(
                 conllu=None if surface_tokens else sentence, multiword_tokens=len(sentence.multiword_tokens())
             )
 
@@ -119,10 +123,10 @@ def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[Gol
 def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
     try:
         docs = DocBin().from_disk(path)
-        several = len(docs) > 1
+        several, stem = len(docs) > 1, printable(path.stem)
         for d, doc in enumerate(docs.get_docs(vocab), 1):
             for s, (start, end) in enumerate(sentence_bounds(doc), 1):
-                yield _gold_sentence(doc[start:end], f"{path.stem}-{d}-{s}" if several else f"{path.stem}-{s}")
+                yield _gold_sentence(doc[start:end], f"{stem}-{d}-{s}" if several else f"{stem}-{s}")
     except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
 

@@ -7,9 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
+from ..drawing.page import fill_template
 from ..drawing.trees import DrawnTree, draw_trees
 from ..escapes import markdown_text, visible
 from .measures import NAMES, SIDES, Audit, AuditedSentence
@@ -120,15 +118,9 @@ def to_html(
     valid (Optional[RuleAudit]): What rules change.
     mended (Sequence[ValidSentence]): The sentences to show that rules change.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-    )
-    return environment.get_template("audit.html.jinja").render(
+    return fill_template(
+        Path(__file__).parent / "templates" / "audit.html.jinja",
+        title="What the root constraint changes",
         facts=facts,
         counts=count_rows(audit),
         header=SCORE_HEADER,
@@ -153,7 +145,7 @@ def _sentence_for_page(audited: AuditedSentence) -> dict[str, Any]:
         "changed": arcs,
         "kept": next((each for each in record["roots"] if each["token"] == root), None),
         "root_word": audited.sentence.words[root - 1],
-        "picture": Markup(draw_trees(audited.sentence.words, before, after, marked=audited.changed)),
+        "picture": draw_trees(audited.sentence.words, before, after, marked=audited.changed).to_svg(),
     }
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from ..core.fault import Fault
 from ..drawing.trees import DrawnTree, draw_trees
@@ -59,12 +58,11 @@ class ValidSentence:
             {"rule": violation.rule, "word": words[violation.token - 1], "label": before.labels[violation.token - 1]}
             for violation in self.before
         ]
-        picture = Markup(draw_trees(words, *drawn, marked=self.changed))
         return {
             "id": self.audited.sentence.name,
             "broken": broken,
             "weight_lost": self.weight_lost,
-            "picture": picture,
+            "picture": draw_trees(words, *drawn, marked=self.changed).to_svg(),
         }
 
 

@@ -13,6 +13,7 @@ from ..conllu import Sentence, conllu_files, read_conllu
 from ..conllu.columns import DEPREL, FEATS, LEMMA, XPOS
 from ..conllu.treebanks import COMMENT
 from ..errors import CorpusError
+from ..escapes import printable
 from ..pipeline.calibration import callback_settings
 from .treebank import Treebank, checked_sentences, licence_of, part_of
 
@@ -142,7 +143,7 @@ def _part_to_mix(source: Path) -> tuple[Related, list[Path]]:
     if part is None:
         raise CorpusError(f"There is only a test set in the related treebank {source}. Test sets are not trained on.")
     licence, _ = licence_of(source if source.is_dir() else source.parent)
-    return Related(source.resolve().name.partition(".conllu")[0], part, licence=licence), by_part[part]
+    return Related(printable(source.resolve().name.partition(".conllu")[0]), part, licence=licence), by_part[part]
 
 
 def _adapt(sentence: Sentence, labels: set[str], features: set[str]) -> None:

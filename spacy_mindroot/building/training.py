@@ -56,6 +56,7 @@ def train(
     mixture: Mixture | None = None,
     steps: int | None = None,
     seed: int = 0,
+    code: Path | None = None,
     calibrate: bool = True,
     show: bool = True,
 ) -> Trained:
@@ -67,6 +68,7 @@ def train(
     mixture (Optional[Mixture]): The training set with related treebanks, to train on instead of the treebank alone.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
+    code (Optional[Path]): A Python file to import first, with what the config names.
     calibrate (bool): Whether to calibrate the pipeline, if the config does so.
     show (bool): Whether to show spaCy's table and a progress bar.
     RAISES (TrainingError): If training fails. The message has spaCy's error, or the last lines of log.txt.
@@ -98,12 +100,13 @@ def train(
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     command = [sys.executable, "-m", "spacy", "train", str(config), "--output", str(out)]
+    command += ["--code", str(code)] if code is not None else []
     command += [part for name, value in overrides.items() for part in (f"--{name}", value)]
     began, cpu = time.monotonic(), _cpu_of_children()
     log = out / "log.txt"
     with open(log, "wb") as file:
-        code = _run(command, file, show)
-    if code:
+        status = _run(command, file, show)
+    if status:
         said = log.read_text("utf8", errors="replace")
         raise TrainingError(f"spaCy could not train the pipeline (see {log}):\n{reason(said)}")
     return Trained(

@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..conllu.columns import CONLLU, FEATS, LEMMA, UPOS, XPOS
 from ..errors import ConlluError, CorpusError
+from ..escapes import printable
 
 __all__ = [
     "PARTS",
@@ -109,7 +110,7 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
     for path in conllu_files(source):
         files.get(part_of(path), rest).append(path)
     treebank = Treebank(
-        name=source.resolve().name.partition(".conllu")[0],
+        name=printable(source.resolve().name.partition(".conllu")[0]),
         folder=folder,
         language=_language(conllu_files(source)),
         divided=not any(files.values()),

@@ -41,7 +41,12 @@ def check_tools() -> None:
 
 
 def build_wheel(
-    model: Path, folder: Path, meta: Mapping[str, Any], card: str, licence_file: Path | None = None
+    model: Path,
+    folder: Path,
+    meta: Mapping[str, Any],
+    card: str,
+    licence_file: Path | None = None,
+    code: Path | None = None,
 ) -> Path:
     """Write a pipeline, with its card, as a wheel.
 
@@ -50,6 +55,7 @@ def build_wheel(
     meta (Mapping): The content of meta.json.
     card (str): The content of README.md.
     licence_file (Optional[Path]): The licence of the data, which goes into the wheel as LICENSES_SOURCES.
+    code (Optional[Path]): A Python file that the pipeline needs, which goes into the wheel.
     RETURNS (Path): The wheel.
     RAISES (PackagingError): If that fails. The message has the last lines of what the two say.
     """
@@ -63,7 +69,16 @@ def build_wheel(
         _forget_paths(source / "config.cfg")
         if licence_file is not None:
             shutil.copyfile(licence_file, source / "LICENSES_SOURCES")
-        said = _call("spacy", "package", source, work, "--build", "none", "--force")
+        said = _call(
+            "spacy",
+            "package",
+            source,
+            work,
+            "--build",
+            "none",
+            "--force",
+            *(("--code", code) if code is not None else ()),
+        )
         projects = [path.parent for path in Path(work).glob("*/setup.py")]
         for project in projects:
             # Without isolation, nothing is downloaded. It needs setuptools, which not every environment has.

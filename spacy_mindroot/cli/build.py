@@ -32,7 +32,7 @@ from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from ..pipeline.calibration import callback_settings
 from .corpora import warn
-from .files import check_paths, errors_as_messages
+from .files import PathsError, check_paths, errors_as_messages, printable
 from .init_config import check_language, make_config
 from .signals import raised_signals
 
@@ -53,6 +53,7 @@ def run(
     seed: int,
     related: Sequence[Path] = (),
     seeds: int = 1,
+    code: Path | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot build --help`."""
     if optimize not in ("efficiency", "accuracy"):
@@ -72,6 +73,7 @@ def run(
             steps=steps,
             seeds=range(seed, seed + seeds),
             related=related,
+            code=code,
         )
         _print(found)
 
@@ -87,6 +89,7 @@ def build(
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
     related: Sequence[Path] = (),
+    code: Path | None = None,
     show: bool = True,
 ) -> dict[str, Any]:
     """Build a wheel from a treebank, and return the content of pipeline.json.
@@ -101,6 +104,7 @@ def build(
     seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
         scores are averaged. See `arc_scorer.average.average_pipelines`.
     related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
+    code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
     show (bool): Whether to show the progress of training and evaluation.
     RAISES (MindRootError): If a step fails. What the steps before have made is kept.
     """
@@ -108,13 +112,14 @@ def build(
     load_script()
     about = Description(**{**asdict(about), "name": about.name or _package_name(source)})
     check_name(about.name)
+    _check_name(out)
     treebank = prepare_treebank(source, out / "corpus")
     mixture = mix_treebanks(treebank, related) if related else None
-    code = lang or spacy_language(treebank.language)
+    language = lang or spacy_language(treebank.language)
     if config is None:
         components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences
         sentences += mixture.sentences if mixture is not None else 0
-        text = make_config(code, optimize, components, None, sentences=sentences)
+        text = make_config(language, optimize, components, None, sentences=sentences)
     else:
         text = config.read_text("utf8")
     (out / "config.cfg").write_text(text, encoding="utf8")
@@ -125,13 +130,14 @@ def build(
             "treebank": treebank.facts(),
             **({"mixture": mixture.facts()} if mixture is not None else {}),
             "config": text,
+            **({"code": code.read_text("utf8")} if code is not None else {}),
             "steps": steps,
             "seeds": list(seeds),
             "versions": versions,
         },
     )
 
-    best, trained = _train(chain, treebank, out, mixture=mixture, steps=steps, seeds=seeds, show=show)
+    best, trained = _train(chain, treebank, out, mixture=mixture, steps=steps, seeds=seeds, code=code, show=show)
     part = next((part for part in ("test", "dev") if part in treebank.parts), None)
     scores, speed = ({}, 0) if part is None else _evaluate(chain, best, out, part, show)
     megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
@@ -150,7 +156,7 @@ def build(
             mixture=mixture,
         )
         (out / "README.md").write_text(card, encoding="utf8")
-        wheel = build_wheel(best, out / "dist", meta, card, treebank.licence_file)
+        wheel = build_wheel(best, out / "dist", meta, card, treebank.licence_file, code)
         size = round(wheel.stat().st_size / 1e6, 2)
         return {"about": asdict(about), "wheel": wheel.name, "megabytes": size, "unpacked_megabytes": megabytes}
 
@@ -159,6 +165,11 @@ def build(
     wheel = out / "dist" / chain.results.get("package", {}).get("wheel", "none")
     _step(chain, "package", package, needs=wheel)
     return chain.results | {"evaluated_on": part, "out": str(out)}
+
+
+def _check_name(out: Path) -> None:
+    if printable(out) != str(out):  # spaCy writes it to its configs
+        raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
 
 
 def _step(chain: Steps, name: str, make: Callable[[], Any], needs: Path | None = None) -> tuple[Any, bool]:
@@ -175,6 +186,7 @@ def _train(
     mixture: Mixture | None,
     steps: int | None,
     seeds: Sequence[int],
+    code: Path | None,
     show: bool,
 ) -> tuple[Path, Trained]:
     """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
@@ -183,9 +195,8 @@ def _train(
     several = len(seeds) > 1
 
     def train_with(seed: int, folder: Path) -> dict[str, Any]:
-        return asdict(
-            train(config, treebank, folder, mixture=mixture, steps=steps, seed=seed, calibrate=not several, show=show)
-        )
+        settings: dict[str, Any] = {"mixture": mixture, "steps": steps, "seed": seed, "code": code, "show": show}
+        return asdict(train(config, treebank, folder, calibrate=not several, **settings))
 
     if several:
         for name in ("model-best", "model-last"):  # of a build with a single seed

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import typer
 from spacy.language import Language
+from spacy.util import import_file
 
 from ..audit.corpus import GoldSentence, read_corpus, reads_surface_tokens
+from ..errors import CorpusError
+from .files import errors_as_messages, printable
 
-__all__ = ["read_for", "warn"]
+__all__ = ["import_code", "read_for", "warn"]
 
 
 def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterator[GoldSentence]:
@@ -31,6 +34,17 @@ def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterat
             "was trained on the multiword tokens themselves, use --surface-tokens. If it was trained on the words, "
             "--words silences this message."
         )
+
+
+def import_code(path: Path) -> None:
+    """Import a Python file, for what it registers with spaCy. An error in it becomes a message and exit status 1."""
+    with errors_as_messages():
+        try:
+            import_file("python_code", path)
+        except Exception as error:  # of any kind
+            raise CorpusError(
+                f"--code {printable(path)} can't be imported ({type(error).__name__}): {error}"
+            ) from error
 
 
 def warn(message: str) -> None:

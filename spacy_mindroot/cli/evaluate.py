@@ -13,6 +13,7 @@ from wasabi import table
 
 from ..audit.corpus import load_pipeline
 from ..conllu import conllu_files, read_conllu
+from ..conllu.files import CONLLU_SUFFIXES
 from ..errors import CorpusError
 from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, sentences_in
@@ -20,8 +21,6 @@ from ..evaluation.report import OFFICIAL_HEADER, Evaluation, evaluate, measure_r
 from .files import check_paths, errors_as_messages, model_folder, outputs, printable
 
 __all__ = ["run"]
-
-_CONLLU = (".conllu", ".conllu.gz", ".conllup", ".conllup.gz")
 
 
 def run(
@@ -33,7 +32,7 @@ def run(
     surface_tokens: bool | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot evaluate --help`."""
-    is_output = model.endswith(_CONLLU)
+    is_output = Path(model).is_file() or model.removesuffix(".gz").endswith(CONLLU_SUFFIXES)
     if is_output and (raw or surface_tokens is not None):
         raise typer.BadParameter(
             "MODEL is the output of a parser, which has tokens already. Leave out --raw, --surface-tokens and --words.",

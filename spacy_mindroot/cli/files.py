@@ -14,7 +14,9 @@ from typing import BinaryIO
 
 import typer
 
-from ..errors import LabelsError, MindRootError
+from ..conllu.files import text_lines
+from ..errors import CorpusError, LabelsError, MindRootError
+from ..escapes import printable
 from ..labels import is_root_label
 from ..replacing import followed, is_device, place, temporary_file
 from .signals import raised_signals
@@ -29,6 +31,7 @@ __all__ = [
     "opened_to_write",
     "outputs",
     "printable",
+    "read_text",
     "rules_file",
     "tolerant_streams",
 ]
@@ -55,6 +58,27 @@ def opened_to_read(path: Path) -> Iterator[BinaryIO]:
         return
     with open(path, "rb", buffering=_BUFFER) as file:
         yield file
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, or of standard input for "-". It may be compressed with gzip.
+
+    RAISES (MindRootError): If it is not UTF-8, or no text at all.
+    """
+    name = "Standard input" if str(path) == "-" else printable(path)
+    with opened_to_read(path) as file:
+        content = b"".join(text_lines(file, name))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CorpusError(
+            f"{name}: line {line} is not UTF-8: it has the byte 0x{content[error.start]:02x}. Convert it to UTF-8 "
+            "first, for example with `iconv -f LATIN1 -t UTF-8`."
+        ) from error
+    if "\0" in text:
+        raise CorpusError(f"{name} is a binary file, not text.")
+    return text
 
 
 @contextmanager
@@ -242,11 +266,6 @@ def tolerant_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-
-
-def printable(name: object) -> str:
-    """Return a file name as text that can be encoded: bytes that are not UTF-8 become replacement characters."""
-    return os.fsencode(str(name)).decode("utf8", "replace")
 
 
 @contextmanager

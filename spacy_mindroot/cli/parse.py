@@ -49,6 +49,7 @@ def run(
     confidence: bool,
     kbest: int,
     metrics: Path | None,
+    code: Path | None,
     force: bool,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot parse --help`."""
@@ -63,7 +64,7 @@ def run(
                 check_paths(
                     {"IN": local_paths(inputs), "MODEL": model_folder(model), "--out": out}, {"--metrics": metrics}
                 )
-            with _engine(workers, scheduler, retries) as engine:
+            with _engine(workers, scheduler, retries, code) as engine:
                 summary = run_parse(engine, model, inputs, out, settings, force=force, progress=True, warn=warn)
             if metrics is not None:
                 with opened_to_write(metrics) as file:
@@ -96,11 +97,13 @@ def run(
 
 
 @contextmanager
-def _engine(workers: int | None, scheduler: str | None, retries: int) -> Iterator[Engine]:
+def _engine(workers: int | None, scheduler: str | None, retries: int, code: Path | None) -> Iterator[Engine]:
     if workers is None and scheduler is None:
         yield LocalEngine()
         return
     with remote_client(scheduler) if scheduler is not None else local_client(workers or 1, retries) as client:
+        if code is not None:
+            client.upload_file(str(code))  # workers import it, those that start later as well
         link = _dashboard(client)
         if link:
             typer.echo(f"Dashboard: {link}", err=True)

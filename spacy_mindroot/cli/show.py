@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 import typer
 from spacy.language import Language
 
-from ..audit.corpus import keep_probabilities, load_pipeline, parse_sentences
-from ..conllu.files import SAMPLE, check_text
+from ..audit.corpus import keep_probabilities, load_pipeline, parse_sentences, piped
+from ..conllu.files import is_conllu, is_conllu_text
+from ..corpora.sources import format_of
 from ..drawing.render import Form, Parse, parses_of, percent, render_parses
 from ..errors import CorpusError
 from ..escapes import visible
 from ..trees import MISSING
 from .corpora import read_for
-from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_read, opened_to_write, printable
+from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, printable, read_text
 from .text_trees import tree_lines
 
 __all__ = ["run"]
-
-_CORPORA = (".spacy", ".conllu", ".conllup", ".cupt", ".conllu.gz", ".conllup.gz", ".cupt.gz")
 
 
 def run(
@@ -35,25 +36,26 @@ def run(
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot show --help`."""
     with errors_as_messages(nothing_written=out is not None):
-        path = Path(text) if text.endswith(_CORPORA) else None
-        if path is not None and not path.is_file():
-            raise PathsError(f"{printable(path)}: there is no such file.")
-        if gold and path is None:
+        form: Form = "svg" if out is not None and out.suffix.lower() == ".svg" else "page"
+        path = Path(text) if os.path.lexists(text) or _names_file(text) else None
+        corpus = path if path is not None and _is_corpus(path) else None
+        if gold and corpus is None:
             raise PathsError("--gold draws the heads of an annotated file, but INPUT is a text. Leave it out.")
         check_paths({"MODEL": model_folder(model), "INPUT": path}, {"--out": out})
+        text = _text(text, path) if corpus is None else ""
         nlp = load_pipeline(model)
-        keep_probabilities(nlp)
-        if path is None:
-            every = iter(_of_text(nlp, _read_text() if text == "-" else text))
-        else:
-            every = _of_file(nlp, path, gold, surface_tokens)
+        with suppress(CorpusError):  # other parsers have no probabilities
+            keep_probabilities(nlp)
+        every = iter(_of_text(nlp, text)) if corpus is None else _of_file(nlp, corpus, gold, surface_tokens)
         parses = list(islice(every, most))
         left_out = next(every, None) is not None
         if not parses:
             raise CorpusError("There are no words in INPUT.")
-        form: Form = "svg" if out is not None and out.suffix == ".svg" else "page"
+        if not any(head is not None for parse in parses for head in parse.heads):
+            components = ", ".join(nlp.pipe_names) or "none"
+            raise CorpusError(f"The pipeline has the components {components}, and none of them sets heads.")
         if form == "svg" and (left_out or len(parses) > 1):
-            raise PathsError(f"{printable(str(out))} can hold one sentence, but there are more. Let it end in .html.")
+            raise PathsError(f"{printable(out)} can hold one sentence, but there are more. Let it end in .html.")
         if out is None:
             typer.echo("\n\n".join(_lines(parse) for parse in parses))
         else:
@@ -65,20 +67,33 @@ def run(
             typer.echo(f"There are more sentences. --most {most} leaves them out.", err=True)
 
 
-def _read_text() -> str:
-    """Return the text in standard input."""
-    with opened_to_read(Path("-")) as file:
-        data = file.read()
-    check_text(data[:SAMPLE], "<stdin>")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise CorpusError(f"<stdin>: line {line} is not UTF-8. Convert it first, for example with iconv.") from error
+def _names_file(text: str) -> bool:
+    """Whether a text that is not the name of a file looks like one that is missing."""
+    return len(text.split()) == 1 and (format_of(text) is not None or text.endswith((".conll", ".conllx")))
+
+
+def _is_corpus(path: Path) -> bool:
+    """Whether a file has sentences with their tokens. Otherwise, it is a text."""
+    if not path.exists():
+        raise PathsError(f"{printable(path)}: there is no such file.")
+    named = format_of(path.name)
+    if named is not None and named.format in ("jsonl", "parquet"):
+        raise PathsError(f"{printable(path)} is {named.format}. Draw a text, CoNLL-U or a .spacy file.")
+    return path.is_dir() or path.suffix == ".spacy" or (path.is_file() and is_conllu(path))
+
+
+def _text(text: str, path: Path | None) -> str:
+    if path is not None or text == "-":
+        text = read_text(path or Path("-"))
+        if path is None and is_conllu_text(line.encode() for line in text.splitlines()):
+            raise PathsError("Standard input is CoNLL-U. Give the name of the file.")
+    if text != printable(text):
+        raise PathsError(f"INPUT is not UTF-8: {printable(text)[:60]!r}")
+    return text
 
 
 def _of_text(nlp: Language, text: str) -> list[Parse]:
-    return parses_of(nlp(" ".join(text.split())))
+    return [parse for doc, _ in piped(nlp, [(" ".join(text.split()), None)]) for parse in parses_of(doc)]
 
 
 def _of_file(nlp: Language, path: Path, gold: bool, surface_tokens: bool | None) -> Iterator[Parse]:

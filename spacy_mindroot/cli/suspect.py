@@ -137,7 +137,7 @@ def _records(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence], wha
         conllu = _conllu(sentence)
         yield {
             "rank": rank,
-            "file": conllu.source,
+            "file": printable(conllu.source),
             "line": conllu.line_of(each.word),
             "id": sentence.name,
             "word": each.word,

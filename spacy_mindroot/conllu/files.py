@@ -5,25 +5,43 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import zlib
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from ..errors import ConlluError
+from ..escapes import printable
 
-__all__ = ["MOST_BYTES", "SAMPLE", "check_text", "conllu_files", "gzipped", "is_gzip", "is_output", "text_lines"]
+__all__ = [
+    "CONLLU_SUFFIXES",
+    "MOST_BYTES",
+    "SAMPLE",
+    "check_text",
+    "conllu_files",
+    "gzipped",
+    "is_conllu",
+    "is_conllu_text",
+    "is_gzip",
+    "is_output",
+    "text_lines",
+]
 
+CONLLU_SUFFIXES = (".conllu", ".conllup", ".cupt")  # of the files that a folder is searched for
 MOST_BYTES = 1 << 24  # of a line, of a sentence with all its lines, and of a paragraph
 SAMPLE = 1 << 16  # first bytes of a file, which show what it is
 
-_SUFFIXES = (".conllu", ".conllup", ".cupt")
+_OTHER_SUFFIXES = (".conll", ".conllx")
+_FIRST_WORD = re.compile(rb"[01](?:[.-][0-9]+)?\t")
 _RARE = 50  # text in UTF-8 has fewer than one NUL in as many bytes
 _OUTPUT = ".mindroot"  # a folder in each folder that `parse` has written
 _LISTS = ("manifest.jsonl", "rejected.jsonl", "failed.jsonl")  # beside it: no corpus, although they are JSON lines
 _GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_DOCBIN = "a .spacy file, not CoNLL-U"  # compressed with zlib
 _UNREADABLE = (  # how a file begins, and what it is
     (b"\xff\xfe\x00\x00", "UTF-32"),
     (b"\x00\x00\xfe\xff", "UTF-32"),
@@ -33,6 +51,7 @@ _UNREADABLE = (  # how a file begins, and what it is
     (b"\xfd7zXZ", "compressed with xz"),
     (b"BZh", "compressed with bzip2"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+    (b"x\x9c", _DOCBIN),
 )
 
 
@@ -44,11 +63,11 @@ def conllu_files(path: Path) -> list[Path]:
     RAISES (ConlluError): If there are none.
     """
     if path.is_dir():
-        endings = tuple(suffix + end for suffix in _SUFFIXES for end in ("", ".gz"))
+        endings = tuple(suffix + end for suffix in CONLLU_SUFFIXES for end in ("", ".gz"))
         files = sorted(file for file in path.rglob("*") if file.name.endswith(endings) and file.is_file())
         files = [file for file in files if not is_output(str(file), str(path))]
         if not files:
-            wanted = ", ".join(f"*{suffix}" for suffix in _SUFFIXES)
+            wanted = ", ".join(f"*{suffix}" for suffix in CONLLU_SUFFIXES)
             raise ConlluError(f"{path}: this folder has no files {wanted}, or one of these with .gz at its end.")
         return files
     if not path.exists():
@@ -69,6 +88,23 @@ def is_output(path: str, root: str) -> bool:
         if folder == _OUTPUT or os.path.isdir(os.path.join(root, _OUTPUT)):
             return True
     return False
+
+
+def is_conllu(path: str | Path) -> bool:
+    """Whether a file is CoNLL-U: its name says so, or it begins with a word in columns.
+
+    RAISES (ConlluError): If the file is UTF-16, UTF-32, or compressed in another way than with gzip.
+    """
+    if str(path).removesuffix(".gz").endswith((*CONLLU_SUFFIXES, *_OTHER_SUFFIXES)):
+        return True
+    with open(path, "rb") as file:
+        return is_conllu_text(text_lines(file, printable(path)))
+
+
+def is_conllu_text(lines: Iterable[bytes]) -> bool:
+    """Whether lines begin with a word in columns, after any comments and empty lines."""
+    plain = (line.removeprefix(_BOM) for line in lines)
+    return _FIRST_WORD.match(next((line for line in plain if line.strip() and line[:1] != b"#"), b"")) is not None
 
 
 def text_lines(file: BinaryIO, source: str) -> Iterator[bytes]:
@@ -156,6 +192,8 @@ def _is(first: bytes, encoding: str) -> bool:
 def _remedy(what: str) -> str:
     if what.startswith("UTF-"):
         return f"Text must be UTF-8. Convert it first, for example with `iconv -f {what} -t UTF-8`."
+    if what == _DOCBIN:
+        return "Give the CoNLL-U file that it is from."
     return "Unpack it first, or compress it with gzip."
 
 

@@ -251,7 +251,9 @@ class _Checks:
         if not text.strip():
             self.faults.append((line, "is white space. An empty line, with nothing in it, ends a sentence."))
         elif len(cells) != 10:
-            self.faults.append((line, _wrong_number(text, self._columns)))
+            fault = _wrong_number(text, self._columns)
+            is_prose = line == 1 and b"\t" not in text and "separated by spaces" not in fault
+            self.faults.append((line, fault + is_prose * _PROSE))
         elif match := _RANGE.fullmatch(cells[0]):
             self._multiword_token(int(match[1]), int(match[2]), cells, number, line)
         elif match := _EMPTY_NODE.fullmatch(cells[0]):
@@ -265,7 +267,13 @@ class _Checks:
 
     def _multiword_token(self, first: int, last: int, cells: list[bytes], number: int, line: int) -> None:
         if first != number or last < first or first <= self._range[1]:
-            self.faults.append((line, f"has ID {_shown(cells[0])}, but the next word is {number}."))
+            if last < first:
+                fault = ", a range that runs backwards."
+            elif first <= self._range[1]:
+                fault = f", which overlaps with the multiword token {self._range[0]}-{self._range[1]}."
+            else:
+                fault = f", but the next word is {number}."
+            self.faults.append((line, f"has ID {_shown(cells[0])}{fault}"))
             return
         self._range, self._range_line = (first, last), line
         if not cells[FORM]:
@@ -291,6 +299,7 @@ class _Checks:
             self.faults.append((line, "ends a sentence without words."))
 
 
+_PROSE = " If this file is a text, parse it first: spacy mindroot parse MODEL FILE --out FOLDER."
 _EMPTY_FORM = 'has an empty FORM. Write "_" where there is none.'
 
 

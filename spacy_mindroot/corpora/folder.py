@@ -162,7 +162,7 @@ class OutputFolder:
             "settings": settings.to_json(),
             "sources": [source.to_json() for source in sources],
         }
-        self._write(_HEADER, [json.dumps(header, indent=1, ensure_ascii=False)])
+        self._write(_HEADER, [json.dumps(header, indent=1)])
         self.begun = True
         self._read_complete()
         self._write_sorted()

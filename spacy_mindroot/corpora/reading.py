@@ -19,6 +19,7 @@ from spacy.vocab import Vocab
 from ..conllu import Sentence, read_pieces
 from ..conllu.files import MOST_BYTES, SAMPLE, check_text
 from ..errors import ConlluError
+from ..escapes import printable
 from .shards import Shard, import_parquet
 from .sources import Found, UnreadableInputError, open_source
 
@@ -76,7 +77,7 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
 
     RAISES (UnreadableInputError): If the file can't be read or is damaged.
     """
-    name = Found(shard.path, shard.format, shard.compressed).name
+    name = printable(Found(shard.path, shard.format, shard.compressed).name)
     if shard.format == "parquet":
         yield from _read_parquet(shard, columns, name)
         return

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from ..conllu.files import is_output
-from ..errors import CorpusError
+from ..conllu.files import CONLLU_SUFFIXES, is_conllu, is_output
+from ..errors import ConlluError, CorpusError
 
 __all__ = [
     "FORMATS",
@@ -32,13 +32,12 @@ FORMATS = {  # the format of a file by the end of its name
     ".txt": "text",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".conllu": "conllu",
-    ".conllup": "conllu",
-    ".cupt": "conllu",
+    **dict.fromkeys(CONLLU_SUFFIXES, "conllu"),
     ".parquet": "parquet",
     ".spacy": "spacy",
 }
 _MAY_BE_GZIP = ("text", "jsonl", "conllu")
+_SHOWN = 5  # files of other kinds that a message names
 _ENDS = 1 << 16  # bytes at either end of a file that go into its digest
 
 
@@ -94,16 +93,29 @@ def find_files(inputs: Sequence[str], warn: Callable[[str], None] = lambda messa
     RAISES (CorpusError): If an input does not exist, has no files, or has a name whose ending is not known.
     """
     found: dict[str, Found] = {}
+    others: list[str] = []
     for given in inputs:
         paths, is_named = _remote(given, warn) if "://" in given else _local(given, warn)
         files = [file for path in paths if (file := format_of(path)) is not None]
         if not files:
             known = ", ".join(f"*{suffix}" for suffix in FORMATS)
             what = "is a file of another kind" if is_named and paths else "names no files of these kinds"
-            raise CorpusError(f"{given}: this {what}. Input is {known}; .txt, .jsonl and .conllu also with .gz.")
+            hint = " It looks like CoNLL-U: if it is, let its name end in .conllu." if _seems_conllu(paths) else ""
+            raise CorpusError(f"{given}: this {what}. Input is {known}; .txt, .jsonl and .conllu also with .gz.{hint}")
         for file in files:
             found.setdefault(file.path, file)
+        others += [path for path in paths if format_of(path) is None]
+    if others:
+        shown = ", ".join(os.path.basename(path) for path in others[:_SHOWN]) + ", ..." * (len(others) > _SHOWN)
+        warn(f"{len(others):,} file{'s' * (len(others) > 1)} of other kinds left out: {shown}.")
     return list(found.values())
+
+
+def _seems_conllu(paths: Sequence[str]) -> bool:
+    try:
+        return any(is_conllu(path) for path in paths[:_SHOWN])
+    except (OSError, ConlluError):
+        return False
 
 
 def local_paths(inputs: Sequence[str]) -> list[str]:

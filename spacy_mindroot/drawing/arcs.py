@@ -1,4 +1,4 @@
-"""Draws words with arcs above and below them as an `<svg>` element. Style sheets choose the colours."""
+"""Draws words with arcs above and below them. `style.py` has the colours and sizes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from html import escape
 from typing import NamedTuple
 
 from ..escapes import visible
+from .drawing import Drawing, titled, write_text
 from .layout import levels_of, place_feet, place_words, text_width
+from .style import attributes
 
 __all__ = ["Arc", "Word", "draw_arcs"]
 
@@ -17,6 +19,8 @@ _ROOM, _EDGE = 34.0, 9.0  # beyond the highest arc, with and without arrows from
 _TURN = 9.0  # radius of the corners of arcs
 _LINE, _TAG_LINE = 28.0, 14.0  # heights of the line of words, and of that of their tags
 _MARGIN = 3.0
+_BELOW_LABEL = 13.0  # where an arrow from ROOT begins if it has a label
+_LABEL = 11.5  # font size of labels
 
 
 class Arc(NamedTuple):
@@ -55,29 +59,25 @@ def draw_arcs(
     above: Sequence[Arc],
     below: Sequence[Arc] = (),
     *,
-    classes: str = "trees",
     description: str = "",
     right_to_left: bool = False,
     boxed: tuple[int, int] | None = None,
     least: float = 26.0,
-) -> str:
-    """Return an `<svg>` element for HTML. Arcs run from head to dependent; the arrow is at the dependent.
+) -> Drawing:
+    """Return a drawing of words and arcs. Arcs run from head to dependent; the arrow is at the dependent.
 
-    Classes for a style sheet: `arc`, `tip` and `label`, each with `above` or `below`; `word` and `tag`; `box`. Arcs and
-    words have their own classes as well. Text is escaped, and its control characters are spelled out.
+    Classes for `style.py`: `arc`, `tip` and `label`, each with `above` or `below`; `halo`, `word`, `tag`, `box`. Arcs
+    and words have their own classes as well. Text is escaped, and its control characters are spelled out.
 
     words (Sequence[Word]): The words, in the order of the text.
     above, below (Sequence[Arc]): The arcs above and below the words. Later arcs lie over earlier ones.
-    classes (str): Classes of the element.
     description (str): Describes the picture for those who don't see it.
     right_to_left (bool): Whether the first word is on the right.
     boxed (Optional[tuple[int, int]]): First and last word of a group that gets a frame.
     least (float): Width of the narrowest words, in pixels.
     """
     words = [word._replace(text=visible(word.text), tag=visible(word.tag)) for word in words]
-    sides = [
-        [arc._replace(label=visible(arc.label), title=visible(arc.title)) for arc in arcs] for arcs in (above, below)
-    ]
+    sides = [[arc._replace(label=visible(arc.label)) for arc in arcs] for arcs in (above, below)]
     arcs = [arc for side in sides for arc in side]
     centres, width = place_words(
         [max(text_width(word.text), text_width(word.tag, 10.0), least) for word in words],
@@ -91,24 +91,20 @@ def draw_arcs(
     drawn = [_Side(arcs, centres, right_to_left) for arcs in sides]
     heights = [side.height for side in drawn]
     middle = heights[0] + _MARGIN
-    size = f'width="{width + 2 * _MARGIN:.0f}" height="{sum(heights) + line + 2 * _MARGIN:.0f}"'
-    left, top = -_MARGIN, 0.0
-    box = f'viewBox="{left:g} {top:g} {width + 2 * _MARGIN:.0f} {sum(heights) + line + 2 * _MARGIN:.0f}"'
-    name = f' aria-label="{escape(visible(description))}"' if description else ""
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="{escape(classes)}" {size} {box} role="img"{name}>']
+    parts = []
     if boxed is not None:
         edges = sorted(centres[word - 1] for word in boxed)
         parts.append(
-            f'<rect class="box" x="{edges[0] - 34:.1f}" y="{middle + 1:.1f}" width="{edges[1] - edges[0] + 68:.1f}" '
-            f'height="{line - 2:.1f}" rx="8"/>'
+            f'<rect {attributes("box")} x="{edges[0] - 34:.1f}" y="{middle + 1:.1f}" '
+            f'width="{edges[1] - edges[0] + 68:.1f}" height="{line - 2:.1f}" rx="8"/>'
         )
     parts += drawn[0].paths("above", middle, -1.0) + drawn[1].paths("below", middle + line, 1.0)
     parts += drawn[0].labels("above", middle, -1.0) + drawn[1].labels("below", middle + line, 1.0)
     for word, x in zip(words, centres, strict=True):
-        parts.append(_text(f"word {word.classes}", x, middle + _LINE / 2 + 5, word.text, word.title))
+        parts.append(write_text(_classes("word", word.classes), x, middle + _LINE / 2 + 5, word.text, word.title))
         if word.tag:
-            parts.append(_text(f"tag {word.classes}", x, middle + _LINE + 6, word.tag, word.title))
-    return "".join([*parts, "</svg>"])
+            parts.append(write_text(_classes("tag", word.classes), x, middle + _LINE + 6, word.tag, word.title))
+    return Drawing("".join(parts), width, sum(heights) + line + 2 * _MARGIN, description)
 
 
 class _Side:
@@ -145,28 +141,32 @@ class _Side:
                     f"{foot:.1f},{top - sign * _TURN:.1f} V{base + sign * 6:.1f}"
                 )
             else:
+                top -= sign * _BELOW_LABEL if arc.label else 0.0
                 line = f"M{foot:.1f},{top:.1f} V{base + sign * 6:.1f}"
             tip = (
                 f"M{foot - 4:.1f},{base + sign * 8:.1f} L{foot:.1f},{base:.1f} L{foot + 4:.1f},{base + sign * 8:.1f} Z"
             )
-            classes = _classes(side, arc.classes)
-            paths = f'<path class="arc {classes}" d="{line}"/><path class="tip {classes}" d="{tip}"/>'
+            kinds = [attributes(_classes(kind, side, arc.classes)) for kind in ("arc", "tip")]
+            paths = f'<path {kinds[0]} d="{line}"/><path {kinds[1]} d="{tip}"/>'
             if arc.title:  # a broad line that can't be seen, so that the arc is easy to point at
-                hit = f'<path class="hit" d="{line}"/>'
-                paths = f'<g class="hover"><title>{escape(arc.title)}</title>{hit}{paths}</g>'
+                hit = f'<path {attributes("hit")} d="{line}"/>'
+                paths = titled(arc.title, hit + paths)
             parts.append(paths)
         return parts
 
     def labels(self, side: str, base: float, sign: float) -> list[str]:
-        """Return the labels, to be drawn over all lines."""
+        """Return the labels, to be drawn over all lines, each on a piece of the background."""
         parts = []
         for k, arc in enumerate(self._arcs):
             if arc.label:
                 start, foot = self._feet[k]
-                y = self._top(k, base, sign) - (0 if arc.head else sign * 6)
+                x, y = (start + foot) / 2, self._top(k, base, sign) - (0 if arc.head else sign * 6)
+                room = 1.1 * text_width(arc.label, _LABEL) + 3  # it may be in bold type
                 parts.append(
-                    _text(f"label {_classes(side, arc.classes)}", (start + foot) / 2, y + 4, arc.label, arc.title)
+                    f'<rect {attributes("halo")} x="{x - room / 2:.1f}" y="{y - 6:.1f}" width="{room:.1f}" '
+                    'height="12"/>'
                 )
+                parts.append(write_text(_classes("label", side, arc.classes), x, y + 4, arc.label, arc.title))
         return parts
 
     def _top(self, k: int, base: float, sign: float) -> float:
@@ -175,8 +175,3 @@ class _Side:
 
 def _classes(*names: str) -> str:
     return escape(" ".join(name for name in names if name))
-
-
-def _text(classes: str, x: float, y: float, text: str, title: str) -> str:
-    shown = f"<title>{escape(visible(title))}</title>{escape(text)}" if title else escape(text)
-    return f'<text class="{escape(classes.strip())}" x="{x:.1f}" y="{y:.1f}">{shown}</text>'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,14 +10,16 @@ import numpy.typing as npt
 from spacy.tokens import Doc, Span
 
 from ..errors import MindRootError
-from ..escapes import visible
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.extensions import describe
 from ..pipeline.head_marginals import head_marginals
 from ..pipeline.reading import sentence_bounds
 from .arcs import Arc, Word, draw_arcs
+from .drawing import Drawing, beside, on_card
+from .key import draw_key
 from .layout import is_right_to_left
-from .style import KEY_HEIGHT, PAGE_STYLE, PICTURE_STYLE, draw_key, probability_class
+from .page import TEMPLATES, fill_template
+from .style import probability_class
 
 __all__ = ["Form", "Parse", "Picture", "parses_of", "percent", "picture_of", "render", "render_parses"]
 
@@ -96,8 +97,8 @@ def render(
     The surer an arc, the thicker and bluer its line; a probability under 95 % is written on it. Below the words, a
     dashed arc leads from the next most probable head where that is close. All probabilities appear while the pointer is
     on an arc or a word.
-    The result needs no script, and follows the light or dark theme of the page. A notebook displays it if it is the
-    result of a cell.
+    HTML needs no script, and follows the light or dark theme of the page. A notebook displays it if it is the result of
+    a cell. An SVG document is for a light page, and for any program that reads SVG.
 
     The probability of the head is `token._.head_prob`, which `mind_root` sets if `confidence` is true. The next best
     heads need the arc scores on the Doc: `keep_scores = true`. Without either, arcs are drawn in one colour.
@@ -137,24 +138,30 @@ def render_parses(
     """Draw parses. See `render`."""
     if form not in _FORMS:
         raise MindRootError(f"form is {form!r}. Choose one of {', '.join(map(repr, _FORMS))}.")
+    key = _key(parses, close)
     if form == "svg":
         if len(parses) != 1:
             raise MindRootError(
                 f'There are {len(parses)} sentences, but form = "svg" draws one. Choose another form, or one sentence: '
                 "list(doc.sents)[0]."
             )
-        return Picture(_document(parses[0], close))
-    coloured = any(prob is not None for parse in parses for prob in parse.head_prob)
-    key = _key(parses, close) if coloured else ""
-    figures = "\n".join(_figure(parse, close, number, coloured) for number, parse in enumerate(parses, 1))
-    if form == "fragment":
-        return Picture(f'<div class="mindroot"><style>{PICTURE_STYLE}{PAGE_STYLE}</style>\n{figures}\n{key}</div>\n')
-    heading = escape(visible(title))
+        picture = picture_of(parses[0], close=close)
+        return Picture(on_card([picture, beside(key)] if key else [picture], picture.description).to_svg() + "\n")
     return Picture(
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width">\n<meta name="color-scheme" content="light dark">\n'
-        f"<title>{heading}</title>\n<style>{PICTURE_STYLE}{PAGE_STYLE}</style>\n</head>\n"
-        f'<body class="mindroot">\n<main>\n<h1><bdi>{heading}</bdi></h1>\n{key}\n{figures}\n</main>\n</body>\n</html>\n'
+        fill_template(
+            TEMPLATES / f"{form}.html.jinja",
+            title=title,
+            key=[each.to_svg() for each in key],
+            figures=[
+                {
+                    "name": parse.name or str(number),
+                    "expected": _expected(parse),
+                    "picture": picture_of(parse, close=close).to_svg(),
+                    "rows": _table(parse) if key else [],
+                }
+                for number, parse in enumerate(parses, 1)
+            ],
+        )
     )
 
 
@@ -206,8 +213,8 @@ def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | 
     )
 
 
-def picture_of(parse: Parse, *, close: float = 0.15, classes: str = "trees") -> str:
-    """Return the `<svg>` element of a parse. Its style is `style.PICTURE_STYLE`."""
+def picture_of(parse: Parse, *, close: float = 0.15) -> Drawing:
+    """Return the drawing of a parse."""
     solid, below, words = [], [], []
     for token, (text, head) in enumerate(zip(parse.words, parse.heads, strict=True), 1):
         prob, other = parse.head_prob[token - 1], parse.next_best(token)
@@ -231,7 +238,6 @@ def picture_of(parse: Parse, *, close: float = 0.15, classes: str = "trees") -> 
         words,
         solid,
         below,
-        classes=classes,
         description=f"Dependency tree of: {' '.join(parse.words)}",
         right_to_left=right_to_left,
     )
@@ -272,61 +278,29 @@ def _expected(parse: Parse) -> str:
     return f"expected wrong heads: {wrong:.1f} of {len(known)}"
 
 
-def _figure(parse: Parse, close: float, number: int, coloured: bool) -> str:
-    name = f"<b><bdi>{escape(visible(parse.name or str(number)))}</bdi></b>"
-    caption = f"<figcaption>{name}<span>{_expected(parse)}</span></figcaption>"
-    table = _table(parse) if coloured else ""
-    return f'<figure>{caption}<div class="scroll" tabindex="0">{picture_of(parse, close=close)}</div>{table}</figure>'
-
-
-def _table(parse: Parse) -> str:
+def _table(parse: Parse) -> list[tuple[str, ...]]:
     """Return the heads and probabilities as a table, for those who can't see the picture or point at it."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for token, word in enumerate(parse.words, 1):
         other = parse.next_best(token)
-        cells = (
-            str(token),
-            word,
-            parse.labels[token - 1],
-            parse.word(parse.heads[token - 1]),
-            percent(parse.head_prob[token - 1]),
-            "" if other is None or other[1] < _LISTED else f"{parse.word(other[0])} {percent(other[1])}",
+        rows.append(
+            (
+                str(token),
+                word,
+                parse.labels[token - 1],
+                parse.word(parse.heads[token - 1]),
+                percent(parse.head_prob[token - 1]),
+                "" if other is None or other[1] < _LISTED else f"{parse.word(other[0])} {percent(other[1])}",
+            )
         )
-        rows.append("<tr>" + "".join(f"<td><bdi>{escape(visible(cell))}</bdi></td>" for cell in cells) + "</tr>")
-    header = "".join(f"<th>{name}</th>" for name in ("", "word", "label", "head", "probability", "next best head"))
-    return f"<details><summary>As a table</summary><table><tr>{header}</tr>{''.join(rows)}</table></details>"
+    return rows
 
 
-def _key(parses: Sequence[Parse], close: float) -> str:
-    inside, width = draw_key(**_key_entries(parses, close))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="legend" width="{width}" height="{KEY_HEIGHT}" '
-        f'viewBox="0 0 {width} {KEY_HEIGHT}">{inside}</svg>'
-    )
-
-
-def _key_entries(parses: Sequence[Parse], close: float) -> dict[str, bool]:
-    return {
-        "next_best": close <= 1 and any(parse.marginals is not None for parse in parses),
-        "gold": any(parse.gold is not None for parse in parses),
-    }
-
-
-def _document(parse: Parse, close: float) -> str:
-    """Return an SVG document that stands alone: the picture on a card, with the key below it."""
-    picture = picture_of(parse, close=close)
-    opening, _, rest = picture.partition(">")
-    size = {side: float(opening.partition(f' {side}="')[2].partition('"')[0]) for side in ("width", "height")}
-    coloured = any(prob is not None for prob in parse.head_prob)
-    key, key_width = draw_key(**_key_entries([parse], close)) if coloured else ("", 0)
-    width = max(size["width"], key_width) + 32
-    height = size["height"] + 28 + (KEY_HEIGHT + 6 if key else 0)
-    placed = opening.replace("<svg", f'<svg x="{(width - size["width"]) / 2:.0f}" y="14"', 1)
-    if key:
-        key = f'<g transform="translate(16,{height - KEY_HEIGHT - 6:.0f})">{key}</g>'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="mindroot" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}">\n<style>{PICTURE_STYLE}</style>\n'
-        f'<rect class="card" x="0.5" y="0.5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="10"/>\n'
-        f"{placed}>{rest}\n{key}</svg>\n"
+def _key(parses: Sequence[Parse], close: float) -> list[Drawing]:
+    """Return the entries of the key; none if there are no probabilities."""
+    if all(prob is None for parse in parses for prob in parse.head_prob):
+        return []
+    return draw_key(
+        next_best=close <= 1 and any(parse.marginals is not None for parse in parses),
+        gold=any(parse.gold is not None for parse in parses),
     )

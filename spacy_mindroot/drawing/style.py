@@ -1,111 +1,105 @@
-"""Colours and line widths of pictures of parses, for light and for dark pages; and the key that explains them."""
+"""How pictures look: attributes of their elements, colours for light and for dark pages, and the key.
+
+Many programs read only part of CSS. So a picture has its colours, for a light page, in attributes of its elements; a
+style sheet of a web page, which has precedence over attributes, replaces them where the page is dark.
+"""
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Mapping
 
-__all__ = ["FLOORS", "KEY_HEIGHT", "PAGE_STYLE", "PICTURE_STYLE", "draw_key", "probability_class"]
+__all__ = ["FLOORS", "attributes", "page_colours", "probability_class"]
 
 # An arc has the class p5 if its probability is at least the last of these, and so on down to p0.
 FLOORS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95)
-# From doubtful to sure: red and orange to blue, which all kinds of colour vision tell apart. Each has a contrast of at
-# least 4.5 to the card, so that the labels can be read.
+# From doubtful to sure: red and orange to blue. Neighbours can be told apart with all kinds of colour vision; where the
+# hue does not do it, one is darker. Each has a contrast of at least 4.5 to the card, so that the labels can be read.
 _LIGHT = {
     "card": "#ffffff", "page": "#f4f6f8", "edge": "#d5dbe1", "ink": "#1a1f26", "soft": "#5b6570", "plain": "#6b7785",
-    "p0": "#b3261e", "p1": "#c2410c", "p2": "#a65f00", "p3": "#80701c", "p4": "#2f7ab8", "p5": "#0a4f9c",
+    "p0": "#8e0038", "p1": "#bf5300", "p2": "#5c4700", "p3": "#0b7f74", "p4": "#2577bd", "p5": "#083d91",
 }  # fmt: skip
 _DARK = {
     "card": "#161b22", "page": "#0d1117", "edge": "#30363d", "ink": "#e8edf2", "soft": "#9aa5b1", "plain": "#8b97a5",
-    "p0": "#ff7b72", "p1": "#ff9a57", "p2": "#f0b54a", "p3": "#d9d08a", "p4": "#8cbdf0", "p5": "#58a6ff",
+    "p0": "#ff5f8f", "p1": "#ff9340", "p2": "#ffe680", "p3": "#7fc98f", "p4": "#a9d6ff", "p5": "#4b96ff",
 }  # fmt: skip
 _WIDTHS = (1.3, 1.5, 1.8, 2.1, 2.5, 2.9)  # of lines from p0 to p5: the surer, the thicker
-KEY_HEIGHT = 22
+
+# The attributes of elements that have all of these classes. Later ones have precedence. Colours are names of _LIGHT.
+_LOOKS: list[tuple[str, Mapping[str, object]]] = [
+    ("card", {"fill": "card", "stroke": "edge"}),
+    ("halo", {"fill": "card"}),
+    ("box", {"fill": "none", "stroke": "plain", "stroke-width": 1.5}),
+    ("word", {"fill": "ink"}),
+    ("label", {"fill": "soft", "font-size": 11.5}),
+    ("tag", {"fill": "soft", "font-size": 10}),
+    ("key", {"fill": "soft", "font-size": 11}),
+    ("caption", {"fill": "ink", "font-weight": 600}),
+    ("arc", {"fill": "none", "stroke": "plain", "stroke-width": 1.8}),
+    ("tip", {"fill": "plain"}),
+    ("hit", {"fill": "none", "stroke": "none", "stroke-width": 13, "pointer-events": "stroke"}),
+    ("next arc", {"stroke": "soft", "stroke-width": 1.4, "stroke-dasharray": "5 4"}),
+    ("next tip", {"fill": "soft"}),
+    ("next label", {"font-style": "italic"}),
+    ("gold arc", {"stroke": "ink", "stroke-width": 2, "stroke-dasharray": "1.5 3.5", "stroke-linecap": "round"}),
+    ("gold tip", {"fill": "ink"}),
+    *(
+        look
+        for k, width in enumerate(_WIDTHS)
+        for look in (
+            (f"p{k} arc", {"stroke": f"p{k}", "stroke-width": width}),
+            (f"p{k} tip", {"fill": f"p{k}"}),
+            (f"p{k} label", {"fill": f"p{k}", "font-weight": 600 if k < 4 else 400}),
+        )
+    ),
+    ("marked word", {"font-weight": 700}),
+    ("marked label", {"font-weight": 700}),
+    ("marked arc", {"stroke-width": 2.8}),
+    *(
+        look
+        for side, colour in (("above", "p0"), ("below", "p5"))
+        for look in (
+            (f"{side} marked arc", {"stroke": colour}),
+            (f"{side} marked tip", {"fill": colour}),
+            (f"{side} marked label", {"fill": colour}),
+            (f"{side} caption", {"fill": colour}),
+        )
+    ),
+]
 
 
-def _colours(of: dict[str, str]) -> str:
-    return "".join(f"--mr-{name}:{value};" for name, value in of.items())
+def attributes(classes: str) -> str:
+    """Return the attributes of an element, its classes included, with the colours of a light page.
+
+    classes (str): The classes, separated by spaces, the kind of element first. Their characters are safe in markup.
+    """
+    names = set(classes.split())
+    found: dict[str, object] = {}
+    for wanted, look in _LOOKS:
+        if names.issuperset(wanted.split()):
+            found.update(look)
+    return f'class="{classes}"' + "".join(f' {name}="{_LIGHT.get(str(v), v)}"' for name, v in found.items())
 
 
-# Sites and notebooks whose own theme may differ from that of the system say so with these attributes and classes.
-_THEMES = (
-    '[data-theme="{theme}"] .mindroot',
-    '[data-jp-theme-light="{is_light}"] .mindroot',
-    ".vscode-{theme} .mindroot",
-)
+def page_colours() -> str:
+    """Return the style sheet that gives the pictures and the text of a page, in `.mindroot`, the colours of its theme.
 
-
-def _of_theme(theme: str) -> str:
-    return ",".join(each.format(theme=theme, is_light=str(theme == "light").lower()) for each in _THEMES)
-
-
-PICTURE_STYLE = (
-    f".mindroot{{{_colours(_LIGHT)}}}"
-    f"@media (prefers-color-scheme:dark){{.mindroot{{{_colours(_DARK)}}}}}"
-    f"{_of_theme('light')}{{{_colours(_LIGHT)}}}"
-    f"{_of_theme('dark')}{{{_colours(_DARK)}}}"
-    ".mindroot text{font:14px system-ui,-apple-system,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif;"
-    "fill:var(--mr-ink);text-anchor:middle}"
-    ".mindroot .card{fill:var(--mr-card);stroke:var(--mr-edge)}"
-    ".mindroot .arc{fill:none;stroke:var(--mr-plain);stroke-width:1.8}"
-    ".mindroot .tip{fill:var(--mr-plain)}"
-    ".mindroot .hit{fill:none;stroke:transparent;stroke-width:13;pointer-events:stroke}"
-    ".mindroot .hover:hover .arc{stroke-width:4.2}"
-    ".mindroot text.label{font-size:11.5px;fill:var(--mr-soft);paint-order:stroke;stroke:var(--mr-card);"
-    "stroke-width:7px;stroke-linejoin:round}"
-    ".mindroot text.tag{font-size:10px;letter-spacing:.03em;fill:var(--mr-soft)}"
-    ".mindroot text.caption{font-weight:600}"
-    ".mindroot text.key{font-size:11px;fill:var(--mr-soft);text-anchor:start}"
-    ".mindroot .next.arc{stroke:var(--mr-soft);stroke-width:1.4;stroke-dasharray:5 4}"
-    ".mindroot .next.tip{fill:var(--mr-soft)}"
-    ".mindroot text.next.label{font-style:italic}"
-    ".mindroot .gold.arc{stroke-dasharray:1.5 3.5;stroke-linecap:round;stroke:var(--mr-ink);stroke-width:2}"
-    ".mindroot .gold.tip{fill:var(--mr-ink)}"
-) + "".join(
-    f".mindroot .p{k}.arc{{stroke:var(--mr-p{k});stroke-width:{width}}}"
-    f".mindroot .p{k}.tip,.mindroot text.p{k}.label{{fill:var(--mr-p{k})}}"
-    + (f".mindroot text.p{k}.label{{font-weight:600}}" if k < 4 else "")
-    for k, width in enumerate(_WIDTHS)
-)
-
-PAGE_STYLE = (
-    ".mindroot{color-scheme:light dark;color:var(--mr-ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',"
-    "'Noto Sans',Helvetica,Arial,sans-serif}"
-    "body.mindroot{margin:0;background:var(--mr-page)}"
-    ".mindroot main{max-width:80rem;margin:0 auto;padding:1.5rem 1rem 3rem}"
-    ".mindroot h1{font-size:1.35rem;margin:.2rem 0 .6rem}"
-    ".mindroot figure{margin:1rem 0;padding:.7rem 1rem;background:var(--mr-card);border:1px solid var(--mr-edge);"
-    "border-radius:10px}"
-    ".mindroot .scroll{overflow-x:auto;padding:.2rem 0}"
-    ".mindroot .scroll>svg{display:block;margin:0 auto;max-width:none}"
-    ".mindroot figcaption{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;font-size:13px;color:var(--mr-soft)}"
-    ".mindroot figcaption b{color:var(--mr-ink)}"
-    ".mindroot .legend{display:block;max-width:100%}"
-    ".mindroot details{font-size:13px;color:var(--mr-soft);margin-top:.3rem}"
-    ".mindroot summary{cursor:pointer}"
-    ".mindroot table{border-collapse:collapse;margin:.4rem 0;color:var(--mr-ink)}"
-    ".mindroot td,.mindroot th{padding:.1rem 1rem .1rem 0;text-align:start;border-bottom:1px solid var(--mr-edge);"
-    "font-variant-numeric:tabular-nums}"
-    ".mindroot th{color:var(--mr-soft);font-weight:500}"
-    "@media print{.mindroot figure{break-inside:avoid}}"
-)
+    A page is as light or dark as the system is, unless it says otherwise in an attribute or class, as sites and
+    notebooks do.
+    """
+    light, dark = ("".join(f"--mr-{name}:{value};" for name, value in of.items()) for of in (_LIGHT, _DARK))
+    rules = [
+        f".mindroot{{{light}}}",
+        f"@media (prefers-color-scheme:dark){{.mindroot{{{dark}}}}}",
+        f'[data-theme="light"] .mindroot,[data-jp-theme-light="true"] .mindroot,.vscode-light .mindroot{{{light}}}',
+        f'[data-theme="dark"] .mindroot,[data-jp-theme-light="false"] .mindroot,.vscode-dark .mindroot{{{dark}}}',
+    ]
+    for wanted, look in _LOOKS:
+        coloured = "".join(f"{name}:var(--mr-{value});" for name, value in look.items() if value in _LIGHT)
+        if coloured:
+            rules.append(f".mindroot .{'.'.join(wanted.split())}{{{coloured}}}")
+    return "\n".join(rules)
 
 
 def probability_class(probability: float) -> str:
     """Return the class of an arc, "p0" to "p5"."""
     return f"p{sum(probability >= floor for floor in FLOORS) - 1}"
-
-
-def draw_key(*, next_best: bool = True, gold: bool = False) -> tuple[str, int]:
-    """Return the key as elements for an `<svg>` of the height KEY_HEIGHT, and its width."""
-    entries = [(f"p{k}", f"≥ {floor:.0%}" if k else f"< {FLOORS[1]:.0%}") for k, floor in enumerate(FLOORS)][::-1]
-    if next_best:
-        entries.append(("next", "next best head"))
-    if gold:
-        entries.append(("gold", "head in the file"))
-    parts = [f'<text class="key" x="0" y="{KEY_HEIGHT - 8}">Probability of the head:</text>']
-    x = 138
-    for classes, text in entries:
-        parts.append(f'<path class="arc {classes}" d="M{x},{KEY_HEIGHT - 12} h24"/>')
-        parts.append(f'<text class="key" x="{x + 30}" y="{KEY_HEIGHT - 8}">{escape(text)}</text>')
-        x += 44 + round(6.3 * len(text))
-    return "".join(parts), x

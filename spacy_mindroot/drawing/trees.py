@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from .arcs import Arc, Word, draw_arcs
+from .drawing import Drawing
 from .layout import is_right_to_left
 
 __all__ = ["DrawnTree", "draw_trees"]
@@ -22,10 +23,8 @@ class DrawnTree(NamedTuple):
     labels: Sequence[str]
 
 
-def draw_trees(words: Sequence[str], above: DrawnTree, below: DrawnTree, *, marked: Collection[int] = ()) -> str:
-    """Return an `<svg>` element for HTML. Arcs run from head to dependent; those from ROOT come straight from outside.
-
-    Classes for a style sheet: `arc`, `tip` and `label`, each with `above` or `below`, and `word`; all may be `marked`.
+def draw_trees(words: Sequence[str], above: DrawnTree, below: DrawnTree, *, marked: Collection[int] = ()) -> Drawing:
+    """Return a drawing. Arcs run from head to dependent; those from ROOT come straight from outside.
 
     words (Sequence[str]): The tokens.
     marked (Collection[int]): Tokens, from 1, that are marked together with their arcs.

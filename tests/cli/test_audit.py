@@ -65,7 +65,7 @@ def test_audits_a_pipeline_on_a_corpus(model, tmp_path):
     assert len(records) == 18
     assert sum(len(record["roots"]) > 1 for record in records) == found["multi_rooted"]
     page = (out / "audit.html").read_text("utf8")
-    assert page.count("<section") == found["changed_sentences"] == sum(bool(r["changed"]) for r in records)
+    assert page.count("<figure") == found["changed_sentences"] == sum(bool(r["changed"]) for r in records)
     assert "| UAS |" in (out / "audit.md").read_text("utf8") and "UAS" in result.output
     assert 'arc_scorer was trained with loss = "tree"' in result.stderr
 
@@ -90,7 +90,7 @@ def test_audits_a_score_file(checkout, tmp_path):
     assert result.exit_code == 0, result.output
     found = json.loads((tmp_path / "audit.json").read_text("utf8"))
     assert found["multi_rooted"] > 1 and found["single_root"] == 1.0
-    assert (tmp_path / "audit.html").read_text("utf8").count("<section") == 1
+    assert (tmp_path / "audit.html").read_text("utf8").count("<figure") == 1
     assert json.loads((tmp_path / "audit.jsonl").read_text("utf8").splitlines()[0])["id"] == "demo-1"
 
 

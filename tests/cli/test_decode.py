@@ -157,8 +157,10 @@ def test_links_pipes_and_modes_stay_what_they_are(demo, tmp_path):
 def test_the_score_file_is_not_written_over(write):
     path = write()
     before = path.read_bytes()
-    result = decode(path, path)
+    (path.parent / "link").symlink_to(path)
+    result = decode(path, path.parent / "link")
     assert result.exit_code == 1 and "SCORES and OUT are the same file" in result.output
+    assert decode(path, path).exit_code == 2
     assert path.read_bytes() == before
 
 

@@ -109,7 +109,7 @@ def test_errors_are_messages(model, gold, tmp_path):
         ((tmp_path / "other.conllu", gold), "concatenation of tokens"),
         ((tmp_path / "nowhere", gold), "is not a pipeline that spaCy can load"),
         ((tmp_path / "blank", gold), "Evaluate a pipeline with a parser"),
-        ((model, gold, "--json", gold), "GOLD and --json are the same file"),
+        ((model, gold, "--output", gold), "GOLD and --output are the same file"),
     ]:
         result = run(*args)
         assert result.exit_code == 1 and says in result.stderr, result.output

@@ -1,5 +1,6 @@
 """Files as all commands read and write them: nothing is lost, nothing is left behind, every error is a message."""
 
+import gzip
 import io
 import os
 import signal
@@ -21,9 +22,10 @@ from spacy_mindroot.cli.files import (
     opened_to_write,
     outputs,
     printable,
+    read_text,
     rules_file,
 )
-from spacy_mindroot.errors import LabelsError
+from spacy_mindroot.errors import LabelsError, MindRootError
 
 WRITER = """
 import sys, time
@@ -345,3 +347,27 @@ def test_reading_gives_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"abc")))
     with opened_to_read(Path("-")) as file:
         assert file.read() == b"abc"
+
+
+def test_the_folder_of_an_output_must_exist(tmp_path):
+    with (
+        pytest.raises(PathsError, match="nowhere: there is no such folder to write a.conllu to") as raised,
+        opened_to_write(tmp_path / "nowhere" / "a.conllu"),
+    ):
+        pass
+    assert ".part" not in str(raised.value)
+
+
+def test_text_of_a_file(tmp_path):
+    path = tmp_path / "a.txt"
+    for content in ("Größe\n".encode(), "\ufeffGröße\n".encode(), gzip.compress("Größe\n".encode())):
+        path.write_bytes(content)
+        assert read_text(path) == "Größe\n"
+    for content, message in (
+        (b"a\nb\xff", "line 2 is not UTF-8: it has the byte 0xff"),
+        ("a".encode("utf-16"), "UTF-16"),
+        (b"ab\x00", "binary"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(MindRootError, match=message):
+            read_text(path)

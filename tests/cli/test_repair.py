@@ -299,12 +299,12 @@ def test_other_columns_without_those_that_are_needed(write, tmp_path):
     "args",
     [
         ["in.conllu", "--check", "--report", "in.conllu"],
-        ["in.conllu", "--check", "--report", "soft.conllu"],
-        ["in.conllu", "--check", "--report", "hard.conllu"],
-        ["in.conllu", "out.conllu", "--report", "out.conllu"],
+        ["in.conllu", "--check", "--report", "soft"],
+        ["in.conllu", "--check", "--report", "hard"],
+        ["in.conllu", "out", "--report", "out"],
         ["in.conllu", "in.conllu", "--report", "in.conllu"],
-        ["in.conllu", "soft.conllu"],
-        ["in.conllu", "hard.conllu"],
+        ["in.conllu", "soft"],
+        ["in.conllu", "hard"],
         ["in.conllu", "."],
         ["folder", "folder", "--report", "folder/a.conllu"],
         ["folder", "link"],
@@ -317,14 +317,16 @@ def test_no_path_is_lost_to_another(args, write, tmp_path, monkeypatch):
     for name in ("in.conllu", "folder/a.conllu"):
         write(TWO_ROOTS, name)
     monkeypatch.chdir(tmp_path)
-    os.symlink("in.conllu", "soft.conllu")
-    os.link("in.conllu", "hard.conllu")
+    os.symlink("in.conllu", "soft")
+    os.link("in.conllu", "hard")
     os.symlink("folder", "link")
     os.mkdir("other")
     os.symlink("../folder/a.conllu", "other/a.conllu")
     before = sorted(tmp_path.rglob("*"))
     result = repair(*args)
-    assert result.exit_code == 1 and ("same file" in result.output or "in IN, a folder" in result.output), result.output
+    shown = " ".join(result.output.split())
+    known = ("same file", "in IN, a folder", "would not be what its name says")
+    assert result.exit_code and any(says in shown for says in known), shown
     assert (tmp_path / "in.conllu").read_text() == (tmp_path / "folder" / "a.conllu").read_text() == TWO_ROOTS
     assert sorted(tmp_path.rglob("*")) == before
 

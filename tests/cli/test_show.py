@@ -1,5 +1,6 @@
 """`spacy mindroot show`: pages, pictures and trees in the terminal."""
 
+import gzip
 import io
 
 import numpy as np
@@ -28,6 +29,13 @@ def scores_of_words(doc):
         scores = np.random.default_rng(n).normal(0, 1, (n, n + 1))
         found.append(scores)
     doc._.arc_scores = found
+    return doc
+
+
+@Language.component("test_show_heads")
+def heads_of_words(doc):
+    for token in doc:
+        token.head, token.dep_ = doc[0], "dep" if token.i else "ROOT"
     return doc
 
 
@@ -105,7 +113,86 @@ def test_errors(model, tmp_path):
         assert result.exit_code == 1 and message in result.stderr, result.output
     spacy.blank("en").to_disk(tmp_path / "blank")
     result = show(tmp_path / "blank", "A text.")
-    assert result.exit_code == 1 and "no mind_root" in result.stderr
+    assert result.exit_code == 1 and "components none, and none of them sets heads" in result.stderr
+
+
+def test_other_parsers_are_drawn_without_probabilities(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("test_show_heads")
+    nlp.to_disk(tmp_path / "model")
+    result = show(tmp_path / "model", "They left early.")
+    assert result.exit_code == 0 and "└─ They (ROOT)" in result.stdout.replace("root", "ROOT"), result.output
+    assert "%" not in result.stdout
+    (tmp_path / "gold.conllu").write_text(GOLD, "utf8")
+    result = show(tmp_path / "model", tmp_path / "gold.conllu", "--gold", "--out", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    assert "Probability" not in (tmp_path / "page.html").read_text("utf8")
+
+
+@pytest.mark.parametrize("name", ["gold.conllx", "gold.conll", "gold.txt", "gold", "with space.cupt", "folder"])
+def test_an_input_that_exists_is_read_by_its_content(model, tmp_path, name):
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+        path /= "gold.conllu"
+    path.write_text(GOLD, "utf8")
+    result = show(model, tmp_path / name)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("one: They left early\n") and "two: Go\n" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "content", [b"They left\nearly.", b"\xef\xbb\xbfThey left early.", gzip.compress(b"They left early.")]
+)
+def test_a_file_of_text_is_parsed(model, tmp_path, content):
+    (tmp_path / "new.txt").write_bytes(content)
+    result = show(model, tmp_path / "new.txt")
+    assert result.exit_code == 0 and result.stdout.startswith("They left early .\n"), result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "Größe\nÉl".encode("latin-1"), "a.txt: line 1 is not UTF-8: it has the byte 0xf6"),
+        ("a.txt", "They left.".encode("utf-16"), "UTF-16"),
+        ("a", b"\x89PNG\r\n\x1a\n\x00", "a: line 1 is not UTF-8"),
+        ("a.dat", b"abc\x00\x01", "a binary file"),
+        ("a.jsonl", b'{"text": "They left."}', "is jsonl"),
+        ("a.txt", b"", "no words"),
+        ("a.conllx", b"They left.", "parse it first"),
+    ],
+)
+def test_an_input_that_exists_is_refused_by_name(model, tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    result = show(model, tmp_path / name)
+    assert result.exit_code == 1 and message in result.stderr, result.output
+
+
+def test_missing_files_are_not_text(model, tmp_path):
+    (tmp_path / "dangling").symlink_to("nowhere")
+    for name in ("new.txt", "a.conllx", "a.jsonl", str(tmp_path / "dangling")):
+        result = show(model, name)
+        assert result.exit_code == 1 and "no such file" in result.stderr, result.output
+    assert show(model, "She read a.txt").exit_code == 0
+
+
+def test_text_that_is_not_utf_8(model):
+    for arguments, options, message in (
+        ((model, "dog \udcff"), {}, "INPUT is not UTF-8: 'dog \ufffd'"),
+        ((model, "-"), {"input": "Él comió.\nGröße".encode("latin-1")}, "Standard input: line 1 is not UTF-8"),
+        ((model, "-"), {"input": GOLD}, "Standard input is CoNLL-U"),
+    ):
+        result = show(*arguments, **options)
+        assert result.exit_code == 1 and message in result.stderr, result.output
+
+
+@pytest.mark.parametrize("name", ["x.png", "x.pdf", "x", "x.svg.gz", "x.conllu", "html"])
+def test_other_endings_are_refused(model, tmp_path, name):
+    result = show(model, "They left.", "--out", tmp_path / name)
+    assert result.exit_code == 2 and "Let it end in .html or .htm or .svg" in " ".join(result.stderr.split()), (
+        result.output
+    )
+    assert not (tmp_path / name).exists()
 
 
 def test_names_are_printed_safely(model, tmp_path):

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from conllu_samples import FULL, PLAIN
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 
 from spacy_mindroot.conllu import conllu_files, files, read_conllu, read_pieces, sentence
-from spacy_mindroot.conllu.files import gzipped, is_gzip, text_lines
+from spacy_mindroot.conllu.files import gzipped, is_conllu, is_gzip, text_lines
 from spacy_mindroot.errors import ConlluError
 
 
@@ -44,6 +46,14 @@ def test_there_are_none(tmp_path):
         conllu_files(tmp_path)
     with pytest.raises(ConlluError, match="no such file or folder"):
         conllu_files(tmp_path / "nowhere")
+
+
+def test_a_spacy_file_is_named(tmp_path):
+    DocBin(docs=[Doc(Vocab(), ["They", "left"])]).to_disk(tmp_path / "a.spacy")
+    with pytest.raises(
+        ConlluError, match=r"a\.spacy: this file is a \.spacy file, not CoNLL-U\. Give the CoNLL-U file"
+    ):
+        list(read_conllu(tmp_path / "a.spacy"))
 
 
 @pytest.mark.parametrize("name", ["a.conllu.gz", "a.conllu"])
@@ -152,3 +162,26 @@ def test_lines_and_sentences_without_end_take_no_memory(pack, longest, monkeypat
 def test_utf_16_and_utf_32_are_named(encoding, text):
     with pytest.raises(ConlluError, match=f"UTF-{encoding[4:6]}"):
         list(text_lines(io.BytesIO(text.encode(encoding)), "a"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("a", PLAIN.encode(), True),
+        ("a.txt", FULL.encode(), True),
+        ("a.txt", ("\ufeff\n# a comment\r\n" + PLAIN).encode(), True),
+        ("a.gz", gzip.compress(PLAIN.encode()), True),
+        ("a", b"1-2\tdu\t_\n", True),
+        ("a", b"0.1\tdu\t_\n", True),
+        ("a.txt", b"1 They left.\n", False),
+        ("a.txt", b"# A heading\nThey left.\n", False),
+        ("a", b"", False),
+        ("a", b"12\t3\n", False),
+        ("a.conllx", b"They left.\n", True),
+        ("a.conll.gz", b"", True),
+        ("a.cupt", b"They left.\n", True),
+    ],
+)
+def test_what_is_conllu(tmp_path, name, content, found):
+    (tmp_path / name).write_bytes(content)
+    assert is_conllu(tmp_path / name) is found

@@ -62,7 +62,9 @@ def test_replacing_a_cell_leaves_the_rest():
         (row("a"), "has ID 'a'"),
         (row("2-3") + row(1), "line 1 has ID '2-3', but the next word is 1"),
         (row("1-3") + row(1) + row(2), "line 1 is a multiword token up to word 3, but the sentence has 2 words"),
-        (row("1-2") + row(1) + row("2-3") + row(2) + row(3), "line 3 has ID '2-3'"),
+        (row("1-2") + row(1) + row("2-3") + row(2) + row(3), "line 3 has ID '2-3', which overlaps .* token 1-2[.]"),
+        (row("1-3") + row("2-3") + row(1) + row(2) + row(3), "line 2 has ID '2-3', which overlaps .* token 1-3[.]"),
+        (row("2-1") + row(1), "line 1 has ID '2-1', a range that runs backwards"),
         (row("1-1").replace("1-1", "1-0") + row(1), "has ID '1-0'"),
         (row(1) + row("2.1"), "line 2 has ID '2.1'; an empty node here is 1.1"),
         (row(1) + row("1.1") + row("1.3"), "an empty node here is 1.2"),
@@ -74,7 +76,6 @@ def test_replacing_a_cell_leaves_the_rest():
         (row(1, "1.1"), "line 1 has HEAD '1.1', which is an empty node"),
         (row(1, "1-"), "line 1 has HEAD '1-', which is not a number"),
         (row(1, ""), "line 1 has HEAD ''"),
-        (row(1, "1.1"), "line 1 has HEAD '1.1'"),
         (row(1) + "# c\n" + row(2, "1"), "line 2 is a comment inside a sentence"),
         (row(1) + "  \n" + row(1), "line 2 is white space"),
         (row("0.1"), "ends a sentence without words"),
@@ -181,3 +182,13 @@ def test_a_comment_is_added_after_the_others(end):
 def test_a_byte_order_mark_inside_a_file_is_no_mark():
     with pytest.raises(ConlluError, match=r"line 3 has ID '\\ufeff1', but the next word is 1"):
         pieces(row(1) + "\n" + "\ufeff" + row(1) + "\n")
+
+
+def test_a_text_is_said_to_be_one():
+    with pytest.raises(
+        ConlluError, match=r"line 1 has 1 column, .*If this file is a text, parse it first: spacy mindroot"
+    ):
+        list(read_pieces(io.BytesIO(b"They left.\n"), "new.txt"))
+    with pytest.raises(ConlluError, match="line 2 has 1 column") as raised:
+        list(read_pieces(io.BytesIO(b"# a = b\nThey left.\n"), "new.txt"))
+    assert "parse it first" not in str(raised.value)

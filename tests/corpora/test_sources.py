@@ -230,3 +230,17 @@ def test_what_runs_have_written_is_left_out(folder):
         found = names(find_files([str(folder / given)]), folder)
         assert [name.rpartition("/")[2] for name in found] == ["000000.000000.b.conllu"]
     assert names(find_files([str(folder / "out" / "manifest.jsonl")]), folder) == ["out/manifest.jsonl"]
+
+
+def test_files_of_other_kinds_are_named_once(tmp_path):
+    for name in ("a.txt", "b.conllx", "c.md", "sub/d.xml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("They left.\n")
+    said = []
+    assert len(find_files([str(tmp_path)], said.append)) == 1
+    assert said == ["3 files of other kinds left out: b.conllx, c.md, d.xml."]
+    assert find_files([str(tmp_path / "a.txt")], said.append) and len(said) == 1
+    with pytest.raises(CorpusError, match=r"b\.conllx: this is a file of another kind.* let its name end in \.conllu"):
+        find_files([str(tmp_path / "b.conllx")])
+    with pytest.raises(CorpusError, match=r"c\.md: this is a file of another kind(?!.*CoNLL-U:)"):
+        find_files([str(tmp_path / "c.md")])

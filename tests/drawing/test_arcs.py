@@ -1,4 +1,4 @@
-"""The `<svg>` element: every arc and word, with text that can't be markup."""
+"""The drawing: every arc and word, with text that can't be markup."""
 
 from xml.etree import ElementTree
 
@@ -7,8 +7,8 @@ from spacy_mindroot.drawing.arcs import Arc, Word, draw_arcs
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def elements(svg, kind):
-    return [e for e in ElementTree.fromstring(svg).iter() if kind in e.get("class", "").split()]
+def elements(drawing, kind):
+    return [e for e in ElementTree.fromstring(drawing.to_svg()).iter() if kind in e.get("class", "").split()]
 
 
 def test_arcs_words_and_titles():
@@ -18,19 +18,20 @@ def test_arcs_words_and_titles():
         [Arc(1, 2, "25%", "next")],
         description='say "no"',
     )
-    assert [e.text for e in elements(svg, "word")] == [None, "x"]
-    assert next(iter(elements(svg, "word"))).find(f"{SVG}title").tail == "<b>"
+    assert [e.text for e in elements(svg, "word")] == ["<b>", "x"]
     assert [e.get("class") for e in elements(svg, "arc")] == ["arc above sure", "arc above p1", "arc below next"]
     assert len(elements(svg, "tip")) == 3 and len(elements(svg, "hit")) == 1
-    assert {e.text for e in ElementTree.fromstring(svg).iter(f"{SVG}title")} == {"a & b", "1 < 2"}
-    assert ElementTree.fromstring(svg).get("aria-label") == 'say "no"'
+    root = ElementTree.fromstring(svg.to_svg())
+    titled = {group.find(f"{SVG}title").text: [e.get("class") for e in group][1:] for group in root.iter(f"{SVG}g")}
+    assert titled == {"a & b": ["tag marked"], "1 < 2": ["label above p1"]}
+    assert root.get("aria-label") == 'say "no"'
     assert [e.get("class") for e in elements(svg, "tag")] == ["tag marked"]
 
 
 def test_from_right_to_left_is_the_mirror_image():
     words, arcs = [Word("one"), Word("three"), Word("fifty")], [Arc(0, 1), Arc(1, 2), Arc(1, 3)]
     one, other = (draw_arcs(words, arcs, right_to_left=mirrored) for mirrored in (False, True))
-    width = float(ElementTree.fromstring(one).get("width")) - 6
+    width = one.width
     for here, there in zip(elements(one, "word"), elements(other, "word"), strict=True):
         assert abs(float(here.get("x")) + float(there.get("x")) - width) < 1
     start, mirrored = (elements(svg, "arc")[2].get("d").split(",")[0] for svg in (one, other))
@@ -39,16 +40,13 @@ def test_from_right_to_left_is_the_mirror_image():
 
 def test_control_characters_are_spelled_out():
     svg = draw_arcs([Word("\u202eevil\x00")], [Arc(0, 1, "\u2066")], description="\u202e")
-    assert "\u202e" not in svg and "\x00" not in svg and "\u2066" not in svg
+    assert not {"\u202e", "\x00", "\u2066"} & set(svg.to_svg())
     assert elements(svg, "word")[0].text == "\\u202eevil\\u0000"
 
 
 def test_no_room_is_left_for_arrows_from_root_where_there_are_none():
     words = [Word("a"), Word("b")]
-    heights = [
-        float(ElementTree.fromstring(draw_arcs(words, [Arc(0, 1)], below)).get("height"))
-        for below in ([], [Arc(1, 2)], [Arc(0, 2), Arc(1, 2)])
-    ]
+    heights = [draw_arcs(words, [Arc(0, 1)], below).height for below in ([], [Arc(1, 2)], [Arc(0, 2), Arc(1, 2)])]
     assert heights == sorted(heights) and len(set(heights)) == 3
 
 
@@ -56,3 +54,18 @@ def test_a_frame_and_wider_words():
     svg = draw_arcs([Word("a"), Word("b"), Word("c")], [], boxed=(2, 3), least=90.0)
     (box,) = elements(svg, "box")
     assert float(box.get("width")) > 110
+
+
+def test_an_arrow_from_root_begins_at_its_label():
+    for side in ((-1, [Arc(0, 1, "root")], []), (1, [], [Arc(0, 1, "root")])):
+        outwards, *arcs = side
+        drawing = draw_arcs([Word("a")], *arcs)
+        ((line,), (label,), (halo,)) = (elements(drawing, kind) for kind in ("arc", "label", "halo"))
+        start = float(line.get("d").split(",")[1].split()[0])
+        top = float(halo.get("y"))
+        assert (start - float(label.get("y"))) * outwards < 0 and not top < start < top + float(halo.get("height"))
+
+
+def test_titles_have_several_lines():
+    svg = draw_arcs([Word("a", title="1\n2\x00\n<3>")], []).to_svg()
+    assert "<title>1\n2\\u0000\n&lt;3&gt;</title>" in svg

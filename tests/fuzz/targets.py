@@ -311,7 +311,8 @@ class Files(Target):
         numbers = ("-1", "0", "1", "2", "3", "0.5", "nan", "1e308")
         texts = ("", "x", "en", "_", "root", "dep", "a b", "1,2", "1e308,1e308", "nan", "tagger", "efficiency", "a\nb")
         if parameter.name in ("out", "report"):  # what is written stays in a folder of its own
-            return rng.choice([str(outputs / "out"), str(outputs / "o.conllu"), "-", str(outputs / "no" / "out")])
+            name = rng.choice(("out", "o.conllu", "o.jsonl", "o.html", "o.svg", "no/out"))
+            return rng.choice((str(outputs / name), "-"))
         if isinstance(parameter.default, int | float):
             return rng.choice(numbers)
         if isinstance(parameter.default, str):

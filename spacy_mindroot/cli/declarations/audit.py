@@ -27,6 +27,7 @@ def audit_cli(
         help="Folder for the report: audit.html (pictures of the changed sentences), audit.md, audit.json, audit.jsonl "
         "(one line per sentence), and both trees of each sentence as CoNLL-U (default: print tables only)",
         file_okay=False,
+        callback=options.ending(),
     ),
     most: int = typer.Option(
         200, "--most", "-m", metavar="N", min=0, help="Largest number of changed sentences in audit.html"
@@ -34,6 +35,7 @@ def audit_cli(
     seed: int = options.seed("the bootstrap"),
     surface_tokens: bool | None = options.surface_tokens("Score"),
     rules: str | None = options.rules("Also report what rules change", "Needs a pipeline"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Report what the root constraint changes on a corpus.
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from . import options
+
 __all__ = ["average_cli"]
 
 
@@ -16,8 +18,15 @@ def average_cli(
         help="Trained pipelines, folders or packages: two or more, trained on the same data with other seeds",
     ),
     output: Path = typer.Option(
-        ..., "--output", "-o", metavar="FOLDER", help="Folder for the new pipeline", file_okay=False
+        ...,
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Folder for the new pipeline",
+        file_okay=False,
+        callback=options.ending(),
     ),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Join pipelines into one whose arc scores and label scores are the mean of theirs.
 

@@ -19,7 +19,9 @@ def build_cli(
         "such names, the sentences are divided: 80, 10 and 10 %",
         exists=True,
     ),
-    out: Path = typer.Argument(..., metavar="OUT", help="Folder for everything that is made", file_okay=False),
+    out: Path = typer.Argument(
+        ..., metavar="OUT", help="Folder for everything that is made", file_okay=False, callback=options.ending()
+    ),
     lang: str = options.language(
         "Language of the pipeline; xx for any (default: as in the names of UD's files, such as "
         "en_gum-ud-train.conllu; otherwise xx)",
@@ -67,6 +69,7 @@ def build_cli(
         "some hundred sentences and less. May be given several times (default: none)",
         exists=True,
     ),
+    code: Path | None = options.code(),
 ) -> None:
     """Build an installable pipeline from a treebank: train, evaluate, and package it as a wheel.
 
@@ -83,4 +86,4 @@ def build_cli(
     from ..build import run
 
     about = Description(name, package_version, description, author, email, url, licence)
-    run(treebank, out, about, lang, optimize, config, steps, seed, related, seeds)
+    run(treebank, out, about, lang, optimize, config, steps, seed, related, seeds, code)

@@ -22,6 +22,7 @@ def calibrate_cli(
         "-o",
         metavar="FOLDER",
         help="Folder for the calibrated pipeline (default: the calibration is added to MODEL itself)",
+        callback=options.ending(),
     ),
     folds: int | None = typer.Option(
         None,
@@ -42,6 +43,7 @@ def calibrate_cli(
         None, "--component", metavar="NAME", help="Name of the component (default: the first mind_root)"
     ),
     surface_tokens: bool | None = options.surface_tokens("Read"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Calibrate the probabilities of heads and labels of a trained pipeline.
 

@@ -25,6 +25,7 @@ def decode_cli(
         metavar="OUT",
         help="CoNLL-U file to write, or - for standard output. Without it, only the table is printed",
         dir_okay=False,
+        callback=options.ending(*options.CONLLU),
         allow_dash=True,
     ),
     show: int = typer.Option(

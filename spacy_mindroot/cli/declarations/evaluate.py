@@ -22,7 +22,13 @@ def evaluate_cli(
         help="Parse the raw text: the pipeline finds tokens and sentences itself (default: gold tokens and sentences)",
     ),
     json: Path | None = typer.Option(
-        None, "--json", "-j", metavar="FILE", help="File to write all figures to (default: none)", dir_okay=False
+        None,
+        "--json",
+        "-j",
+        metavar="FILE",
+        help="File to write all figures to (default: none)",
+        dir_okay=False,
+        callback=options.ending(".json"),
     ),
     output: Path | None = typer.Option(
         None,
@@ -32,8 +38,10 @@ def evaluate_cli(
         help="CoNLL-U file to write the pipeline's output to, with the probability of each head as HeadProb in MISC, "
         "if there is one (default: none)",
         dir_okay=False,
+        callback=options.ending(*options.CONLLU),
     ),
     surface_tokens: bool | None = options.surface_tokens("Without --raw: parse", "GOLD"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Evaluate a pipeline with the official script of UD, from gold tokens or from raw text.
 

@@ -16,6 +16,7 @@ def init_config_cli(
         None,
         metavar="OUT",
         help="File to write. Without it, or with -, the config is printed",
+        callback=options.ending(".cfg"),
         dir_okay=False,
         allow_dash=True,
     ),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
 import typer
 
 __all__ = [
+    "code",
     "confidence",
     "conllu_source",
     "corpus",
     "demoted_label",
+    "ending",
     "kbest",
     "language",
     "model",
@@ -25,9 +30,66 @@ __all__ = [
 ]
 
 
+CONLLU = (".conllu", ".conllup", ".cupt", ".conll", ".conllx")  # endings of names
+_ENDINGS = {
+    *CONLLU, ".cfg", ".csv", ".gz", ".htm", ".html", ".jpeg", ".jpg", ".json", ".jsonl", ".md", ".ndjson", ".npz",
+    ".parquet", ".pdf", ".png", ".spacy", ".svg", ".tex", ".xlsx", ".zip",
+}  # fmt: skip
+
+
+def ending(*allowed: str, only: bool = False) -> Callable[[Path | None], Path | None]:
+    """Return a callback that refuses an output whose name says that it is of another format.
+
+    allowed (str): The endings of names of the format; none for a folder.
+    only (bool): Whether names with unknown endings, or without one, are refused as well.
+    """
+
+    def check(path: Path | None) -> Path | None:
+        if path is None or str(path) == "-" or os.path.isdir(path):  # Path.is_dir fails for names that are too long
+            return path
+        suffix = path.suffix.lower()
+        if suffix not in allowed and (only or suffix in _ENDINGS):
+            from ...escapes import printable
+
+            remedy = (
+                f"Let it end in {' or '.join(allowed)}." if allowed else "It will be a folder. Choose another name."
+            )
+            if ".svg" in allowed and suffix in (".pdf", ".png"):
+                remedy += f" To convert an SVG file: cairosvg picture.svg -o picture{suffix} (pip install cairosvg)."
+            raise typer.BadParameter(f"{printable(path)} would not be what its name says. {remedy}")
+        return path
+
+    return check
+
+
 def model(text: str) -> Any:
     """Return the argument MODEL, a pipeline by its folder or package."""
     return typer.Argument(..., metavar="MODEL", help=text)
+
+
+def code(*flags: str) -> Any:
+    """Return the option --code, a Python file that is imported before the command runs.
+
+    flags (str): Short forms of the option.
+    """
+    return typer.Option(
+        None,
+        "--code",
+        *flags,
+        metavar="FILE",
+        help="Python file to import first: components and other registered functions of the pipeline (default: none)",
+        exists=True,
+        dir_okay=False,
+        callback=_imported,
+    )
+
+
+def _imported(path: Path | None) -> Path | None:
+    if path is not None:
+        from ..corpora import import_code
+
+        import_code(path)
+    return path
 
 
 def corpus(sentences: str, more: str = "", *, default: EllipsisType | None = ...) -> Any:
@@ -48,9 +110,15 @@ def conllu_source() -> Any:
     )
 
 
-def out_file(text: str, *, default: EllipsisType | None = None) -> Any:
-    """Return the option --out for a file or standard output. It is required if the default is an ellipsis."""
-    return typer.Option(default, "--out", "-o", metavar="FILE", help=text, dir_okay=False, allow_dash=True)
+def out_file(text: str, *endings: str, only: bool = False, default: EllipsisType | None = None) -> Any:
+    """Return the option --out for a file or standard output. It is required if the default is an ellipsis.
+
+    endings, only: See `ending`. By default, those of CoNLL-U.
+    """
+    check = ending(*(endings or CONLLU), only=only)
+    return typer.Option(
+        default, "--out", "-o", metavar="FILE", help=text, dir_okay=False, allow_dash=True, callback=check
+    )
 
 
 def report(what: str, *, allow_dash: bool = True) -> Any:
@@ -63,6 +131,7 @@ def report(what: str, *, allow_dash: bool = True) -> Any:
         help=f"File to write {what} to, as JSON lines (default: none)",
         dir_okay=False,
         allow_dash=allow_dash,
+        callback=ending(".jsonl", ".ndjson", ".json"),
     )
 
 

@@ -26,6 +26,7 @@ def parse_cli(
         metavar="FOLDER",
         help="Folder to write. Run the same command again to go on",
         file_okay=True,
+        callback=options.ending(),
     ),
     format: str = typer.Option(
         "conllu",
@@ -87,7 +88,9 @@ def parse_cli(
         metavar="FILE",
         help="File to write counts, times and the memory of each worker to, as JSON (default: none)",
         dir_okay=False,
+        callback=options.ending(".json"),
     ),
+    code: Path | None = options.code(),
     force: bool = typer.Option(
         False, "--force", "-F", help="Remove what an earlier run has written to FOLDER, and start over (default: off)"
     ),
@@ -118,5 +121,6 @@ def parse_cli(
         confidence=confidence,
         kbest=kbest,
         metrics=metrics,
+        code=code,
         force=force,
     )

@@ -36,6 +36,7 @@ def rank_cli(
     out: Path | None = options.out_file("CoNLL-U file to write, or - for standard output (default: print tables only)"),
     report: Path | None = options.report("the ranking"),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
+    code: Path | None = options.code(),
 ) -> None:
     """Parse a corpus, and order its sentences or tokens for correction: the least certain first.
 

@@ -17,6 +17,7 @@ def repair_cli(
         None,
         metavar="OUT",
         help="File or folder to write, or - for standard output. It may be IN itself",
+        callback=options.ending(*options.CONLLU, ".gz"),
         allow_dash=True,
     ),
     check: bool = typer.Option(

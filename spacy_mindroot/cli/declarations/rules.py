@@ -14,7 +14,7 @@ __all__ = ["rules_cli"]
 def rules_cli(
     source: Path = options.conllu_source(),
     out: Path | None = options.out_file(
-        "JSON file to write the learnt rules to, or - for standard output (default: none)"
+        "JSON file to write the learnt rules to, or - for standard output (default: none)", ".json"
     ),
     candidates: str = typer.Option(
         "ud",

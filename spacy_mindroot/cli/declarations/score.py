@@ -16,6 +16,7 @@ def score_cli(
     corpus: Path = options.corpus("Annotated corpus"),
     out: Path = typer.Argument(..., metavar="OUT", help="Score file to write (.npz)", dir_okay=False),
     surface_tokens: bool | None = options.surface_tokens("Score"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Write the arc scores that a pipeline gives to a corpus, with the gold trees, to a score file.
 

@@ -12,15 +12,20 @@ __all__ = ["show_cli"]
 
 
 def show_cli(
-    model: str = options.model("Pipeline with a mind_root"),
+    model: str = options.model("Pipeline with any parser. Probabilities need a mind_root"),
     text: str = typer.Argument(
         ...,
         metavar="INPUT",
-        help="Text to parse, - for standard input, or the name of a .spacy or CoNLL-U file, whose tokens are kept",
+        help="Text to parse, - for standard input, or a file: a text, or a .spacy or CoNLL-U file (or a folder of "
+        "these), whose tokens are kept",
     ),
     out: Path | None = options.out_file(
-        "File to write, or - for standard output: an HTML page or, if the name ends in .svg, the picture of a "
-        "single sentence (default: print trees in the terminal)"
+        "File to write, or - for standard output: an HTML page (.html), or the picture of a single sentence (.svg) "
+        "(default: print trees in the terminal)",
+        ".html",
+        ".htm",
+        ".svg",
+        only=True,
     ),
     most: int = typer.Option(100, "--most", "-m", metavar="N", min=1, help="Largest number of sentences to draw"),
     close: float = typer.Option(
@@ -34,6 +39,7 @@ def show_cli(
         False, "--gold", help="Draw the heads in the file where the parser has others (default: off)"
     ),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
+    code: Path | None = options.code("-c"),
 ) -> None:
     """Parse text or a corpus, and draw the trees with the probability of each head.
 

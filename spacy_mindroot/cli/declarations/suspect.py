@@ -46,6 +46,7 @@ def suspect_cli(
         "What the default config is optimized for. The one for accuracy takes about twice as long", default="efficiency"
     ),
     lang: str = options.language("Language of the default config; xx for any"),
+    code: Path | None = options.code(),
 ) -> None:
     """List annotated arcs of a treebank that parsers trained on its other parts consider unlikely.
 

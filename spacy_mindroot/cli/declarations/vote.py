@@ -19,7 +19,9 @@ def vote_cli(
         allow_dash=True,
         dir_okay=False,
     ),
-    out: Path = options.out_file("CoNLL-U file to write, or - for standard output", default=...),
+    out: Path = options.out_file(
+        "CoNLL-U file to write, or - for standard output", *options.CONLLU, ".gz", default=...
+    ),
     weights: str | None = typer.Option(
         None,
         "--weights",

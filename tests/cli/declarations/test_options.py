@@ -2,6 +2,7 @@
 
 import inspect
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 import typer
@@ -64,3 +65,62 @@ def test_arguments_that_can_be_left_out():
     assert options.corpus("Sentences", default=None).default is None
     assert options.out_file("File").default is None
     assert options.out_file("File", default=...).default is ...
+
+
+# Endings that each output may have, and endings that would be wrong.
+OUTPUTS = {
+    ("decode", "out"): ("a.conllu a.cupt a.out a", "a.npz a.json a.svg a.conllu.gz"),
+    ("audit", "out"): ("a a.1", "a.html a.md a.JSON"),
+    ("evaluate", "json"): ("a.json a", "a.conllu a.jsonl"),
+    ("evaluate", "output"): ("a.conllu a.CONLLU", "a.json"),
+    ("build", "out"): ("a UD_X-2.5", "a.zip"),
+    ("init-config", "out"): ("a.cfg a", "a.json a.conllu"),
+    ("average", "output"): ("a model-1.0", "a.spacy"),
+    ("calibrate", "output"): ("a", "a.json"),
+    ("repair", "out"): ("a.conllu a.conllu.gz a.conllx a.txt", "a.npz a.html a.spacy"),
+    ("repair", "report"): ("a.jsonl a.json a", "a.conllu a.html"),
+    ("parse", "out"): ("a a.2", "a.conllu a.parquet a.conllu.gz"),
+    ("parse", "metrics"): ("a.json", "a.csv"),
+    ("vote", "out"): ("a.conllu a.gz -", "a.json"),
+    ("show", "out"): ("a.html a.htm a.svg a.SVG -", "a a.png a.pdf a.txt a.conllu"),
+    ("rank", "out"): ("a.conllu", "a.html a.gz"),
+    ("rank", "report"): ("a.jsonl", "a.conllu"),
+    ("suspect", "out"): ("a.conllu", "a.jsonl"),
+    ("suspect", "report"): ("a.jsonl", "a.html a.conllu"),
+    ("rules", "out"): ("a.json a", "a.cfg"),
+}
+
+
+@pytest.mark.parametrize(("command", "name"), OUTPUTS)
+def test_an_output_that_its_name_calls_another_format_is_refused(command, name):
+    check = inspect.signature(COMMANDS[command]).parameters[name].default.callback
+    right, wrong = (map(Path, names.split()) for names in OUTPUTS[command, name])
+    for path in right:
+        assert check(path) is path
+    for path in wrong:
+        with pytest.raises(
+            typer.BadParameter, match=r"would not be what its name says\. (Let it end in \.|It will be a folder)"
+        ):
+            check(path)
+    assert check(None) is None
+
+
+def test_all_outputs_are_named():
+    """`score` checks its OUT itself."""
+    outputs = {
+        (command, name)
+        for command, declaration in COMMANDS.items()
+        for name in inspect.signature(declaration).parameters
+        if name in ("out", "output", "report", "json", "metrics")
+    }
+    assert outputs == OUTPUTS.keys() | {("score", "out")}
+
+
+def test_a_folder_that_exists_may_have_any_name(tmp_path):
+    (tmp_path / "a.conllu").mkdir()
+    assert options.ending()(tmp_path / "a.conllu") == tmp_path / "a.conllu"
+
+
+def test_how_to_convert_a_picture():
+    with pytest.raises(typer.BadParameter, match=r"cairosvg picture.svg -o picture.pdf"):
+        options.ending(".html", ".svg", only=True)(Path("x.pdf"))
