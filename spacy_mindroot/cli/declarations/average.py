@@ -16,7 +16,7 @@ def average_cli(
         help="Trained pipelines, folders or packages: two or more, trained on the same data with other seeds",
     ),
     output: Path = typer.Option(
-        ..., "--output", "-o", metavar="FOLDER", help="Folder for the new pipeline", file_okay=False
+        ..., "--output", "-o", metavar="FOLDER", help="New folder for the pipeline", file_okay=False
     ),
 ) -> None:
     """Join pipelines into one whose arc scores and label scores are the mean of theirs.
