@@ -31,6 +31,7 @@ from ..rules import to_rules
 from ..score_file import read_score_file
 from .corpora import read_for, warn
 from .files import Opened, check_paths, errors_as_messages, model_folder, outputs, printable, rules_file
+from .folders import refuse_links_out
 
 __all__ = ["run"]
 
@@ -55,6 +56,8 @@ def run(
         files = [] if out is None else [out / name for name in _FILES]
         reads = {"MODEL": model_folder(model), "CORPUS": corpus, "--rules": rules_file(rules)}
         check_paths(reads, {"--out": files}, made="--out")
+        if out is not None:
+            refuse_links_out(out, files)
         known = None if rules is None else to_rules(rules, what="--rules")
         tally, valid_tally = Tally(), None if known is None else RuleTally(known)
         with outputs(out) as opened:

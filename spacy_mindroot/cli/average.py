@@ -9,7 +9,8 @@ from wasabi import msg
 
 from ..arc_scorer.average import average_pipelines
 from ..audit.corpus import load_pipeline
-from .files import PathsError, errors_as_messages
+from .files import errors_as_messages
+from .folders import check_new_folder, new_folder
 
 __all__ = ["run"]
 
@@ -17,10 +18,9 @@ __all__ = ["run"]
 def run(models: list[str], output: Path) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot average --help`."""
     with errors_as_messages(nothing_written=True):
-        if output.exists() and any(output.iterdir()):
-            raise PathsError(f"{output} is not empty. Choose another folder for the new pipeline.")
+        check_new_folder(output, "--output")
         nlp = average_pipelines([load_pipeline(model) for model in models])
-        output.mkdir(parents=True, exist_ok=True)
-        nlp.to_disk(output)
+        with new_folder(output) as folder:
+            nlp.to_disk(folder)
     msg.good(f"{output} has the mean of the scores of {len(models)} pipelines.")
     typer.echo(f"Calibrate its probabilities on a development set: spacy mindroot calibrate {output} DEV")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +33,8 @@ from ..pipeline.calibration import set_calibration
 from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
 from ..trees import MISSING
 from .corpora import read_for
-from .files import PathsError, check_paths, errors_as_messages, model_folder
+from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, outputs
+from .folders import check_new_folder, new_folder
 
 __all__ = ["describe_fit", "run"]
 
@@ -52,8 +56,8 @@ def run(
         folder = Path(model)
         if output is None and not folder.is_dir():
             raise PathsError(f"{model} is an installed package. Choose a folder for the calibrated pipeline: --output.")
-        if output is not None and output.exists() and not output.is_dir():
-            raise PathsError(f"--output is {output}, which is a file. Choose a folder.")
+        if output is not None:
+            check_new_folder(output, "--output")
         nlp = load_pipeline(model)
         name, mind_root = find_mind_root(nlp, component)
         check_paths(
@@ -71,13 +75,42 @@ def run(
         calibration = held_out.fit(" and ".join(methods))
         set_calibration(nlp, calibration, name)
         if output is None:
-            mind_root.to_disk(folder / name)
-            srsly.write_json(folder / "meta.json", nlp.meta)
+            with TemporaryDirectory() as made:
+                mind_root.to_disk(Path(made) / name)
+                srsly.write_json(Path(made) / "meta.json", nlp.meta)
+                _replace(folder, Path(made), name)
         else:
-            output.mkdir(parents=True, exist_ok=True)
-            nlp.to_disk(output)
+            with new_folder(output) as made:
+                nlp.to_disk(made)
     typer.echo(describe_fit(calibration, held_out))
     typer.echo(f"Wrote the calibration to {folder if output is None else output}.")
+
+
+def _replace(folder: Path, made: Path, name: str) -> None:
+    """Replace files of a pipeline by new ones, all or none of them: those of a component, and then meta.json."""
+    files = [*sorted((made / name).iterdir()), made / "meta.json"]
+    new = {folder / file.relative_to(made): file.read_bytes() for file in files}
+    old = {path: path.read_bytes() if path.exists() else None for path in new}
+    for path in (folder / name, *new):
+        if path.is_symlink():
+            raise PathsError(f"{path} is a symbolic link. Choose a folder for the calibrated pipeline: --output.")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    try:
+        with outputs(folder / name) as opened:
+            for path in new:
+                if new[path] != old[path]:
+                    with opened(path) as file:
+                        file.write(new[path])
+    except BaseException as error:
+        for path, data in old.items():
+            if data is None:
+                path.unlink(missing_ok=True)
+            elif path.read_bytes() != data:
+                with opened_to_write(path) as file:
+                    file.write(data)
+        error.__notes__ = []  # nothing was written after all
+        raise
 
 
 def _cross_validate(nlp: Language, sentences: list[GoldSentence], folds: int, name: str) -> HeldOut:

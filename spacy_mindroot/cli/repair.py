@@ -37,6 +37,7 @@ from .files import (
     printable,
     rules_file,
 )
+from .folders import refuse_links_out
 from .rewriting import Progress, made_folders, opened_conllu, rewritten, shown_name, violations_table
 
 __all__ = ["Counts", "run"]
@@ -181,6 +182,8 @@ def run(
             {"OUT": targets, "--report": report},
             made="OUT" if source.is_dir() else "",
         )
+        if out is not None and source.is_dir():
+            refuse_links_out(out, [target for _, target in pairs if target is not None])
         _repair_files(job, pairs, report, folders=source.is_dir())
         job.summarize()
     if check and (job.counts.malformed or job.counts.unreadable):

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from ..errors import ConlluError
+from ..errors import ConlluError, CorpusError
 from ..escapes import printable
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "is_conllu_text",
     "is_gzip",
     "is_output",
+    "refuse_link_out",
     "text_lines",
 ]
 
@@ -60,7 +61,7 @@ def conllu_files(path: Path) -> list[Path]:
 
     path (Path): A file of any name, or a folder, of which the files *.conllu, *.conllup and *.cupt are taken, each also
         as *.gz. What `parse` has written to a folder below it is left out.
-    RAISES (ConlluError): If there are none.
+    RAISES (ConlluError): If there are none. CorpusError: if one is a link to a file outside of the folder.
     """
     if path.is_dir():
         endings = tuple(suffix + end for suffix in CONLLU_SUFFIXES for end in ("", ".gz"))
@@ -69,6 +70,8 @@ def conllu_files(path: Path) -> list[Path]:
         if not files:
             wanted = ", ".join(f"*{suffix}" for suffix in CONLLU_SUFFIXES)
             raise ConlluError(f"{path}: this folder has no files {wanted}, or one of these with .gz at its end.")
+        for file in files:
+            refuse_link_out(file, path)
         return files
     if not path.exists():
         raise ConlluError(f"{path}: there is no such file or folder.")
@@ -105,6 +108,17 @@ def is_conllu_text(lines: Iterable[bytes]) -> bool:
     """Whether lines begin with a word in columns, after any comments and empty lines."""
     plain = (line.removeprefix(_BOM) for line in lines)
     return _FIRST_WORD.match(next((line for line in plain if line.strip() and line[:1] != b"#"), b"")) is not None
+
+
+def refuse_link_out(path: Path, folder: Path) -> None:
+    """Raise CorpusError if a file in a folder is a link to a file outside of it.
+
+    The folder may be somebody else's, and nobody has named what the link leads to.
+    """
+    if path.is_symlink() and folder.resolve() not in path.resolve().parents:
+        raise CorpusError(
+            f"{path} is a symbolic link out of its folder, to {path.resolve()}. Put the file itself in its place."
+        )
 
 
 def text_lines(file: BinaryIO, source: str) -> Iterator[bytes]:

@@ -8,13 +8,16 @@
 - `.mindroot`: a lock, temporary files, and the records of shards that are not in the manifest yet.
 
 A shard is complete if its file is there, with the size that its line in the manifest, or its record, says.
+
+The folder may come from somebody else, and other files may lie in it. So no symbolic link in it is followed, and only
+what the manifest or a record names is removed.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -40,7 +43,13 @@ _MANIFEST = "manifest.jsonl"
 _REJECTED = "rejected.jsonl"
 _FAILED = "failed.jsonl"
 _HIDDEN = ".mindroot"
+_LOCK = ".mindroot/lock"
 _VERSION = 1
+_SHARD = r"\d{6,}\.\d{6,}"
+_RECORD_NAME = re.compile(rf"{_SHARD}\.json")
+_PART_NAME = re.compile(
+    rf"{_SHARD}-.+-[0-9a-f]{{8}}(\.json)?|" + "|".join(map(re.escape, (_HEADER, _MANIFEST, _REJECTED, _FAILED)))
+)
 _SYNC_SECONDS = 1.0  # between two times when the manifest is brought to the disk
 _LONGEST_STEM = 80  # characters of an input's name in the name of an output
 
@@ -49,13 +58,11 @@ class OutputFolder:
     """The folder of a run. Only one run at a time can have it.
 
     path (Path): The folder. It is made if it is missing.
-    force (bool): Whether it may have a manifest that can't be read, since `start_over` will remove it.
     RAISES (CorpusError): If another run has it, or if it has files of something else. OSError: if it can't be written.
     """
 
-    def __init__(self, path: Path, *, force: bool = False) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = Path(os.path.abspath(path))
-        self.force = force
         self.identity: Identity | None = None
         self.settings = Settings()
         self.sources: list[Source] = []
@@ -78,14 +85,14 @@ class OutputFolder:
             raise CorpusError(
                 f"{self.path} has files, but no {_HEADER}, so they are not from this command. Choose another folder."
             )
+        self._refuse_links()
         (self.path / _HIDDEN).mkdir(exist_ok=True)
         self._take_lock()
         try:
-            if not self.force:
-                self._read_header()
-            shutil.rmtree(self.path / PARTS, ignore_errors=True)  # of runs that were killed
+            self._read_header()
             (self.path / PARTS).mkdir(exist_ok=True)
             (self.path / RECORDS).mkdir(exist_ok=True)
+            self._clear(PARTS, _PART_NAME)  # of runs that were killed
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -99,16 +106,35 @@ class OutputFolder:
                 with suppress(OSError):
                     file.close()
         if self._lock is not None:
-            if not (self.path / _HEADER).exists():  # nothing has begun, so nothing is left behind
-                shutil.rmtree(self.path / _HIDDEN, ignore_errors=True)
-                if self._made:
+            if not self.begun:  # so nothing is left behind
+                with suppress(OSError):
+                    self._clear(PARTS, _PART_NAME)
+                    self._clear(RECORDS, _RECORD_NAME)
+                    (self.path / _LOCK).unlink(missing_ok=True)
+                for folder in (PARTS, RECORDS, _HIDDEN, *(("",) if self._made else ())):
                     with suppress(OSError):
-                        self.path.rmdir()
+                        (self.path / folder).rmdir()
             self._lock.close()
             self._lock = None
 
+    def _refuse_links(self) -> None:
+        """Raise CorpusError if a symbolic link would lead to files elsewhere."""
+        for name in (_HIDDEN, _LOCK, PARTS, RECORDS, _HEADER, _MANIFEST, _REJECTED, _FAILED):
+            if (self.path / name).is_symlink():
+                raise CorpusError(
+                    f"{self.path / name} is a symbolic link, which this command never makes. Remove it, or choose "
+                    "another folder."
+                )
+
+    def _clear(self, folder: str, own: re.Pattern[str]) -> None:
+        """Remove the files of a folder whose names have a form of our own."""
+        with suppress(FileNotFoundError), os.scandir(self.path / folder) as entries:
+            for entry in entries:
+                if own.fullmatch(entry.name) and not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.path)
+
     def _take_lock(self) -> None:
-        self._lock = open(self.path / _HIDDEN / "lock", "ab")  # noqa: SIM115
+        self._lock = open(self.path / _LOCK, "ab")  # noqa: SIM115
         if fcntl is not None:
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -125,15 +151,15 @@ class OutputFolder:
             return
         try:
             data = json.loads(path.read_text("utf8"))
-            if data["version"] != _VERSION:
-                raise CorpusError(f"{path} is from another version of this package. Use --force to start over.")
+            if {"version", "pipeline", "settings", "sources"} <= data.keys() and data["version"] != _VERSION:
+                raise CorpusError(f"{path} is from another version of this package. Choose another folder.")
             self.identity = Identity(**data["pipeline"])
             self.settings = Settings.from_json(data["settings"])
             self.sources = [Source.from_json(source) for source in data["sources"]]
-        except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, CorpusError):
-                raise
-            raise CorpusError(f"{path} is damaged ({error}). Use --force to start over.") from error
+        except CorpusError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CorpusError(f"{path} is not from this command, or is damaged. Choose another folder.") from error
         self.begun = True
 
     def output_of(self, shard: Shard) -> str:
@@ -143,14 +169,14 @@ class OutputFolder:
 
     def start_over(self) -> None:
         """Remove all that an earlier run has written."""
-        header = self.path / _HEADER
-        if header.exists():
-            names = {name for name in os.listdir(self.path) if _is_shard(name)}
-            for name in [*sorted(names), _MANIFEST, _REJECTED, _FAILED]:
+        if self.begun:
+            made = [line["shard"] for line in _read_lines(self.path / _MANIFEST)]
+            made += [record.shard for record in self._records()]
+            own = {shard.name: self.output_of(shard) for shard in shards_of(self.sources)}
+            for name in [*(own[shard] for shard in made if shard in own), _MANIFEST, _REJECTED, _FAILED]:
                 (self.path / name).unlink(missing_ok=True)
-            shutil.rmtree(self.path / RECORDS, ignore_errors=True)
-            (self.path / RECORDS).mkdir(exist_ok=True)
-            header.unlink()
+            self._clear(RECORDS, _RECORD_NAME)
+            (self.path / _HEADER).unlink()
         self.begun, self.identity, self.sources, self.complete = False, None, [], {}
 
     def begin(self, identity: Identity, settings: Settings, sources: Sequence[Source]) -> None:
@@ -172,34 +198,41 @@ class OutputFolder:
 
     def _read_complete(self) -> None:
         """Read the manifest and the records. What has no file of the right size is not complete."""
-        sizes = {entry.name: entry.stat().st_size for entry in os.scandir(self.path) if entry.is_file()}
+        files = (entry for entry in os.scandir(self.path) if entry.is_file(follow_symlinks=False))
+        sizes = {file.name: file.stat().st_size for file in files}
         wanted = {shard.name: self.output_of(shard) for shard in shards_of(self.sources)}
         self.complete, self._rejected = {}, {}
 
         def is_complete(line: dict[str, Any]) -> bool:
             name = wanted.get(line["shard"])
-            return name is not None and line["output"] == name and sizes.get(name) == line["bytes"]
+            return name is not None and line.get("output") == name and sizes.get(name) == line.get("bytes")
 
         for line in _read_lines(self.path / _MANIFEST):
             if is_complete(line):
                 self.complete[line["shard"]] = line
         for line in _read_lines(self.path / _REJECTED):
-            if line.get("shard") in self.complete:
+            if line["shard"] in self.complete:
                 self._rejected.setdefault(line["shard"], []).append(_dumped(line))
+        for record in self._records():
+            if is_complete(record.manifest_line()):
+                self.complete[record.shard] = record.manifest_line()
+                self._rejected[record.shard] = _rejected_lines(record)
+
+    def _records(self) -> Iterator[Record]:
+        """Yield the records. A shard whose record is damaged is parsed again."""
         for path in sorted((self.path / RECORDS).iterdir()):
-            with suppress(ValueError, TypeError, KeyError):  # damaged: the shard is parsed again
-                record = Record(**json.loads(path.read_text("utf8")))
-                if is_complete(record.manifest_line()):
-                    self.complete[record.shard] = record.manifest_line()
-                    self._rejected[record.shard] = _rejected_lines(record)
+            if _RECORD_NAME.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+                with suppress(ValueError, TypeError):
+                    record = Record(**json.loads(path.read_text("utf8")))
+                    if f"{record.shard}.json" == path.name:
+                        yield record
 
     def _write_sorted(self) -> None:
         """Write the manifest and the rejected documents anew, in order, and remove the records."""
         names = sorted(self.complete)
         self._write(_REJECTED, [line for name in names for line in self._rejected.get(name, ())])
         self._write(_MANIFEST, [_dumped(self.complete[name]) for name in names])
-        for path in (self.path / RECORDS).iterdir():
-            path.unlink(missing_ok=True)
+        self._clear(RECORDS, _RECORD_NAME)
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
         temporary = self.path / PARTS / name
@@ -256,12 +289,6 @@ class OutputFolder:
             (self.path / _REJECTED).unlink(missing_ok=True)
 
 
-def _is_shard(name: str) -> bool:
-    number, dot, rest = name.partition(".")
-    part = rest.partition(".")[0]
-    return bool(dot) and number.isdigit() and part.isdigit() and len(number) >= 6 and len(part) >= 6
-
-
 def _rejected_lines(record: Record) -> list[str]:
     return [
         _dumped({"shard": record.shard, "input": record.input, "id": name, "reason": reason, **more})
@@ -275,10 +302,10 @@ def _dumped(line: dict[str, Any]) -> str:
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a file. A line that is not complete, as after a crash, is left out."""
+    """Yield the lines of a file on shards. A line that is not complete, as after a crash, is left out."""
     with suppress(FileNotFoundError), open(path, "rb") as file:
         for line in file:
             with suppress(ValueError):
                 data = json.loads(line)
-                if isinstance(data, dict):
+                if isinstance(data, dict) and isinstance(data.get("shard"), str):
                     yield data

@@ -153,7 +153,7 @@ def parse_corpus(
         How often a shard is tried again after an error in reading it and, with `workers`, after its worker has died.
         On a cluster of your own, its setting ``distributed.scheduler.allowed-failures`` is used for the latter.
     force : bool
-        Whether to remove what is in `out` and start over.
+        Whether to remove what an earlier run has written to `out` and start over.
     progress : bool
         Whether to show the progress on standard error.
 
@@ -214,21 +214,21 @@ def run_parse(
     if settings.format == "parquet":
         import_parquet()
     model = os.path.abspath(model) if os.path.exists(model) else model
-    with OutputFolder(out, force=force) as folder:
-        if folder.begun:
+    with OutputFolder(out) as folder:
+        resumed = folder.begun and not force
+        if resumed:
             _check_same(folder, settings, found)
         facts = engine.identify(model, settings, str(folder.path))
         _check_facts(facts, folder, warn)
         identity = facts.identity
-        if folder.begun:
+        if resumed:
             identity = _check_identity(folder, identity)
             sources = [
                 _moved(source, file) if source.digest else _planned([file], settings)[0]
                 for source, file in zip(folder.sources, found, strict=True)
             ]
         else:
-            if force:
-                folder.start_over()
+            folder.start_over()
             sources = _planned(found, settings)
         folder.begin(identity, settings, sources)
         return _run(engine, model, folder, progress)
@@ -264,13 +264,13 @@ def _check_same(folder: OutputFolder, settings: Settings, found: Sequence[Found]
         if before.get(name) != now[name]:
             raise CorpusError(
                 f"{folder.path} was begun with {name} = {_shown(before.get(name))}, and this run has "
-                f"{_shown(now[name])}. Choose another folder, or use --force to remove what is there."
+                f"{_shown(now[name])}. Choose another folder, or start over with --force."
             )
     difference = same_sources(folder.sources, found)
     if difference:
         raise CorpusError(
-            f"{folder.path} was begun with other input: {difference}. Choose another folder, or use --force to remove "
-            "what is there."
+            f"{folder.path} was begun with other input: {difference}. Choose another folder, or start over "
+            "with --force."
         )
 
 
@@ -298,8 +298,8 @@ def _check_identity(folder: OutputFolder, identity: Identity) -> Identity:
     difference = folder.identity.difference(identity)
     if difference:
         raise CorpusError(
-            f"{folder.path} has parses of another pipeline: {difference}. Choose another folder, or use --force to "
-            "remove what is there."
+            f"{folder.path} has parses of another pipeline: {difference}. Choose another folder, or start over "
+            "with --force."
         )
     return folder.identity
 

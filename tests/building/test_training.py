@@ -7,9 +7,9 @@ import pytest
 from spacy.cli.train import train as spacy_train
 
 from spacy_mindroot.building import training
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.building.training import one_thread, train
 from spacy_mindroot.building.treebank import prepare_treebank
-from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.errors import TrainingError
 
 

@@ -1,6 +1,9 @@
 """`spacy mindroot calibrate`, as a person runs it."""
 
 import json
+import os
+import shutil
+from pathlib import Path
 
 import pytest
 import spacy
@@ -8,7 +11,8 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from scorer_helpers import TREEBANK, gold_docs, make_nlp
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.building.config import make_config
+from spacy_mindroot.cli import calibrate as module
 from spacy_mindroot.inference import Calibration
 from spacy_mindroot.pipeline.calibration import calibrate, set_calibration
 
@@ -67,6 +71,71 @@ def test_the_model_itself(model, corpus, tmp_path):
     assert spacy.load(tmp_path / "model").get_pipe("mind_root").calibration == first
 
 
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("calibrated", [True, False], ids=["calibrated before", "not calibrated"])
+@pytest.mark.parametrize("failing", ["mind_root/cfg", "meta.json"])
+def test_a_file_that_can_not_be_replaced_changes_nothing(tmp_path, monkeypatch, failing, calibrated):
+    folder, made = tmp_path / "model", tmp_path / "made"
+    for path, text in ((folder, "old"), (made, "new")):
+        for name in ("mind_root/cfg", "meta.json")[0 if calibrated or path == made else 1 :]:
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(text)
+    before, replace, failed = content(folder), os.replace, []
+
+    def fails(source, target):
+        if Path(target) == folder / failing and not failed:
+            failed.append(target)
+            raise OSError("the disk is gone")
+        replace(source, target)
+
+    monkeypatch.setattr("os.replace", fails)
+    with pytest.raises(OSError, match="the disk is gone") as error:
+        module._replace(folder, made, "mind_root")
+    assert content(folder) == before and not getattr(error.value, "__notes__", [])
+    module._replace(folder, made, "mind_root")
+    assert content(folder) == content(made)
+
+
+def test_files_that_are_not_to_be_changed(model, corpus, tmp_path):
+    shutil.copytree(model, tmp_path / "model")
+    (tmp_path / "meta.json").write_bytes((model / "meta.json").read_bytes())
+    (tmp_path / "model" / "meta.json").unlink()
+    (tmp_path / "model" / "meta.json").symlink_to(tmp_path / "meta.json")
+    result = run(tmp_path / "model", corpus)
+    assert result.exit_code == 1 and "meta.json is a symbolic link" in result.stderr
+    assert content(tmp_path / "model") == content(model)
+    assert (tmp_path / "meta.json").read_bytes() == (model / "meta.json").read_bytes()
+
+
+def test_read_only_files(model, corpus, tmp_path, monkeypatch):
+    shutil.copytree(model, tmp_path / "model")
+    access = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path).name != "meta.json" and access(path, mode))
+    result = run(tmp_path / "model", corpus)
+    assert result.exit_code == 1 and "Permission denied" in result.stderr and "Nothing was written." in result.stderr
+    assert content(tmp_path / "model") == content(model)
+
+
+@pytest.mark.parametrize("part", [0, 0.5, 1])
+def test_a_disk_that_is_full(model, corpus, tmp_path, part):
+    """As `ulimit -f` has it: the first file that gets larger can't be written."""
+    resource = pytest.importorskip("resource")
+    shutil.copytree(model, tmp_path / "model")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = int(part * (model / "meta.json").stat().st_size)  # the new one is larger
+    for output in ([], ["--output", tmp_path / "new" / "out"]):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+        try:
+            result = run(tmp_path / "model", corpus, *output)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert result.exit_code == 1 and "File too large" in result.stderr and "Nothing was written." in result.stderr
+        assert content(tmp_path / "model") == content(model) and not (tmp_path / "new").exists()
+
+
 def test_words_without_heads(model, corpus, tmp_path):
     lines = corpus.read_text("utf8").split("\n")
     cells = lines[[line.startswith("2\t") for line in lines].index(True)].split("\t")
@@ -109,6 +178,7 @@ def test_messages(model, corpus, tmp_path):
         ((model, corpus, "--folds", 1), "Invalid value for '--folds'"),
         ((model, corpus, "--component", "other"), "does not have a mind_root component named 'other'"),
         ((model, corpus, "--output", corpus), "which is a file"),
+        ((model, corpus, "--output", model), "which is not empty"),
         ((tmp_path, corpus), "not a pipeline that spaCy can load"),
         (("en_no_such_package", corpus), "Choose a folder for the calibrated pipeline: --output"),
         ((model, tmp_path / "none.conllu"), "none.conllu"),

@@ -89,6 +89,17 @@ def test_errors_are_messages(model, corpus, tmp_path, args, message):
     assert found.exit_code == 1 and message in found.output and "Traceback" not in found.output
 
 
+def test_force_removes_nothing_that_is_not_from_this_command(model, corpus, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "manifest.json").write_text('{"name": "App", "version": "1.0", "icons": []}')
+    (out / "202411.123456.backup.tar").write_text("precious")
+    for force in ([], ["--force"]):
+        found = invoke(model, corpus, "-o", out, *force)
+        assert found.exit_code == 1 and "not from this command" in found.output and "--force" not in found.output
+    assert {path.name for path in out.iterdir()} == {"manifest.json", "202411.123456.backup.tar"}
+
+
 def test_a_document_of_half_a_million_tokens(model, tmp_path):
     (tmp_path / "a.txt").write_text("A cat sleeps.\n" + "a " * 600_000 + "\nIt dreams.\n")
     found = invoke(model, tmp_path / "a.txt", "-o", tmp_path / "out")

@@ -65,7 +65,7 @@ def test_what_was_killed_between_two_steps(tmp_path):
         complete(folder, shards[2])
         (tmp_path / folder.output_of(shards[2])).unlink()
         complete(folder, shards[3], record=False)
-        (folder.path / PARTS / "left").write_text("x")
+        (folder.path / PARTS / f"{ALL[3]}-host-1-0123abcd").write_text("x")
     with open(tmp_path / "manifest.jsonl", "a") as file:
         file.write('{"shard": "000000.0000')
     with open(tmp_path / "rejected.jsonl", "a") as file:
@@ -117,10 +117,23 @@ def test_starting_over_removes_what_is_its_own(tmp_path):
             folder.add(complete(folder, shard, [("a", "b")]))
         folder.finish([(shard, "x")])
     (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "202411.123456.backup.tar").write_text("mine")
+    (tmp_path / "000000.000009.a.b.conllu").write_text("mine")  # a shard that there is not
     with OutputFolder(tmp_path) as folder:
         folder.start_over()
-        assert sorted(path.name for path in tmp_path.iterdir()) == [".mindroot", "notes.txt"]
+        own = {".mindroot", "notes.txt", "202411.123456.backup.tar", "000000.000009.a.b.conllu"}
+        assert {path.name for path in tmp_path.iterdir()} == own
         assert names(begin(folder)) == ALL
+
+
+def test_starting_over_removes_a_shard_that_has_only_a_record(tmp_path):
+    with OutputFolder(tmp_path) as folder:
+        first, second, *_ = begin(folder)
+        complete(folder, first)
+        complete(folder, second, record=False)
+    with OutputFolder(tmp_path) as folder:
+        folder.start_over()
+        assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [folder.output_of(second)]
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
@@ -132,16 +145,61 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
         pass
 
 
+FOREIGN = "not from this command, or is damaged"
+
+
 @pytest.mark.parametrize(
-    "text, message", [("{", "is damaged"), ("{}", "is damaged"), ('{"version": 9}', "another version")]
+    "text, message",
+    [
+        ("{", FOREIGN),
+        ("[]", FOREIGN),
+        ('{"version": 9}', FOREIGN),
+        ('{"name": "App", "version": 1, "icons": []}', FOREIGN),
+        ('{"version": 1, "pipeline": {"name": "x"}, "settings": {}, "sources": []}', FOREIGN),
+        ('{"version": 9, "pipeline": {}, "settings": {}, "sources": []}', "another version"),
+    ],
 )
-def test_a_damaged_manifest(tmp_path, text, message):
+def test_a_manifest_of_something_else_is_left_alone(tmp_path, text, message):
     (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(CorpusError, match=message), OutputFolder(tmp_path):
+    (tmp_path / "000000.000000.a.b.conllu").write_text("mine")
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    with pytest.raises(CorpusError, match=message) as found, OutputFolder(tmp_path):
         pass
-    with OutputFolder(tmp_path, force=True) as folder:
+    assert "--force" not in str(found.value)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
+LINKS = [".mindroot", PARTS, RECORDS, ".mindroot/lock", "manifest.json", "manifest.jsonl", "rejected.jsonl"]
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_no_link_is_followed_out_of_the_folder(tmp_path, name):
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    with OutputFolder(out) as folder:
+        begin(folder)
+    (out / name).rename(elsewhere) if (out / name).exists() else elsewhere.write_text("mine")
+    if elsewhere.is_dir():
+        for own in (f"{ALL[0]}.json", f"{ALL[0]}-host-1-0123abcd", "manifest.json", "mine"):
+            (elsewhere / own).write_text("mine")
+    before = {path: path.read_bytes() for path in [elsewhere, *elsewhere.rglob("*")] if path.is_file()}
+    (out / name).symlink_to(elsewhere)
+    with pytest.raises(CorpusError, match="is a symbolic link"), OutputFolder(out) as folder:
         folder.start_over()
-        assert names(begin(folder)) == ALL
+    assert {path: path.read_bytes() for path in [elsewhere, *elsewhere.rglob("*")] if path.is_file()} == before
+
+
+def test_other_files_in_the_hidden_folders_stay(tmp_path):
+    for folder in (PARTS, RECORDS):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "notes.json").write_text("mine")
+    for _ in range(2):
+        with OutputFolder(tmp_path) as folder:
+            begin(folder)
+            folder.start_over()
+    with OutputFolder(tmp_path):  # never begins
+        pass
+    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {f"{PARTS}/notes.json", f"{RECORDS}/notes.json"}
 
 
 def test_a_run_that_never_begins_leaves_nothing(tmp_path):

@@ -22,7 +22,7 @@ def average_cli(
         "--output",
         "-o",
         metavar="FOLDER",
-        help="Folder for the new pipeline",
+        help="New folder for the pipeline",
         file_okay=False,
         callback=options.ending(),
     ),

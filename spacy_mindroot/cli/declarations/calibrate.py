@@ -21,7 +21,7 @@ def calibrate_cli(
         "--output",
         "-o",
         metavar="FOLDER",
-        help="Folder for the calibrated pipeline (default: the calibration is added to MODEL itself)",
+        help="New folder for the calibrated pipeline (default: the calibration is added to MODEL itself)",
         callback=options.ending(),
     ),
     folds: int | None = typer.Option(
