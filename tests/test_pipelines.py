@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,25 +86,6 @@ def test_init_fill_config_and_debug_config(tmp_path):
     filled = (tmp_path / "full.cfg").read_text()
     assert "spacy-mindroot.doc_arc_scores.v1" in filled and 'fallback_label = "dep"' in filled
     spacy_cli("debug", "config", "full.cfg", "--paths.train", "x", "--paths.dev", "x", cwd=tmp_path)
-
-
-@pytest.mark.parametrize("start_method", ["fork", "spawn"])
-def test_worker_processes_give_the_same_trees(tmp_path, scored, start_method):
-    path, heads = scored
-    script = Path(tmp_path / "script.py")
-    script.write_text(
-        "import multiprocessing, spacy, sys\n"
-        "from spacy.tokens import DocBin\n"
-        "if __name__ == '__main__':\n"
-        "    multiprocessing.set_start_method(sys.argv[1])\n"
-        "    nlp = spacy.blank('de')\n"
-        "    nlp.add_pipe('mind_root')\n"
-        "    docs = DocBin().from_disk(sys.argv[2]).get_docs(nlp.vocab)\n"
-        "    for doc in nlp.pipe(docs, n_process=2, batch_size=3):\n"
-        "        print([[0 if t.head.i == t.i else t.head.i - s.start + 1 for t in s] for s in doc.sents])\n"
-    )
-    printed = run(sys.executable, script, start_method, path, cwd=tmp_path)
-    assert [eval(line) for line in printed.splitlines()] == heads
 
 
 # ---------------------------------------------------------------------------------------------------------------------
