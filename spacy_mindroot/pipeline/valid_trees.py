@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-import srsly
 from spacy.attrs import MORPH, POS
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc
@@ -185,21 +185,21 @@ class ValidTrees:
         scores = _scores_of_all_labels(doc, k, labels, len(matrix), len(names))
         return find_tree(matrix, scores, names, self.rules, pos, projective=projective)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the learnt rules as JSON; empty if there are none."""
-        return {} if self.learnt is None else self.learnt.to_dict()
+    def to_dict(self) -> dict[str, Any] | None:
+        """Return the learnt rules as JSON; None if none have been learnt."""
+        return None if self.learnt is None else self.learnt.to_dict()
 
     def from_dict(self, data: Mapping[str, Any] | None) -> None:
-        """Take learnt rules from JSON. None leaves those that are there."""
-        if data is not None:
-            self.learnt = Rules.from_dict(data) if data else None
+        """Take what `to_dict` returns."""
+        self.learnt = None if data is None else Rules.from_dict(data)
 
     def to_disk(self, folder: str | Path) -> None:
         """Write the learnt rules to `rules.json` in the folder. Without any, nothing is written."""
         file = Path(folder) / _FILE
         if self.learnt is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
-            srsly.write_json(file, self.to_dict())
+            # Not with srsly, which drops digits of floats.
+            file.write_text(json.dumps(self.to_dict(), indent=2), encoding="utf8")
         elif file.exists():
             file.unlink()
 

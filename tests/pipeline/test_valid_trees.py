@@ -245,6 +245,22 @@ def test_settings_of_the_initialization():
     assert mind_root.valid_trees.rules == Rules()
 
 
+@pytest.mark.parametrize("count", [0, 60], ids=["nothing", "prices"])
+def test_what_was_learnt_is_saved_to_the_last_digit(tmp_path, count):
+    """Nothing may be learnt from a small treebank; the pipeline then parses without rules."""
+    nlp, mind_root = make_nlp(rules="learnt")
+    both = [Doc(nlp.vocab, words=list("abc"), heads=[1, 1, 1], deps=["nsubj", "ROOT", "nsubj"]), *gold(nlp, count)]
+    nlp.initialize(lambda: [Example(own.copy(), own) for own in both])
+    learnt = mind_root.valid_trees.rules
+    assert bool(learnt) == bool(count) and all(
+        str(r.price) not in (f"{r.price:.10g}", "1.0") for r in learnt.unique[:1]
+    )
+    nlp.to_disk(tmp_path)
+    from_bytes = make_nlp()[0].from_bytes(nlp.to_bytes())
+    for kept in (spacy.load(tmp_path), from_bytes, from_bytes.from_disk(tmp_path)):
+        assert kept.get_pipe("mind_root").valid_trees.rules == learnt
+
+
 def test_rules_as_a_table_in_the_config_are_saved_with_it(tmp_path):
     nlp, _ = make_nlp(rules=ONE_SUBJECT)
     nlp.to_disk(tmp_path / "nlp")
@@ -274,8 +290,10 @@ def test_the_setting_can_be_changed():
     assert not rules
     rules.change("ud")
     assert rules and rules.rules.names
+    rules.learnt = Rules()
+    assert rules.to_dict() == {}
     rules.from_dict(None)
-    assert rules.learnt is None
+    assert rules.learnt is None and rules.to_dict() is None
 
 
 def test_settings_that_are_changed_later_are_checked():
