@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import spacy
 from spacy import util
+from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from thinc.api import get_current_ops
 
@@ -177,3 +178,31 @@ def test_trees_do_not_depend_on_the_products(make_pipeline, tmp_path):
 def test_a_saved_pipeline_of_an_earlier_version_has_the_default_of_max_length(checkout):
     nlp = spacy.load(checkout / "tests" / "data" / "pipeline-0.1.0a")
     assert nlp.get_pipe("arc_scorer").max_length == 1000
+
+
+@pytest.mark.parametrize("name", ["cpu-small", "whole-doc-small"])
+def test_spacy_train_with_docs_that_have_no_parse(checkout, tmp_path, name, capsys):
+    """Corpora for several tasks often mix Docs; `spacy train` also evaluates, calibrates and saves."""
+    parsed = gold_docs(count=6)
+    bare = [Doc(parsed[0].vocab, words=["It", "rained", "."], ents=["B-X", "O", "O"], tags=["A", "B", "C"])]
+    for part, docs in (("train", [*bare, *parsed[:4], *bare]), ("dev", [*parsed[4:], *bare])):
+        DocBin(docs=docs).to_disk(tmp_path / f"{part}.spacy")
+    overrides = {
+        "paths.train": str(tmp_path / "train.spacy"),
+        "paths.dev": str(tmp_path / "dev.spacy"),
+        "training.max_steps": 2,
+        "training.eval_frequency": 1,
+        "components.mind_root.rules": "learnt",
+        "components.tok2vec.model.encode.width": 32,
+        "corpora.train": {"@readers": "spacy.Corpus.v1", "path": "${paths.train}"},
+        "corpora.dev": {"@readers": "spacy.Corpus.v1", "path": "${paths.dev}"},
+    }
+    if name == "cpu-small":  # with PassageCorpus
+        del overrides["corpora.train"], overrides["corpora.dev"]
+    train(checkout / "configs" / f"{name}.cfg", tmp_path / "model", overrides=overrides)
+    nlp = spacy.load(tmp_path / "model" / "model-last")
+    assert nlp.get_pipe("mind_root").calibration is not None
+    dev = make_examples(nlp, [*parsed[4:], *bare])
+    without, mixed = nlp.evaluate(dev[:-1]), nlp.evaluate(dev)
+    trees = [score for score in without if score.startswith(("dep_", "root_"))]
+    assert {score: mixed[score] for score in trees} == {score: without[score] for score in trees}
