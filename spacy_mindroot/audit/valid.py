@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from ..core.fault import Fault
 from ..drawing.trees import DrawnTree, draw_trees
 from ..errors import CorpusError
 from ..labels import UD_ROOT, is_root_label
 from ..rules import Rules, Violation
-from ..rules.labelled import find_tree, no_valid_tree_error
+from ..rules.labelled import Problem
 from ..scored import ScoredSentence
 from ..trees import is_tree, nonprojective_arcs, tree_weight
 from .evaluation import count_right
@@ -83,23 +82,21 @@ def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str |
         raise CorpusError(
             f"{sentence.name} has no scores of all labels, which rules need. Audit a pipeline with an arc_scorer."
         )
-    found = find_tree(sentence.scores, sentence.label_scores, sentence.label_names, rules, sentence.pos)
-    if isinstance(found, Fault) or found.heads is None or found.labels is None:
-        names, scores = sentence.label_names, sentence.label_scores
-        raise no_valid_tree_error(
-            found, sentence.scores, scores, names, rules, sentence.pos, where=sentence.name, words=sentence.words
-        )
-    labels = [sentence.label_names[k] for k in found.labels]
+    names = sentence.label_names
+    problem = Problem(sentence.scores, sentence.label_scores, names, rules, sentence.pos)
+    found = problem.solve(where=sentence.name, words=sentence.words)
+    heads, numbers = found.tree
+    labels = [names[k] for k in numbers]
     labels = [UD_ROOT if is_root_label(label) else label for label in labels]
     right = None
     if sentence.gold_heads is not None and (sentence.gold_heads >= 0).any():
-        right = count_right(found.heads, sentence.gold_heads, labels, sentence.gold_labels)
+        right = count_right(heads, sentence.gold_heads, labels, sentence.gold_labels)
     valid = AuditedTree(
-        heads=found.heads,
+        heads=heads,
         labels=labels,
-        roots=(np.flatnonzero(found.heads == 0) + 1).tolist(),
-        weight=tree_weight(sentence.scores, found.heads),
-        nonprojective=bool(nonprojective_arcs(found.heads).any()),
+        roots=(np.flatnonzero(heads == 0) + 1).tolist(),
+        weight=tree_weight(sentence.scores, heads),
+        nonprojective=bool(nonprojective_arcs(heads).any()),
         right=right,
     )
     before = audited.single_root

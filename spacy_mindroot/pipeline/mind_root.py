@@ -358,7 +358,7 @@ class MindRoot(Pipe):
                 f"to {COVERAGES[-1] / 100} and with confidence = true."
             )
         if self.kbest > 1 and self.valid_trees:
-            raise CountError(
+            raise RulesError(
                 f"{self.name}: kbest is {self.kbest}, but the k best trees need not be valid under the rules. Leave it "
                 "at 1, or set rules = null."
             )
