@@ -29,10 +29,10 @@ from spacy_mindroot import Rules, decode, learn_rules
 from spacy_mindroot.conllu import Sentence, read_conllu, read_pieces
 from spacy_mindroot.conllu.repair import pos_of_sentence
 from spacy_mindroot.conllu.sentence import DEPREL, HEAD
-from spacy_mindroot.core.rules_reference import Found
+from spacy_mindroot.core.rules import Found
 from spacy_mindroot.pipeline.valid_trees import pos_of_rules
 from spacy_mindroot.rules import UD, Unique
-from spacy_mindroot.rules.labelled import find_tree
+from spacy_mindroot.rules.labelled import Problem
 
 from .training import convert, make_config, train_pipeline
 
@@ -137,7 +137,7 @@ def measure(names: Sequence[str], sentences: Sequence[Scored], learnt: Rules) ->
                 labels = own.labels[np.arange(len(heads)), heads].argmax(axis=1)
                 nodes, certified = 1, True
             else:
-                tree = find_tree(own.arcs, own.labels, names, rules, own.pos)
+                tree = Problem(own.arcs, own.labels, names, rules, own.pos).search()
                 assert isinstance(tree, Found) and tree.heads is not None and tree.labels is not None
                 heads, labels, nodes, certified = tree.heads, tree.labels, tree.nodes, tree.bound <= tree.value
             outcome.seconds.append(time.process_time() - began)
@@ -199,7 +199,7 @@ def tree_of(own: Scored, names: Sequence[str], rules: Rules | None) -> tuple[lis
         heads = decode(own.arcs)
         labels = own.labels[np.arange(len(heads)), heads].argmax(axis=1)
     else:
-        tree = find_tree(own.arcs, own.labels, names, rules, own.pos)
+        tree = Problem(own.arcs, own.labels, names, rules, own.pos).search()
         assert isinstance(tree, Found) and tree.heads is not None and tree.labels is not None
         heads, labels = tree.heads, tree.labels
     return heads.tolist(), [names[k] for k in labels]
@@ -379,7 +379,7 @@ def against_stanza(names: Sequence[str], sentences: Sequence[Scored], folder: Pa
             theirs_took.append(time.process_time() - began)
         for _ in range(2):
             began = time.process_time()
-            ours = find_tree(own.arcs, own.labels, names, rules)
+            ours = Problem(own.arcs, own.labels, names, rules).search()
             ours_took.append(time.process_time() - began)
         found.seconds_theirs += min(theirs_took)
         found.seconds_ours += min(ours_took)

@@ -65,6 +65,11 @@ def random_problem(rng, most_tokens=4, most_labels=3):
     return arcs, scores, labels, random_rules(rng), pos
 
 
+def penalty(rules, heads, labels, pos=None):
+    """Return the sum of the prices of all violations; inf if a hard rule is broken."""
+    return math.fsum(violation.price for violation in rules.violations(heads, labels, pos))
+
+
 def best_by_exhaustion(arcs, scores, labels, rules, pos, *, projective=False):
     """Return the greatest weight of all labelled trees, -inf if none is valid."""
     trees, single = all_trees(len(arcs))
@@ -80,7 +85,7 @@ def best_by_exhaustion(arcs, scores, labels, rules, pos, *, projective=False):
             break
         heads = trees[tree].tolist()
         if not (projective and _crosses(heads)):
-            best = max(best, weight - rules.penalty(heads, [labels[k] for k in choices[choice]], pos))
+            best = max(best, weight - penalty(rules, heads, [labels[k] for k in choices[choice]], pos))
     return best
 
 

@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
 from spacy import util
+from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from thinc.api import get_current_ops
 
@@ -87,25 +87,6 @@ def test_init_fill_config_and_debug_config(tmp_path):
     filled = (tmp_path / "full.cfg").read_text()
     assert "spacy-mindroot.doc_arc_scores.v1" in filled and 'fallback_label = "dep"' in filled
     spacy_cli("debug", "config", "full.cfg", "--paths.train", "x", "--paths.dev", "x", cwd=tmp_path)
-
-
-@pytest.mark.parametrize("start_method", ["fork", "spawn"])
-def test_worker_processes_give_the_same_trees(tmp_path, scored, start_method):
-    path, heads = scored
-    script = Path(tmp_path / "script.py")
-    script.write_text(
-        "import multiprocessing, spacy, sys\n"
-        "from spacy.tokens import DocBin\n"
-        "if __name__ == '__main__':\n"
-        "    multiprocessing.set_start_method(sys.argv[1])\n"
-        "    nlp = spacy.blank('de')\n"
-        "    nlp.add_pipe('mind_root')\n"
-        "    docs = DocBin().from_disk(sys.argv[2]).get_docs(nlp.vocab)\n"
-        "    for doc in nlp.pipe(docs, n_process=2, batch_size=3):\n"
-        "        print([[0 if t.head.i == t.i else t.head.i - s.start + 1 for t in s] for s in doc.sents])\n"
-    )
-    printed = run(sys.executable, script, start_method, path, cwd=tmp_path)
-    assert [eval(line) for line in printed.splitlines()] == heads
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -197,3 +178,31 @@ def test_trees_do_not_depend_on_the_products(make_pipeline, tmp_path):
 def test_a_saved_pipeline_of_an_earlier_version_has_the_default_of_max_length(checkout):
     nlp = spacy.load(checkout / "tests" / "data" / "pipeline-0.1.0a")
     assert nlp.get_pipe("arc_scorer").max_length == 1000
+
+
+@pytest.mark.parametrize("name", ["cpu-small", "whole-doc-small"])
+def test_spacy_train_with_docs_that_have_no_parse(checkout, tmp_path, name, capsys):
+    """Corpora for several tasks often mix Docs; `spacy train` also evaluates, calibrates and saves."""
+    parsed = gold_docs(count=6)
+    bare = [Doc(parsed[0].vocab, words=["It", "rained", "."], ents=["B-X", "O", "O"], tags=["A", "B", "C"])]
+    for part, docs in (("train", [*bare, *parsed[:4], *bare]), ("dev", [*parsed[4:], *bare])):
+        DocBin(docs=docs).to_disk(tmp_path / f"{part}.spacy")
+    overrides = {
+        "paths.train": str(tmp_path / "train.spacy"),
+        "paths.dev": str(tmp_path / "dev.spacy"),
+        "training.max_steps": 2,
+        "training.eval_frequency": 1,
+        "components.mind_root.rules": "learnt",
+        "components.tok2vec.model.encode.width": 32,
+        "corpora.train": {"@readers": "spacy.Corpus.v1", "path": "${paths.train}"},
+        "corpora.dev": {"@readers": "spacy.Corpus.v1", "path": "${paths.dev}"},
+    }
+    if name == "cpu-small":  # with PassageCorpus
+        del overrides["corpora.train"], overrides["corpora.dev"]
+    train(checkout / "configs" / f"{name}.cfg", tmp_path / "model", overrides=overrides)
+    nlp = spacy.load(tmp_path / "model" / "model-last")
+    assert nlp.get_pipe("mind_root").calibration is not None
+    dev = make_examples(nlp, [*parsed[4:], *bare])
+    without, mixed = nlp.evaluate(dev[:-1]), nlp.evaluate(dev)
+    trees = [score for score in without if score.startswith(("dep_", "root_"))]
+    assert {score: mixed[score] for score in trees} == {score: without[score] for score in trees}

@@ -115,7 +115,8 @@ def make_arc_scorer(
 class ArcScorer(TrainablePipe):
     """Scores every arc of every sentence, for `mind_root` to decode, and finds the best label of each arc.
 
-    An arc has the label ROOT if and only if it comes from ROOT.
+    An arc has the label ROOT if and only if it comes from ROOT. Training leaves out what is not annotated: a corpus may
+    have Docs without a parse.
 
     vocab (Vocab): The shared vocabulary.
     model (Model[ArcInput, ArcOutput]): The model, with the architecture spacy-mindroot.Biaffine.v1.
@@ -379,7 +380,7 @@ class ArcScorer(TrainablePipe):
         tags = {POS_IDS[tag]: number for number, tag in enumerate(self.cfg["tags"])}
         gold = []
         for example in examples:
-            gold.append(read_gold(example, labels, tags, whole_doc=self.whole_doc, max_length=self.max_length))
+            gold.append(read_gold(example, labels, tags, max_length=self.max_length))
             if gold[-1].too_long and not self._warned_of_length:
                 self._warned_of_length = True
                 warnings.warn(

@@ -1,11 +1,16 @@
-"""The encoder spacy-mindroot.CNNBiLSTM.v1: a convolution over neighbouring tokens, then a BiLSTM over the text."""
+"""The encoder spacy-mindroot.CNNBiLSTM.v1: a convolution over neighbouring tokens, then a BiLSTM over the text.
+
+And spacy-mindroot.Tagger.v1, a tagger with an encoder of its own.
+"""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
 from collections.abc import Callable
 from typing import Any
 
-from thinc.api import Dropout, Model, with_array
+from spacy.ml.models.tagger import build_tagger_model
+from spacy.tokens import Doc
+from thinc.api import Dropout, Model, chain, with_array
 from thinc.layers.chain import init as init_chain
 from thinc.types import Floats2d
 
@@ -14,7 +19,7 @@ from .bilstm import BiLSTM
 from .maxout import MaxoutWindows
 from .products import on_one_thread, set_products
 
-__all__ = ["build_cnn_bilstm"]
+__all__ = ["build_cnn_bilstm", "build_tagger"]
 
 
 def build_cnn_bilstm(
@@ -45,11 +50,12 @@ def build_cnn_bilstm(
     for _ in range(lstm_depth):
         layers += [with_array(Dropout(0.0)), BiLSTM(width, width)]
     encoder: Model[list[Floats2d], list[Floats2d]] = Model(
-        "cnn_bilstm", on_one_thread(_forward), init=init_chain, layers=layers, dims={"nO": width, "nI": None}
+        "cnn_bilstm", _forward, init=init_chain, layers=layers, dims={"nO": width, "nI": None}
     )
     return set_products(encoder)
 
 
+@on_one_thread
 def _forward(
     model: Model[list[Floats2d], list[Floats2d]], X: list[Floats2d], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Floats2d]]]:
@@ -64,3 +70,21 @@ def _forward(
         return dX
 
     return X, backprop
+
+
+def build_tagger(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    encode: Model[list[Floats2d], list[Floats2d]],
+    nO: int | None = None,
+    normalize: bool = False,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Build spaCy's tagger (`spacy.Tagger.v2`) with an encoder of its own on top of the token vectors.
+
+    If `tok2vec` is a listener, its path in the config is `model.tok2vec`, as `replace_listeners` expects.
+
+    tok2vec (Model[list[Doc], list[Floats2d]]): Makes the token vectors.
+    encode (Model[list[Floats2d], list[Floats2d]]): Encodes them further, for this model alone.
+    nO (Optional[int]): Number of tags. Leave it null to infer it from the training data.
+    normalize (bool): Whether the output of the model are probabilities.
+    """
+    return build_tagger_model(chain(tok2vec, encode), nO, normalize)

@@ -23,7 +23,7 @@ __all__ = ["GoldArcs", "read_gold", "sentence_lengths"]
 class GoldArcs(NamedTuple):
     """The gold arcs of an example, by tokens of its predicted Doc.
 
-    lengths (list[int]): Number of tokens of each sentence.
+    lengths (list[int]): Number of tokens of each sentence; 1 for all if the reference has neither sentences nor heads.
     heads (np.ndarray): Head of each token, (n,): 0 = ROOT, j = token j of the sentence. MISSING if the reference has
         none, if a token is not aligned one to one, or if the head is in another sentence.
     labels (np.ndarray): Index of the label of each arc, (n,). MISSING if the head is, on arcs from ROOT, and for labels
@@ -64,19 +64,20 @@ def read_gold(
     label_numbers: Mapping[int, int],
     tag_numbers: Mapping[int, int],
     *,
-    whole_doc: bool,
     max_length: int = 0,
 ) -> GoldArcs:
     """Return the gold arcs of an example. Its sentences are those of the reference.
 
+    A reference with heads and no sentence boundaries is one sentence.
+
     label_numbers (Mapping[int, int]): The index of each label, by the hash of its name.
     tag_numbers (Mapping[int, int]): The index of each part of speech, by its ID in spaCy.
-    whole_doc (bool): Treat a reference without any sentence boundaries as one sentence.
     max_length (int): Number of tokens that a sentence may have, 0 for no limit. The arcs of longer ones are left out.
-    RAISES (MissingSentencesError): If the reference has no boundaries and `whole_doc` is False.
     """
     predicted, reference = example.predicted, example.reference
-    reference_lengths = sentence_lengths(reference, whole_doc=whole_doc)
+    reference_lengths = reading.sentence_lengths(reference)
+    if reference_lengths is None:
+        reference_lengths = [len(reference)] if reference.has_annotation("DEP") else [1] * len(reference)
     n = len(predicted)
     if n == 0 or not reference_lengths:
         empty = np.empty(0, dtype=np.int64)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
-from thinc.api import Model, Ops
+from thinc.api import Model, Ops, chain
 from thinc.types import Floats2d, Floats3d
 
 from . import _layers
@@ -67,6 +67,7 @@ class ArcGradient(NamedTuple):
 
 def build_biaffine(
     tok2vec: Model[list[Doc], list[Floats2d]],
+    encode: Model[list[Floats2d], list[Floats2d]] | None = None,
     arc_width: int = 128,
     label_width: int = 64,
     maxout_pieces: int = 2,
@@ -80,6 +81,8 @@ def build_biaffine(
     Output: an ArcOutput.
 
     tok2vec (Model[list[Doc], list[Floats2d]]): Makes the token vectors.
+    encode (Optional[Model[list[Floats2d], list[Floats2d]]]): Encodes them further. With a listener as `tok2vec`, these
+        layers belong to this model alone.
     arc_width (int): Width of the vectors that score arcs.
     label_width (int): Width of the vectors that score labels. The time to score labels grows with its square.
     maxout_pieces (int): Number of maxout pieces of the four projections.
@@ -90,7 +93,7 @@ def build_biaffine(
         name: MaxoutNorm(label_width if "label" in name else arc_width, nP=maxout_pieces) for name in _PROJECTIONS
     }
     layers: dict[str, Model[Any, Any]] = {
-        "tok2vec": tok2vec,
+        "tok2vec": tok2vec if encode is None else chain(tok2vec, encode),
         **projections,
         "arc_biaffine": ArcBiaffine(arc_width),
         "arc_distance": ArcDistance(arc_width),

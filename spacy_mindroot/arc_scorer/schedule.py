@@ -1,8 +1,8 @@
 """The learning rate schedule spacy-mindroot.warmup_linear.v1, which is never 0."""
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
-from collections.abc import Iterable
-from itertools import count
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ..errors import MindRootError
 
@@ -15,7 +15,7 @@ def warmup_linear(
     total_steps: int,
     start_factor: float = 0.1,
     end_factor: float = 0.01,
-) -> Iterable[float]:
+) -> Iterator[float]:
     """Return a learning rate for each step: a linear rise, a linear fall, and then a constant.
 
     thinc's `warmup_linear.v1` starts and ends at 0. `spacy train` steps the schedule after each update, but a loop
@@ -35,10 +35,21 @@ def warmup_linear(
             raise MindRootError(
                 f"spacy-mindroot.warmup_linear.v1: {name} must be greater than 0 and at most 1, but found {factor}."
             )
-    return (_factor(step, warmup_steps, total_steps, start_factor, end_factor) * initial_rate for step in count())
+    return _WarmupLinear(initial_rate, warmup_steps, total_steps, start_factor, end_factor)
 
 
-def _factor(step: int, warmup_steps: int, total_steps: int, start: float, end: float) -> float:
-    if step < warmup_steps:
-        return start + (1 - start) * step / warmup_steps
-    return max(end, 1 - (1 - end) * (step - warmup_steps) / max(1, total_steps - warmup_steps))
+@dataclass
+class _WarmupLinear(Iterator[float]):  # not a generator, which would keep pipelines from being copied and pickled
+    rate: float
+    warmup_steps: int
+    total_steps: int
+    start: float
+    end: float
+    step: int = -1
+
+    def __next__(self) -> float:
+        self.step += 1
+        if self.step < self.warmup_steps:
+            return (self.start + (1 - self.start) * self.step / self.warmup_steps) * self.rate
+        fall = (1 - self.end) * (self.step - self.warmup_steps) / max(1, self.total_steps - self.warmup_steps)
+        return max(self.end, 1 - fall) * self.rate

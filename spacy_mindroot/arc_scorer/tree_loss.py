@@ -46,9 +46,11 @@ def tree_loss(
         for row, (matrix, known) in enumerate(zip(matrices, constrained, strict=True)):
             if row in impossible:
                 continue
+            gold = heads[in_sentence[row]]
+            if (gold == MISSING).all():
+                continue
             left_over[in_sentence[row]] = MISSING
             log_all, of_all = infer(matrix)
-            gold = heads[in_sentence[row]]
             if (gold != MISSING).all():  # the probability of a single tree
                 tokens = np.arange(len(matrix))
                 log_known = float(matrix[tokens, gold].sum(dtype=np.float64))

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.fault import Fault
 from ..drawing.trees import DrawnTree, draw_trees
 from ..errors import CorpusError
 from ..labels import UD_ROOT, is_root_label
 from ..rules import Rules, Violation
-from ..rules.labelled import find_tree, no_valid_tree_error
+from ..rules.labelled import Problem
 from ..scored import ScoredSentence
 from ..trees import is_tree
 from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally, examine
@@ -79,15 +78,13 @@ def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str |
         raise CorpusError(
             f"{sentence.name} has no scores of all labels, which rules need. Audit a pipeline with an arc_scorer."
         )
-    found = find_tree(sentence.scores, sentence.label_scores, sentence.label_names, rules, sentence.pos)
-    if isinstance(found, Fault) or found.heads is None or found.labels is None:
-        names, scores = sentence.label_names, sentence.label_scores
-        raise no_valid_tree_error(
-            found, sentence.scores, scores, names, rules, sentence.pos, where=sentence.name, words=sentence.words
-        )
-    labels = [sentence.label_names[k] for k in found.labels]
+    names = sentence.label_names
+    problem = Problem(sentence.scores, sentence.label_scores, names, rules, sentence.pos)
+    found = problem.solve(where=sentence.name, words=sentence.words)
+    heads, numbers = found.tree
+    labels = [names[k] for k in numbers]
     labels = [UD_ROOT if is_root_label(label) else label for label in labels]
-    before, valid = audited.after, examine(sentence, found.heads, labels)
+    before, valid = audited.after, examine(sentence, heads, labels)
     pos = sentence.pos if gold_pos is None else gold_pos
     gold = None
     if sentence.gold_heads is not None and sentence.gold_labels is not None and is_tree(sentence.gold_heads):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-import srsly
 import typer
 from wasabi import table
 
@@ -32,7 +33,7 @@ def run(source: Path, out: Path | None, candidates: str, min_support: int, max_v
         learnt = learn_rules(trees, min_support=min_support, max_violation=max_violation, candidates=known)
         if out is not None:
             with outputs() as opened, opened(out) as file:
-                file.write(f"{srsly.json_dumps(learnt.to_dict(), indent=2)}\n".encode())
+                file.write(f"{json.dumps(learnt.to_dict(), indent=2, ensure_ascii=False)}\n".encode())
         typer.echo(_table(counts, learnt), err=str(out) == "-")
 
 
@@ -48,10 +49,10 @@ def _trees(source: Path) -> Iterator[Tree]:
 
 
 def _table(counts: list[RuleCount], learnt: Rules) -> str:
-    prices = {(rule.kind, rule.name, rule.labels): rule.price for rule in learnt}
+    prices = {replace(rule, price=math.inf): rule.price for rule in learnt}
     rows = []
     for rule, support, violations in counts:
-        price = prices.get((rule.kind, rule.name, rule.labels))
+        price = prices.get(replace(rule, price=math.inf))
         shown = "not used" if price is None else "hard" if price == math.inf else f"{price:.2f}"
         share = f"{violations / support:.2%}" if support else ""
         rows.append((rule.name, f"{support:,}", f"{violations:,}", share, shown))

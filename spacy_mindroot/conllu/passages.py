@@ -37,6 +37,8 @@ class PassageCorpus:
 
     The sentences of consecutive Docs are joined: how a corpus is divided into Docs does not matter.
 
+    A Doc without sentence boundaries, such as one that has only named entities, is a passage of its own.
+
     path (Optional[Path]): A .spacy file or a folder of them; or a CoNLL-U file, or a folder of which all files
         *.conllu, *.conllup and *.cupt are read. CoNLL-U may be compressed with gzip (*.gz).
     min_sentences (int): The smallest number of sentences in a passage. Only the last passage may have fewer.
@@ -96,39 +98,41 @@ class PassageCorpus:
         """Iterate over the passages of the corpus.
 
         YIELDS (Example): The predicted Doc has the tokens and nothing else.
-        RAISES (CorpusError): If there are no sentences, or a Doc has no sentence boundaries.
+        RAISES (CorpusError): If there are no sentences, or no Doc has sentence boundaries.
         RAISES (ConlluError): For the first sentence that is not CoNLL-U, or has several roots or a cycle.
         """
         sentences = list(islice(self._sentences(nlp), self.limit or None))
         if not sentences:
             raise CorpusError(f"{self.path} has no sentences. It should be a .spacy file, or CoNLL-U, or a folder.")
+        if all(sentence_lengths(doc) is None for doc in sentences):
+            raise CorpusError(
+                f"{self.path}: {describe(sentences[0])}, the first Doc, has no sentence boundaries, nor has any other. "
+                "Passages are made of sentences. Annotate them, or read the corpus with spacy.Corpus.v1."
+            )
         rng = np.random.default_rng(self.seed)
         for _ in range(self.divisions):
             start = 0
             while start < len(sentences):
                 size = int(rng.choice(self.sizes, p=(1 / self.sizes) / (1 / self.sizes).sum()))
                 passage = sentences[start : start + size]
-                reference = self._join(nlp.vocab, passage, rng)
-                start += size
+                if without := [k for k, doc in enumerate(passage) if sentence_lengths(doc) is None]:
+                    passage = passage[: max(1, without[0])]
+                reference = passage[0] if without[:1] == [0] else self._join(nlp.vocab, passage, rng)
+                start += len(passage)
                 spaces = [bool(token.whitespace_) for token in reference]
                 predicted = Doc(nlp.vocab, words=[token.text for token in reference], spaces=spaces)
                 mark_docs(reference, [predicted], [treebank_of(sentence) for sentence in passage])
                 yield from self.augmenter(nlp, Example(predicted, reference))
 
     def _sentences(self, nlp: Language) -> Iterator[Doc]:
-        """Yield a Doc for each sentence."""
+        """Yield a Doc for each sentence. A Doc without sentence boundaries comes as it is."""
         if not self._is_spacy():
             if self._conllu is None:  # kept, since it logs the size of the corpus only once
                 self._conllu = ConlluCorpus(self.path, surface_tokens=self.surface_tokens)
             for example in self._conllu(nlp):
                 yield _with_tags(example.reference) if self.tags_from_pos else example.reference
             return
-        for number, doc in enumerate(Corpus(self.path).read_docbin(nlp.vocab, walk_corpus(self.path, ".spacy")), 1):
-            if sentence_lengths(doc) is None:
-                raise CorpusError(
-                    f"{self.path}: {describe(doc)}, number {number} of the corpus, has no sentence boundaries, and "
-                    "passages are made of sentences. Annotate them, or read the corpus with spacy.Corpus.v1."
-                )
+        for doc in Corpus(self.path).read_docbin(nlp.vocab, walk_corpus(self.path, ".spacy")):
             bounds = sentence_bounds(doc)
             yield from [doc] if len(bounds) == 1 else (doc[start:end].as_doc() for start, end in bounds)
 

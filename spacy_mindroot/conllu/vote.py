@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from ..errors import ConlluError, NoValidTreeError, SearchLimitError
-from ..labels import UD_ROOT
+from ..labels import NO_LABEL, UD_ROOT
 from ..repair import looks_like_punctuation, repair_labels
 from ..rules import Rules, vote_labelled
 from ..trees import MISSING
@@ -56,7 +56,7 @@ def vote_sentence(
     else:
         voted = [label or "_" for label in vote_labels(heads, parses, names, weights, root_label=root_label)]
     tags = pos_of_sentence(first)
-    own = [] if rules is None else rules.violations(heads, [name.replace("_", "") for name in voted], tags)
+    own = [] if rules is None else rules.violations(heads, ["" if name in NO_LABEL else name for name in voted], tags)
     if broken is not None:
         broken.update(violation.rule for violation in own)
     if rules is not None and own:

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .fault import Fault
-from .rules_reference import Found
+from .rules import Found
 
 def search(
     arcs: npt.NDArray[np.float64],
@@ -15,6 +15,7 @@ def search(
     rules: Any,
     max_nodes: int,
     projective: bool = False,
+    rows_of_arcs: npt.NDArray[np.int32] | None = None,
 ) -> Found | Fault: ...
 def search_on_demand(
     arcs: npt.NDArray[np.float64],

@@ -15,7 +15,7 @@ import numpy as np
 
 from ._fault cimport CFault, CFaultKind
 from .fault import Fault, FaultKind
-from .rules_reference import Found
+from .rules import Found
 
 cdef extern from "rules.hh" namespace "mindroot" nogil:
     cdef cppclass RuleTables:
@@ -40,6 +40,7 @@ cdef extern from "rules.hh" namespace "mindroot" nogil:
         const Label* scores
         const int64_t* cells
         size_t size
+        const int32_t* shared
 
     cdef cppclass RulesFound:
         CFault fault
@@ -134,14 +135,41 @@ cdef _result(RulesFound& found, int n, int64_t nodes):
 
 def search(
     const double[:, ::1] arcs, const real[:, :, ::1] labels, const int32_t[::1] kinds, const int32_t[::1] head_kinds,
-    rules, int64_t max_nodes, bint projective=False,
+    rules, int64_t max_nodes, bint projective=False, const int32_t[:, ::1] rows_of_arcs=None,
 ):
-    """Return the best valid tree of one sentence, of at least one token and one label. See `rules_reference.search`."""
+    """Return the best valid tree of one sentence, of at least one token and one label.
+
+    Parameters
+    ----------
+    arcs : ndarray of float64, (n, n+1)
+        Arc scores, C-contiguous.
+    labels : ndarray of float32 or float64, (n, n+1, labels)
+        The score of each label of each arc, C-contiguous; with `rows_of_arcs`, (rows, 1, labels).
+    kinds, head_kinds : ndarrays of int32, (n,) and (n+1,)
+        The kinds of the tokens as dependents, and of ROOT and the tokens as heads.
+    rules : CompiledRules
+        The rules.
+    max_nodes : int
+        After as many relaxations, the search ends as soon as it has a valid tree. To find one, it goes depth-first from
+        then on, for at most as many again, and if there are rules about crossing arcs, over projective trees only.
+    projective : bool
+        Whether to consider projective trees only.
+    rows_of_arcs : ndarray of int32, (n, n+1), optional
+        The row of `labels` that each arc has, perhaps together with others.
+
+    Returns
+    -------
+    Found or Fault
+        A fault if a score, or the sum for an arc and a label, is NaN or +inf; or if there is no memory.
+    """
     cdef _Prepared prepared = _prepare(rules)
     cdef LabelRows[real] rows
     rows.scores = &labels[0, 0, 0]
     rows.cells = NULL
     rows.size = 0
+    rows.shared = NULL
+    if rows_of_arcs is not None:
+        rows.shared = &rows_of_arcs[0, 0]
     cdef RulesFound found
     cdef int n = <int>arcs.shape[0]
     with nogil:
@@ -187,6 +215,7 @@ def search_on_demand(
     cdef const float[:, ::1] scores
     cdef int n = <int>arcs.shape[0]
     cdef int64_t nodes = 0
+    rows.shared = NULL
     if not demand.begin(&arcs[0, 0], n, within):
         return None
     array = None

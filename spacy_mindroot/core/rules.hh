@@ -1,5 +1,20 @@
-// The best labelled tree under rules, by best-first branch and bound. rules_reference.py explains the method and takes
-// the same steps in the same order.
+// The best labelled tree under rules, by best-first branch and bound.
+//
+// The relaxation of a node ignores all rules about combinations of arcs: it is the best single-rooted tree when each arc
+// has its best label. If that tree breaks a rule, its node is divided into children that exclude the tree but together
+// keep every tree and its weight:
+//
+// - unique, two dependents of head h: either the first is no such dependent of h, or it is, and then every other one of
+//   h pays the price.
+// - leaf, a dependent of token t: either t has none of the labels, or it has, and then every dependent of t that is not
+//   allowed pays the price.
+// - planar, token p: one of the arcs that make its arc cross is absent, or all are present, and then p pays the price on
+//   every head on which they make it cross. Where both rules about p are hard, a single arc often suffices.
+//
+// The price of a hard rule is infinite. Once a child has imposed a price on single arcs, the relaxation knows it
+// exactly. Of several violations, the one divides the node that seems to cost the most to avoid.
+//
+// tests/twins/rules_reference.py takes the same steps in plain Python.
 #pragma once
 
 #include <deque>
@@ -108,12 +123,13 @@ private:
     std::vector<double> doubles_;
 };
 
-// The scores of all labels on some arcs: one row per arc.
+// The scores of all labels, in rows: one for each arc, or for each of some arcs, or shared by arcs.
 template <class Label>
 struct LabelRows {
     const Label* scores;
-    const std::int64_t* cells;  // the arc of each row, token * (n + 1) + head; null if there is a row for every arc
-    std::size_t size;
+    const std::int64_t* cells;   // the arc of each row, token * (n + 1) + head; null if all arcs have one
+    std::size_t size;            // the number of `cells`
+    const std::int32_t* shared;  // the row of each arc; null if each has its own
 };
 
 // The greatest of row[0:size] + allowed[0:size], where `allowed` may be null. All of them are added to `sum`, so that a
@@ -183,6 +199,7 @@ public:
         prepared_ = &prepared;
         arcs_ = arcs;
         labels_ = labels.scores;
+        shared_ = labels.shared;
         kinds_ = kinds;
         head_kinds_ = head_kinds;
         n_ = n;
@@ -311,6 +328,9 @@ private:
     const std::uint8_t* mask(int number) const { return prepared_->mask(number); }
     const RuleTables& rules() const { return prepared_->rules; }
     std::size_t slot(std::size_t cell) const { return sparse_ ? slots_.data()[cell] : cell; }
+    const Label* labels_of(std::size_t row) const {
+        return labels_ + std::size_t(shared_ ? shared_[row] : row) * rules().n_labels;
+    }
 
     std::size_t prices_of(std::size_t cell) const {
         const int token = static_cast<int>(cell / columns_), head = static_cast<int>(cell % columns_);
@@ -320,7 +340,7 @@ private:
     // The score of an arc with its best label.
     double best_score(std::size_t cell, std::size_t row) {
         const int n_labels = rules().n_labels;
-        const Label* own = labels_ + row * n_labels;
+        const Label* own = labels_of(row);
         const std::size_t prices = prices_of(cell);
         const double arc = arcs_[cell];
         if (prepared_->pricing(prices) != PreparedRules::priced) {
@@ -354,7 +374,7 @@ private:
         std::fill(values, values + classes_, FORBIDDEN);
         std::fill(names, names + classes_, 0);
         const int n_labels = rules().n_labels;
-        const Label* own = labels_ + row * n_labels;
+        const Label* own = labels_of(row);
         const double* amounts = prepared_->amounts(prices_of(cell));
         const double arc = arcs_[cell];
         for (int k = 0; k < n_labels; ++k) {
@@ -772,6 +792,7 @@ private:
     const PreparedRules* prepared_;
     const double* arcs_;
     const Label* labels_;
+    const std::int32_t* shared_;
     const std::int32_t *kinds_, *head_kinds_;
     int n_, columns_, classes_;
     bool projective_, sparse_;

@@ -153,27 +153,36 @@ class _SpanGetter:
 
 
 class _Setter:
-    """Sets an attribute of a token or a sentence, as `Doc.from_json` does."""
+    """Sets an attribute of a token or a sentence, as `Doc.from_json` does. It then describes the tree that stands."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __call__(self, owner: Token | Span, value: Any) -> None:
-        owner.doc.user_data[key_of(self.name, owner)] = value
+        data = owner.doc.user_data
+        data[key_of(self.name, owner)] = value
+        try:
+            sentence = owner if isinstance(owner, Span) else owner.sent
+        except ValueError:  # the Doc has no sentences, and so no tree
+            return
+        if key_of(WRITTEN_HEADS, sentence) not in data:
+            data[key_of(WRITTEN_HEADS, sentence)] = _heads(sentence)
+            data[key_of(WRITTEN_DEPS, sentence)] = [token.dep for token in sentence]
 
 
 def _is_current(sentence: Span, token: Token | None = None) -> bool:
     """Whether the tree of a sentence, or the arc to one of its tokens, is the one that `mind_root` wrote."""
-    doc = sentence.doc
-    written = doc.user_data.get(key_of(WRITTEN_HEADS, sentence))
-    if written is None:
-        # Either other sentences stand here now, or the values were restored without the heads, as from JSON.
-        return not any(type(key) is tuple and len(key) == 4 and key[1] == WRITTEN_HEADS for key in doc.user_data)
-    if len(written) != len(sentence):
+    written = sentence.doc.user_data.get(key_of(WRITTEN_HEADS, sentence))
+    if written is None or len(written) != len(sentence):  # other sentences stand here now
         return False
     if token is not None:
         head = 0 if token.head.i == token.i else token.head.i - sentence.start + 1
         return bool(written[token.i - sentence.start] == head)
-    offsets = doc.to_array([HEAD]).view(np.int64)[sentence.start : sentence.end]
-    heads = np.where(offsets == 0, 0, np.arange(1, len(sentence) + 1) + offsets)
-    return bool(np.array_equal(heads, written))
+    return _heads(sentence) == list(written)
+
+
+def _heads(sentence: Span) -> list[int]:
+    """Return the head of each token within a sentence: 0 = none, j = token j of the sentence."""
+    offsets = sentence.to_array([HEAD]).view(np.int64).ravel()
+    heads: list[int] = np.where(offsets == 0, 0, np.arange(1, len(offsets) + 1) + offsets).tolist()
+    return heads

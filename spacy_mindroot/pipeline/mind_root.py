@@ -287,7 +287,7 @@ class MindRoot(Pipe):
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "MindRoot":
         """Load the settings and the calibration. The score source is a function, and stays as it is.
 
-        exclude (Iterable[str]): "cfg" leaves the calibration as it is.
+        exclude (Iterable[str]): "cfg" leaves the calibration and the learnt rules as they are.
         """
         settings = srsly.msgpack_loads(bytes_data)
         for name in self._SETTINGS:
@@ -295,7 +295,8 @@ class MindRoot(Pipe):
         if "cfg" not in exclude:
             if "calibration" in settings:
                 self._set_calibration(settings["calibration"])
-            self.valid_trees.from_dict(settings.get("learnt_rules"))
+            if "learnt_rules" in settings:
+                self.valid_trees.from_dict(settings["learnt_rules"])
         self.check_settings()
         return self
 
@@ -325,7 +326,7 @@ class MindRoot(Pipe):
         """
         if "cfg" not in exclude:
             file = Path(path) / "cfg"
-            # Not with srsly, which does not read all digits of a float.
+            # Not with srsly, which drops digits of floats.
             self._set_calibration(json.loads(file.read_text("utf8")).get("calibration") if file.exists() else None)
             self.valid_trees.from_disk(path)
         return self
@@ -357,7 +358,7 @@ class MindRoot(Pipe):
                 f"to {COVERAGES[-1] / 100} and with confidence = true."
             )
         if self.kbest > 1 and self.valid_trees:
-            raise CountError(
+            raise RulesError(
                 f"{self.name}: kbest is {self.kbest}, but the k best trees need not be valid under the rules. Leave it "
                 "at 1, or set rules = null."
             )

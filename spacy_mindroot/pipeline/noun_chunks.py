@@ -67,4 +67,4 @@ def make_noun_chunks_callback() -> Callable[[Language], Language]:
 
 
 def _belongs(dep: str, labels: frozenset[str]) -> bool:
-    return dep in labels or (dep.partition(":")[0] in labels and dep != "nmod")
+    return dep in labels or dep.partition(":")[0] in labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,19 +10,16 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-import srsly
 from spacy.attrs import MORPH, POS
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..constraints import Constraints
-from ..core.fault import Fault
-from ..core.rules_reference import Found
 from ..decoding import Heads
 from ..errors import LabelsError, RulesError
 from ..rules import Rules, to_rules
-from ..rules.labelled import find_tree, find_tree_on_demand, no_valid_tree_error
+from ..rules.labelled import Problem, find_tree_on_demand
 from ..rules.learning import Tree
 from ..scores import FloatArray
 from ..trees import MISSING, is_tree
@@ -138,21 +136,15 @@ class ValidTrees:
         for k, (matrix, own) in enumerate(zip(masked, sourced.arc_labels, strict=True)):
             end = start + len(matrix)
             own_pos = None if pos is None else pos[start:end]
-            found = self._search(doc, k, matrix, own, names, own_pos, projective=projective)
-            if isinstance(found, Fault) or found.heads is None or found.labels is None:
-                raise no_valid_tree_error(
-                    found,
-                    sourced.matrices[k],
-                    _scores_of_all_labels(doc, k, own, len(matrix), len(names)),
-                    names,
-                    rules,
-                    own_pos,
-                    constraints[k] if constraints else None,
-                    projective=projective,
-                    where=describe(doc, k),
-                    words=[token.text for token in doc[start:end]],
-                    sentence=k,
-                )
+            found = None
+            if isinstance(own, ArcLabels) and own.shape == matrix.shape:  # the label scores of few arcs may be enough
+                found = find_tree_on_demand(matrix, own.scores_of_arcs, names, rules, own_pos, projective=projective)
+            if found is None:
+                all_scores = _scores_of_all_labels(doc, k, own, len(matrix), len(names))
+                constraint = constraints[k] if constraints else None
+                problem = Problem(sourced.matrices[k], all_scores, names, rules, own_pos, constraint, projective)
+                words = [token.text for token in doc[start:end]]
+                found = problem.solve(where=describe(doc, k), words=words, sentence=k)
             if found.bound > found.value:
                 warnings.warn(
                     f"{describe(doc, k)}: the search for the best tree that is valid under the rules ended after "
@@ -161,45 +153,27 @@ class ValidTrees:
                     SearchLimitWarning,
                     stacklevel=2,
                 )
-            heads.append(found.heads)
-            labels.append(_ChosenLabels(found.labels, cast(ArcLabels, own)))
+            own_heads, own_labels = found.tree
+            heads.append(own_heads)
+            labels.append(_ChosenLabels(own_labels, cast(ArcLabels, own)))
             start = end
         return sourced._replace(heads=heads, arc_labels=labels)
 
-    def _search(
-        self,
-        doc: Doc,
-        k: int,
-        matrix: FloatArray,
-        labels: Any,
-        names: tuple[str, ...],
-        pos: Sequence[str | None] | None,
-        *,
-        projective: bool,
-    ) -> Found | Fault:
-        """Return the best valid tree of a sentence: with the label scores of few arcs if that is enough."""
-        if isinstance(labels, ArcLabels) and labels.shape == matrix.shape:
-            found = find_tree_on_demand(matrix, labels.scores_of_arcs, names, self.rules, pos, projective=projective)
-            if found is not None:
-                return found
-        scores = _scores_of_all_labels(doc, k, labels, len(matrix), len(names))
-        return find_tree(matrix, scores, names, self.rules, pos, projective=projective)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the learnt rules as JSON; empty if there are none."""
-        return {} if self.learnt is None else self.learnt.to_dict()
+    def to_dict(self) -> dict[str, Any] | None:
+        """Return the learnt rules as JSON; None if none have been learnt."""
+        return None if self.learnt is None else self.learnt.to_dict()
 
     def from_dict(self, data: Mapping[str, Any] | None) -> None:
-        """Take learnt rules from JSON. None leaves those that are there."""
-        if data is not None:
-            self.learnt = Rules.from_dict(data) if data else None
+        """Take what `to_dict` returns."""
+        self.learnt = None if data is None else Rules.from_dict(data)
 
     def to_disk(self, folder: str | Path) -> None:
         """Write the learnt rules to `rules.json` in the folder. Without any, nothing is written."""
         file = Path(folder) / _FILE
         if self.learnt is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
-            srsly.write_json(file, self.to_dict())
+            # Not with srsly, which drops digits of floats.
+            file.write_text(json.dumps(self.to_dict(), indent=2), encoding="utf8")
         elif file.exists():
             file.unlink()
 

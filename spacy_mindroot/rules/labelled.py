@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from ..constraints import Arc, Constraints, read_constraints
 from ..core import _core, _rules
 from ..core.fault import Fault
-from ..core.rules_reference import Found
+from ..core.rules import Found
 from ..decoding import Heads
 from ..errors import (
     DecodingError,
@@ -29,7 +30,7 @@ from ..scores import FloatArray, Layout, rearrange, to_count, to_floats, to_root
 from .compiled import compile_rules
 from .ruleset import Rules, to_rules
 
-__all__ = ["MAX_NODES", "LabelledTree", "decode_labelled", "find_tree", "find_tree_on_demand", "no_valid_tree_error"]
+__all__ = ["MAX_NODES", "LabelledTree", "Problem", "decode_labelled", "find_tree_on_demand"]
 
 MAX_NODES = 10_000
 _NO_RULES = Rules()
@@ -168,41 +169,134 @@ def decode_labelled(
         raise RulesError(f"there are scores for {n} tokens, but pos is for {len(pos)}.")
     limit = to_count(max_nodes, "max_nodes", what="nodes")
     constraints = read_constraints(required, forbidden, n)
-    if n == 0:
-        return LabelledTree(np.empty(0, dtype=np.int32), [], 0.0, True, 0, 0.0)
-    masked = constraints.mask(matrix) if constraints else matrix
-    found = find_tree(masked, scores, names, known, pos, max_nodes=limit, projective=projective)
-    if isinstance(found, Fault) or found.heads is None or found.labels is None:
-        raise no_valid_tree_error(
-            found, matrix, scores, names, known, pos, constraints, max_nodes=limit, projective=projective
+    return Problem(matrix, scores, names, known, pos, constraints, projective, limit).decode()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A sentence of at least one token, whose best labelled tree is to be found. Arguments are as they should be.
+
+    Parameters
+    ----------
+    matrix : ndarray, (n, n+1)
+        The arc scores, without the mask of the constraints.
+    scores : ndarray, (n, n+1, labels)
+        The label scores. With `rows_of_arcs`, (rows, 1, labels).
+    labels, rules, pos, projective, max_nodes
+        As for `decode_labelled`.
+    constraints : Constraints, optional
+        The constraints on arcs.
+    rows_of_arcs : ndarray of int32, (n, n+1), optional
+        The row of `scores` that belongs to each arc. With shared rows, as many labels as tokens take memory in O(n^2).
+    """
+
+    matrix: FloatArray
+    scores: FloatArray
+    labels: Sequence[str]
+    rules: Rules
+    pos: Sequence[str | None] | None = None
+    constraints: Constraints | None = None
+    projective: bool = False
+    max_nodes: int = MAX_NODES
+    rows_of_arcs: npt.NDArray[np.int32] | None = None
+
+    def search(self, rules: Rules | None = None) -> Found | Fault:
+        """Return what the search finds, under other rules if there are any."""
+        n = len(self.matrix)
+        compiled = compile_rules(self.rules if rules is None else rules, tuple(self.labels))
+        return _rules.search(
+            np.ascontiguousarray(self._masked(self.matrix), dtype=np.float64),
+            np.ascontiguousarray(self.scores),
+            compiled.dependent_kinds(self.pos, n),
+            compiled.kinds_of_heads(self.pos, n),
+            compiled,
+            self.max_nodes,
+            self.projective,
+            self.rows_of_arcs,
         )
-    optimal = found.bound <= found.value
-    gap = 0.0 if optimal else found.bound - found.value
-    return LabelledTree(found.heads, [names[k] for k in found.labels], found.value, optimal, found.nodes, gap)
 
+    def decode(self) -> LabelledTree:
+        """Return the best tree, also of no tokens. Raises errors as `decode_labelled`."""
+        if not len(self.matrix):
+            return LabelledTree(np.empty(0, dtype=np.int32), [], 0.0, True, 0, 0.0)
+        found = self.solve()
+        heads, labels = found.tree
+        optimal = found.bound <= found.value
+        gap = 0.0 if optimal else found.bound - found.value
+        return LabelledTree(heads, [self.labels[k] for k in labels], found.value, optimal, found.nodes, gap)
 
-def find_tree(
-    matrix: FloatArray,
-    scores: FloatArray,
-    labels: Sequence[str],
-    rules: Rules,
-    pos: Sequence[str | None] | None = None,
-    *,
-    max_nodes: int = MAX_NODES,
-    projective: bool = False,
-) -> Found | Fault:
-    """Return what the search finds, for arguments that are as they should be, and at least one token."""
-    n = len(matrix)
-    compiled = compile_rules(rules, tuple(labels))
-    return _rules.search(
-        np.ascontiguousarray(matrix, dtype=np.float64),
-        np.ascontiguousarray(scores),
-        compiled.dependent_kinds(pos, n),
-        compiled.kinds_of_heads(pos, n),
-        compiled,
-        max_nodes,
-        projective,
-    )
+    def solve(self, *, where: str = "", words: Sequence[str] | None = None, sentence: int = 0) -> Found:
+        """Return what the search finds, with a tree.
+
+        Parameters
+        ----------
+        where, words
+            As for `faults.decoding_error`.
+        sentence : int
+            The index of the sentence in its Doc or batch, for the error.
+
+        Raises
+        ------
+        DecodingError
+            If there is no valid tree, or none was found. It says why.
+        """
+        found = self.search()
+        if isinstance(found, Fault) or found.heads is None:
+            raise self._error(found, where, words, sentence)
+        return found
+
+    def _masked(self, matrix: FloatArray) -> FloatArray:
+        return self.constraints.mask(matrix) if self.constraints else matrix
+
+    def _error(self, found: Found | Fault, where: str, words: Sequence[str] | None, sentence: int) -> DecodingError:
+        n = len(self.matrix)
+        place = where or f"sentence of {n} tokens"
+        best = self.scores.max(axis=2) if self.rows_of_arcs is None else self.scores.max(axis=2)[self.rows_of_arcs, 0]
+        best[np.arange(n), np.arange(1, n + 1)] = -np.inf
+        for dependent, head in np.argwhere(~(best < np.inf)).tolist():
+            row = (dependent, head) if self.rows_of_arcs is None else (self.rows_of_arcs[dependent, head], 0)
+            label = self.labels[int((~(self.scores[row] < np.inf)).argmax())]
+            return InvalidScoreError(
+                f"{place}: the score of label {label!r} for head {head} of dependent {dependent + 1} is NaN or +inf. "
+                "Label scores are finite numbers, or -inf to forbid a label.",
+                sentence=sentence,
+                dependent=dependent + 1,
+                head=head,
+            )
+        with np.errstate(invalid="ignore", over="ignore"):
+            labelled = best.astype(np.float64) + self.matrix
+        for matrix in (self.matrix, labelled):  # is there any tree?
+            decode = _core.decode_projective if self.projective else _core.decode
+            fault = decode(self._masked(matrix), np.empty(n, dtype=np.int32), True)
+            if fault is not None:
+                fault = fault._replace(sentence=sentence)
+                more: Any = {"where": where, "words": words, "projective": self.projective}
+                return decoding_error(fault, matrix, self.constraints, **more)
+            if np.abs(labelled[np.isfinite(labelled)]).max(initial=0) > _LARGEST or np.isposinf(labelled).any():
+                return ScoreRangeError(
+                    f"{place}: the scores are too large to be added up. Scale them.", sentence=sentence
+                )
+        if isinstance(found, Fault):
+            return NotEnoughMemoryError(f"{place}: not enough memory for the search.", sentence=sentence)
+        if found.bound > -np.inf:
+            return SearchLimitError(
+                f"{place}: no valid tree was found among {found.nodes:,} trees, the limit. Allow more nodes, or give "
+                "some rules a price.",
+                sentence=sentence,
+            )
+        hard = self.rules.hard
+        names = hard.names
+        for name in hard.names:  # drop every rule without which there is still no tree
+            rest = [other for other in names if other != name]
+            without = self.search(hard.only(rest))
+            if isinstance(without, Found) and without.heads is None and without.bound == -np.inf:
+                names = rest
+        and_constraints = " together with the constraints on arcs" if self.constraints else ""
+        return NoValidTreeError(
+            f"{place}: no tree meets the rules. These leave none{and_constraints}: {', '.join(names)}. Drop one of "
+            f"them, give it a price, or allow more labels; those known are: {_shown(self.labels)}.",
+            sentence=sentence,
+        )
 
 
 def find_tree_on_demand(
@@ -215,7 +309,7 @@ def find_tree_on_demand(
     max_nodes: int = MAX_NODES,
     projective: bool = False,
 ) -> Found | None:
-    """Return what `find_tree` finds, with the label scores of a few arcs; None if those of all arcs are needed.
+    """Return what `Problem.search` finds, with the label scores of a few arcs; None if those of all arcs are needed.
 
     Parameters
     ----------
@@ -236,83 +330,6 @@ def find_tree_on_demand(
     )
 
 
-def no_valid_tree_error(
-    found: Found | Fault,
-    matrix: FloatArray,
-    scores: FloatArray,
-    labels: Sequence[str],
-    rules: Rules,
-    pos: Sequence[str | None] | None = None,
-    constraints: Constraints | None = None,
-    *,
-    max_nodes: int = MAX_NODES,
-    projective: bool = False,
-    where: str = "",
-    words: Sequence[str] | None = None,
-    sentence: int = 0,
-) -> DecodingError:
-    """Return the error for a sentence for which `find_tree` has found no tree.
-
-    Parameters
-    ----------
-    matrix : ndarray, (n, n+1)
-        The arc scores, without the mask of the constraints.
-    where, words
-        As for `faults.decoding_error`.
-    sentence : int
-        The index of the sentence in its Doc or batch.
-    """
-    n = len(matrix)
-    place = where or f"sentence of {n} tokens"
-    wrong = _invalid(scores)
-    if wrong is not None:
-        dependent, head, label = wrong
-        return InvalidScoreError(
-            f"{place}: the score of label {labels[label]!r} for head {head} of dependent {dependent} is NaN or +inf. "
-            "Label scores are finite numbers, or -inf to forbid a label.",
-            sentence=sentence,
-            dependent=dependent,
-            head=head,
-        )
-    details: Any = {"where": where, "words": words, "projective": projective}
-    decode = _core.decode_projective if projective else _core.decode
-    fault = decode(constraints.mask(matrix) if constraints else matrix, np.empty(n, dtype=np.int32), True)
-    if fault is not None:
-        return decoding_error(fault._replace(sentence=sentence), matrix, constraints, **details)
-    own = np.arange(n), np.arange(1, n + 1)
-    with np.errstate(invalid="ignore", over="ignore"):
-        labelled = scores.max(axis=2).astype(np.float64) + matrix
-        labelled[own] = -np.inf
-    large = np.abs(labelled[np.isfinite(labelled)]).max(initial=0) > _LARGEST or np.isposinf(labelled).any()
-    if large:
-        return ScoreRangeError(f"{place}: the scores are too large to be added up. Scale them.", sentence=sentence)
-    if isinstance(found, Fault):
-        return NotEnoughMemoryError(f"{place}: not enough memory for the search.", sentence=sentence)
-    fault = decode(constraints.mask(labelled) if constraints else labelled, np.empty(n, dtype=np.int32), True)
-    if fault is not None:
-        return decoding_error(fault._replace(sentence=sentence), labelled, constraints, **details)
-    if found.bound > -np.inf:
-        return SearchLimitError(
-            f"{place}: no valid tree was found among {found.nodes:,} trees, the limit. Allow more nodes, or give some "
-            "rules a price.",
-            sentence=sentence,
-        )
-    masked = constraints.mask(matrix) if constraints else matrix
-    hard = rules.hard
-    names = hard.names
-    for name in hard.names:  # drop every rule without which there is still no tree
-        rest = [other for other in names if other != name]
-        without = find_tree(masked, scores, labels, hard.only(rest), pos, max_nodes=max_nodes, projective=projective)
-        if isinstance(without, Found) and without.heads is None and without.bound == -np.inf:
-            names = rest
-    and_constraints = " together with the constraints on arcs" if constraints else ""
-    return NoValidTreeError(
-        f"{place}: no tree meets the rules. These leave none{and_constraints}: {', '.join(names)}. Drop one of them, "
-        f"give it a price, or allow more labels; those known are: {_shown(labels)}.",
-        sentence=sentence,
-    )
-
-
 def _label_scores(label_scores: npt.ArrayLike, layout: Layout, n: int, n_labels: int) -> FloatArray:
     """Return label scores as (n, n+1, labels)."""
     array = to_floats(label_scores)
@@ -327,17 +344,6 @@ def _label_scores(label_scores: npt.ArrayLike, layout: Layout, n: int, n_labels:
             f"scores: in layout root_column, (n, n+1, labels) = {(n, n + 1, n_labels)}; found {array.shape}."
         )
     return array
-
-
-def _invalid(scores: FloatArray) -> tuple[int, int, int] | None:
-    """Return the first arc and label whose score is NaN or +inf, apart from self arcs, as (dependent, head, label)."""
-    wrong = ~(scores < np.inf)
-    n = len(scores)
-    wrong[np.arange(n), np.arange(1, n + 1)] = False
-    if not wrong.any():
-        return None
-    dependent, head, label = np.argwhere(wrong)[0].tolist()
-    return dependent + 1, head, label
 
 
 def _shown(labels: Sequence[str]) -> str:

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from ..errors import LabelsError, RulesError
 from ..labels import NO_LABEL, UD_ROOT, is_root_label
+from ..scores import to_count
 from ..trees import is_tree, to_heads
 from ..voting import AnyHeads, arc_votes
-from .labelled import MAX_NODES, LabelledTree, decode_labelled
+from .labelled import MAX_NODES, LabelledTree, Problem
 from .ruleset import Rules, to_rules
 
 __all__ = ["mend_tree", "vote_labelled"]
@@ -72,6 +73,7 @@ def mend_tree(
     """
     tree = to_heads(heads)
     known = to_rules(rules).hard
+    limit = to_count(max_nodes, "max_nodes", what="nodes")
     n = len(tree)
     for name, values in (("labels", labels), ("pos", pos)):
         if values is not None and len(values) != n:
@@ -82,16 +84,17 @@ def mend_tree(
         return LabelledTree(tree.astype(np.int32), [*labels], 2.0 * n, True, 1, 0.0)
     root_label = next((label for label in labels if is_root_label(label)), UD_ROOT)
     names = list(dict.fromkeys([_UNSPECIFIED, _PUNCT, root_label, *labels]))
+    numbers = {name: k for k, name in enumerate(names)}
     tie = 1 / (8 * n * (n + 2))
     earlier = tie / 5 * np.arange(n, 0, -1) / max(1, n)
     arcs = -tie * _distances(tree) - earlier[:, None]
     arcs[np.arange(n), tree] = 1
-    scores = np.full((n, n + 1, len(names)), -5 * tie)
+    scores = np.full((n, 1, len(names)), -5 * tie)  # the same on all arcs to a token
     scores[:, :, :3] = -3 * tie
     scores -= earlier[:, None, None]
-    for token, label in enumerate(labels):
-        scores[token, :, names.index(label)] = 1
-    return decode_labelled(arcs, scores, names, rules=known, pos=pos, max_nodes=max_nodes)
+    scores[np.arange(n), 0, [numbers[label] for label in labels]] = 1
+    rows = np.repeat(np.arange(n, dtype=np.int32), n + 1).reshape(n, n + 1)
+    return Problem(arcs, scores, names, known, pos, max_nodes=limit, rows_of_arcs=rows).decode()
 
 
 def vote_labelled(
@@ -134,27 +137,38 @@ def vote_labelled(
     n = len(votes)
     if len(labels) != len(parses) or any(len(own) != n for own in labels):
         raise LabelsError(f"labels are one list per parse, with one label for each of its {n} tokens.")
+    if pos is not None and len(pos) != n:
+        raise RulesError(f"there are votes for {n} tokens, but pos is for {len(pos)}.")
+    limit = to_count(max_nodes, "max_nodes", what="nodes")
     seen = dict.fromkeys(label for own in labels for label in own if label not in NO_LABEL)
     root_label = next((label for label in seen if is_root_label(label)), UD_ROOT)
     names = list(dict.fromkeys([*seen, root_label, _UNSPECIFIED, _PUNCT]))
     numbers = {name: k for k, name in enumerate(names)}
-    scores = np.zeros((n, n + 1, len(names)))
+    # Arcs to a token have the same scores of labels, unless they come from ROOT or have votes of their own.
+    rows = np.repeat(np.arange(n, dtype=np.int32), n + 1).reshape(n, n + 1)
+    rows[:, 0] += n
+    voted = {(token, head) for parse in parses for token, head in enumerate(to_heads(parse)) if 0 <= head <= n}
+    for number, arc in enumerate(sorted(voted), 2 * n):
+        rows[arc] = number
+    of_token = [np.unique(own) for own in rows]
+    scores = np.zeros((2 * n + len(voted), 1, len(names)))
     total = len(parses) if weights is None else sum(weights)
     tie = 1e-6 / max(1, n)
     for k, (parse, own) in enumerate(zip(parses, labels, strict=True)):
         share = (1.0 if weights is None else weights[k]) / total + (tie if k == 0 else 0)
         for token, (head, label) in enumerate(zip(np.asarray(parse).tolist(), own, strict=True)):
             if label in numbers:
-                scores[token, :, numbers[label]] += share / 100
+                scores[of_token[token], 0, numbers[label]] += share / 100
                 if 0 <= head <= n and is_root_label(label) == (head == 0):
-                    scores[token, head, numbers[label]] += share
+                    scores[rows[token, head], 0, numbers[label]] += share
         if k == 0:
             inside = (np.asarray(parse) >= 0) & (np.asarray(parse) <= n)
             votes[np.flatnonzero(inside), np.asarray(parse)[inside]] += tie
-    root = [is_root_label(name) for name in names]
-    scores[:, 0, np.logical_not(root)] -= 1
-    scores[:, 1:, root] -= 1
-    return decode_labelled(votes, scores, names, rules=known, pos=pos, max_nodes=max_nodes)
+    root = np.array([is_root_label(name) for name in names])
+    from_root = np.zeros(len(scores), dtype=bool)
+    from_root[rows[:, 0]] = True
+    scores[:, 0] -= root != from_root[:, None]
+    return Problem(votes, scores, names, known, pos, max_nodes=limit, rows_of_arcs=rows).decode()
 
 
 def _distances(heads: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

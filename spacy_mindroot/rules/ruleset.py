@@ -204,10 +204,6 @@ class Rules:
             for token in rule.faults(tree, labels, tags)
         ]
 
-    def penalty(self, heads: npt.ArrayLike, labels: Sequence[str], pos: Sequence[str | None] | None = None) -> float:
-        """Return the sum of the prices of all violations; inf if a hard rule is broken. Otherwise as `violations`."""
-        return math.fsum(violation.price for violation in self.violations(heads, labels, pos))
-
     def _filtered(self, keep: Any) -> Rules:
         return Rules(**{kind: [rule for rule in getattr(self, kind) if keep(rule)] for kind in _KINDS})
 

@@ -264,6 +264,46 @@ def test_a_listener_and_its_replacement(docs, tmp_path, tok2vec, path):
     assert trees(parse(spacy.load(tmp_path), docs)) == before
 
 
+BARE = {"words": ["It", "rained", "."]}
+
+
+@pytest.mark.parametrize("whole_doc", [False, True])
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        {"ents": ["B-X", "O", "O"]},
+        {"tags": ["A", "B", "C"]},
+        {"sent_starts": [True, False, False]},
+        {"heads": [1, 1, 1], "deps": ["", "", ""]},
+        {},
+    ],
+    ids=["entities", "tags", "sentences", "heads without labels", "nothing"],
+)
+def test_docs_without_a_parse_change_nothing(docs, annotation, whole_doc):
+    nlp = make_nlp(docs[:1], steps=0, config={"whole_doc": whole_doc})
+    bare = [Doc(nlp.vocab, **BARE, **annotation), Doc(nlp.vocab)]
+    bare[0].cats = {"X": 1.0}
+    states = []
+    for gold in (docs[:2], [bare[0], *docs[:2], *bare]):
+        own = make_nlp([*bare, *docs[:1]], steps=0, config={"whole_doc": whole_doc}).from_bytes(nlp.to_bytes())
+        losses = own.update(make_examples(own, gold), drop=0.0, sgd=own.create_optimizer())
+        model = own.get_pipe("arc_scorer").model
+        params = [node.get_param(name).ravel() for node in model.walk() for name in node.param_names]
+        states.append((losses["arc_scorer"], np.concatenate(params)))
+    np.testing.assert_allclose(states[1][0], states[0][0], rtol=1e-6)
+    np.testing.assert_allclose(states[1][1], states[0][1], atol=1e-4)
+    alone = nlp.update(make_examples(nlp, bare), drop=0.0)
+    assert alone["arc_scorer"] == 0
+
+
+def test_arcs_are_learnt_without_a_labelled_root(docs):
+    """Of a Doc that has lost its sentence boundaries, because spaCy drops those of a root without a label."""
+    nlp = make_nlp(docs, steps=0)
+    doc = Doc(nlp.vocab, words=["Tom", "saw", "it"], heads=[1, 1, 1], deps=["nsubj", "", "obj"])
+    losses = [nlp.update(make_examples(nlp, [doc]), drop=0.0)["arc_scorer"] for _ in range(20)]
+    assert 0 < losses[-1] < losses[0]
+
+
 def test_partially_annotated_trees_train(docs):
     nlp = make_nlp(docs, steps=0)
     partial = [Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in docs]

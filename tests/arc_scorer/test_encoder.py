@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+import spacy
+from thinc.api import fix_random_seed
 
+from scorer_helpers import ENCODERS, make_docs
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.errors import MindRootError
 
@@ -44,3 +47,28 @@ def test_settings_that_do_not_fit():
         with pytest.raises(MindRootError, match="a convolutional or a BiLSTM layer"):
             build_cnn_bilstm(**wrong)
     assert build_cnn_bilstm(7, lstm_depth=0).get_dim("nO") == 7
+
+
+@pytest.mark.parametrize(
+    ("ours", "spacys"),
+    [("spacy-mindroot.Tagger.v1", "spacy.Tagger.v2"), ("spacy-mindroot.Biaffine.v1", "spacy-mindroot.Biaffine.v1")],
+    ids=["tagger", "scorer"],
+)
+def test_layers_on_top_of_the_token_vectors(ours, spacys):
+    """`encode` makes the same model as a `spacy.Tok2Vec.v2` with these layers."""
+    embed, encode = ENCODERS["ours"]["embed"], ENCODERS["ours"]["encode"]
+    both = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
+    settings = [
+        {"@architectures": ours, "nO": 3, "tok2vec": embed, "encode": encode},
+        {"@architectures": spacys, "nO": 3, "tok2vec": both},
+    ]
+    models = [spacy.registry.resolve({"model": own})["model"] for own in settings]
+    for model in models:
+        if model.maybe_get_ref("tag_features"):
+            model.get_ref("tag_features").set_dim("nT", 2)
+        fix_random_seed(0)
+        model.initialize(X=make_docs())
+    assert "cnn_bilstm" in [node.name for node in models[0].walk()]
+    own, others = ([node.get_param(name) for node in model.walk() for name in node.param_names] for model in models)
+    for one, other in zip(own, others, strict=True):
+        np.testing.assert_array_equal(one, other)

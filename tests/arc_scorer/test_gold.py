@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import spacy
+from spacy.symbols import NOUN
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -14,7 +15,7 @@ from spacy_mindroot.trees import MISSING
 def gold(words, reference, numbers=(), **kwargs):
     example = Example(Doc(reference.vocab, words=words), reference)
     labels = {reference.vocab.strings.add(name): number for number, name in enumerate(numbers)}
-    return read_gold(example, labels, {}, whole_doc=False, **kwargs)
+    return read_gold(example, labels, {}, **kwargs)
 
 
 def reference(words, heads, deps, starts):
@@ -48,7 +49,7 @@ def test_sentences_are_those_of_the_reference_whatever_the_predicted_doc_has():
     """So no component needs to set boundaries in training (`annotating_components`)."""
     doc = reference(list("abcde"), [1, 1, 4, 4, 4], ["x", "ROOT", "y", "x", "ROOT"], None)
     predicted = Doc(doc.vocab, words=list("abcde"), sent_starts=[True, True, False, True, False])
-    arcs = read_gold(Example(predicted, doc), {}, {}, whole_doc=False)
+    arcs = read_gold(Example(predicted, doc), {}, {})
     assert arcs.lengths == [2, 3] and arcs.heads.tolist() == [2, 0, 3, 3, 0]
 
 
@@ -78,12 +79,21 @@ def test_a_sentence_that_begins_with_a_token_that_is_not_predicted(words, length
 
 
 def test_boundaries_that_roots_without_labels_have_lost():
-    """spaCy drops them, and still says that there are some."""
+    """spaCy drops them, and still says that there are some. The Doc then counts as one sentence."""
     doc = reference(
         list("abcdef"), [1, 1, 1, 4, 4, 4], ["nsubj", "", "obj", "nsubj", "", "obj"], [i in (0, 3) for i in range(6)]
     )
-    with pytest.raises(errors.MissingSentencesError):
-        gold(list("abcdef"), doc)
+    arcs = gold(list("abcdef"), doc, ["nsubj", "obj"])
+    assert arcs.lengths == [6] and arcs.heads.tolist() == [2, MISSING, 2, 5, MISSING, 5]
+
+
+def test_a_reference_without_sentences_and_heads():
+    """It may have other annotation, of which parts of speech are learnt."""
+    doc = Doc(spacy.blank("en").vocab, words=list("abcd"), pos=["NOUN", "", "X", "NOUN"], ents=["B-X", "O", "O", "O"])
+    arcs = read_gold(Example(Doc(doc.vocab, words=list("abcd")), doc), {}, {NOUN: 0}, max_length=2)
+    assert arcs.lengths == [1] * 4 and not arcs.too_long
+    assert arcs.heads.tolist() == arcs.labels.tolist() == [MISSING] * 4
+    assert arcs.tags.tolist() == [0, MISSING, MISSING, 0]
 
 
 def test_arcs_of_sentences_that_are_too_long_are_left_out():

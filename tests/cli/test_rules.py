@@ -1,6 +1,7 @@
 """`spacy mindroot rules`, as a person runs it."""
 
 import json
+import math
 import re
 
 from spacy.cli import app
@@ -33,6 +34,27 @@ def test_rules_are_counted_and_learnt(tmp_path):
         app, ["mindroot", "repair", str(tmp_path / "in"), "--check", "--rules", str(tmp_path / "rules.json")]
     )
     assert result.exit_code == 0, result.output
+
+
+def test_rules_of_the_same_name(tmp_path):
+    """Only their parts of speech differ; the preset has such rules, too."""
+    (tmp_path / "candidates.json").write_text(
+        json.dumps(
+            {
+                "forbidden": [
+                    {"name": "x", "labels": ["nsubj"], "pos": ["ADJ"]},
+                    {"name": "x", "labels": ["nsubj"], "head_pos": ["NOUN"]},
+                ]
+            }
+        )
+    )
+    bad = GOOD.replace("sleep\t_\tVERB", "sleep\t_\tNOUN")
+    result = rules(
+        "-", "-o", tmp_path / "o.json", "--candidates", tmp_path / "candidates.json", input=GOOD * 90 + bad * 9
+    )
+    assert re.findall(r"^x +99 +(\d+) .* (\S+)$", result.stdout, re.M) == [("0", "hard"), ("9", "2.30")]
+    written = Rules.from_dict(json.loads((tmp_path / "o.json").read_text("utf8")))
+    assert [rule.price for rule in written] == [math.inf, math.log(10)]
 
 
 def test_settings_and_standard_streams(tmp_path):

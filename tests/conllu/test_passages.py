@@ -103,7 +103,7 @@ def test_white_space_is_inserted_and_attached(nlp):
                 kinds[last, token.text.count("\n") > 1] += 1
             else:
                 assert not token.head.is_space and token.head.sent.start == token.sent.start
-        arcs = read_gold(example, labels, {}, whole_doc=False)
+        arcs = read_gold(example, labels, {})
         assert arcs.lengths == [len(sentence) for sentence in doc.sents]
     assert kinds[True, True] > 10 and kinds[False, False] > 10 and kinds[False, True] == 0
 
@@ -176,13 +176,25 @@ def test_settings_that_can_not_be(settings, says):
         PassageCorpus(**{"path": TRAIN} | settings)
 
 
+def test_docs_without_sentences_are_passages_of_their_own(nlp, tmp_path):
+    """With white space around them, too, none of which belongs to a sentence that is not annotated."""
+    parsed = gold_docs(8, per_doc=1)
+    bare = [Doc(nlp.vocab, words=["Tom", ",", str(k)], ents=["B-X", "O", "O"]) for k in range(3)]
+    docs = [bare[0], *parsed[:4], *bare[1:], *parsed[4:]]
+    for newlines in (0.0, 1.0):
+        found = read(nlp, save(docs, tmp_path / "a.spacy"), divisions=3, max_sentences=3, newlines=newlines)
+        alone = [e.reference for e in found if not e.reference.has_annotation("SENT_START")]
+        assert [doc.text for doc in alone] == [doc.text for doc in bare] * 3 and alone[0].ents[0].text == "Tom"
+        assert sum(len(list(e.reference.sents)) for e in found if e.reference.has_annotation("DEP")) == 24
+
+
 def test_corpora_that_can_not_be_read(nlp, tmp_path):
     with pytest.raises(ConlluError, match="no such file"):
         read(nlp, tmp_path / "nowhere.spacy")
     with pytest.raises(ConlluError, match="no files"):
         read(nlp, tmp_path)
     save([Doc(nlp.vocab, words=["a", "b", "c"])], tmp_path / "a.spacy")
-    with pytest.raises(CorpusError, match="Doc 'a b c', number 1 of the corpus, has no sentence boundaries"):
+    with pytest.raises(CorpusError, match="Doc 'a b c', the first Doc, has no sentence boundaries"):
         read(nlp, tmp_path)
     save([], tmp_path / "a.spacy")
     with pytest.raises(CorpusError, match="no sentences"):

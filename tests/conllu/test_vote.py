@@ -1,10 +1,12 @@
 """Vote over the parses of a sentence. The command is tested in tests/cli."""
 
 import io
+from collections import Counter
 
 import pytest
 from conllu_samples import PLAIN, row, sentence
 
+from spacy_mindroot import Rules
 from spacy_mindroot.conllu import read_pieces, vote_sentence
 from spacy_mindroot.conllu.vote import check_same_words, in_step
 from spacy_mindroot.errors import ConlluError
@@ -32,6 +34,18 @@ def test_the_label_where_no_parse_has_one():
     first = parse(("0", "root"), ("0", "root"))
     vote_sentence([first, parse(("_", "_"), ("0", "root"))], demoted_label="discourse")
     assert first.heads == [2, 0] and first.labels == ["discourse", "root"]
+
+
+@pytest.mark.parametrize("label", ["subj", "su_bj", "_subj", "subj_", "su__bj"])
+def test_rules_on_labels_with_underscores(label):
+    sentences = [parse(("3", label), ("3", label), ("0", "root")) for _ in range(2)]
+    broken = Counter()
+    assert vote_sentence(sentences, rules=Rules(unique=[label]), broken=broken) == 1
+    assert broken == {f"unique-{label}": 1} and sentences[0].labels.count(label) == 1
+    unlabelled = [parse(("3", "_"), ("3", "_"), ("0", "root")) for _ in range(2)]
+    broken.clear()
+    vote_sentence(unlabelled, rules=Rules(unique=["_"]), broken=broken)
+    assert not broken
 
 
 def test_sentences_without_any_head():

@@ -13,7 +13,7 @@ from corpora_helpers import make_model
 
 from spacy_mindroot.arc_scorer.products import NumpyProducts
 from spacy_mindroot.corpora.pipelines import Identity, _digest, loaded, this_process, trims_memory
-from spacy_mindroot.errors import CorpusError, CountError
+from spacy_mindroot.errors import CorpusError, CountError, RulesError
 from spacy_mindroot.pipeline.mind_root import MindRoot
 
 IDENTITY = Identity("en_x", "1.0", "abc", {"spacy": "3.8.1", "numpy": "2.0"}, "blis")
@@ -46,7 +46,7 @@ def test_without_the_component_there_are_no_probabilities(tmp_path):
 @pytest.mark.parametrize(
     "setting, error, message",
     [
-        ({"rules": "ud"}, CountError, "need not be valid under the rules"),
+        ({"rules": "ud"}, RulesError, "need not be valid under the rules"),
         ({"projective": True}, CountError, "may have crossing arcs"),
         ({"scores": {"@misc": "spacy-mindroot.head_scores.v1"}}, CorpusError, "repairs heads of another parser"),
     ],

@@ -16,10 +16,10 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1]))  # the helpers of the tests
 
-from labelled_trees import random_problem, weights_of_all_labelled_trees
+from labelled_trees import penalty, random_problem, weights_of_all_labelled_trees
 
 from spacy_mindroot.core import _rules
-from spacy_mindroot.core.rules_reference import Found
+from spacy_mindroot.core.rules import Found
 from spacy_mindroot.rules.compiled import compile_rules
 
 
@@ -55,7 +55,7 @@ def assert_valid(found: Found, arcs, scores, labels, rules, pos, best: float, se
     """Fail unless a tree has the weight `best`, as it says."""
     tokens = np.arange(len(arcs))
     weight = arcs[tokens, found.heads].sum() + scores[tokens, found.heads, found.labels].sum()
-    weight -= rules.penalty(found.heads, [labels[k] for k in found.labels], pos)
+    weight -= penalty(rules, found.heads, [labels[k] for k in found.labels], pos)
     assert abs(weight - best) < 1e-9 and abs(found.value - best) < 1e-9, (seed, weight, found.value, best)
 
 

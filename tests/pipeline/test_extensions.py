@@ -133,6 +133,28 @@ def test_json_has_them_all_and_gives_them_back(doc):
             assert tree.tolist() == same.tolist() and weight == also
 
 
+def test_values_from_json_go_when_the_tree_changes(doc):
+    restored = Doc(doc.vocab).from_json(doc.to_json(underscore=["head_prob", "dep_prob", "tree_logprob"]))
+    restored[2].dep_ = "dislocated"
+    assert restored[2]._.head_prob is not None and restored[2]._.dep_prob is None
+    restored[2].head = next(token for token in restored[:4] if token not in (restored[2], restored[2].head))
+    assert restored[2]._.head_prob is None and next(iter(restored.sents))._.tree_logprob is None
+
+
+def test_reading_a_value_does_not_search_the_doc(doc):
+    """Of all that the package keeps on a Doc, the values of one sentence are looked up."""
+
+    class Lookups(dict):
+        def __iter__(self):
+            raise AssertionError("all keys of the Doc are read")
+
+        keys = items = values = __iter__
+
+    for own in (doc, Doc(doc.vocab).from_json(doc.to_json(underscore=["head_prob", "tree_logprob"]))):
+        own.user_data = Lookups(own.user_data)
+        assert None not in [*(token._.head_prob for token in own), *(span._.tree_logprob for span in own.sents)]
+
+
 def test_part_of_a_doc_keeps_its_values(doc):
     part = next(iter(doc.sents)).as_doc(copy_user_data=True)
     for row, other in zip(values(part)[0], values(doc)[0], strict=False):

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_mindroot import Rules, decode_labelled, learn_rules, tree_weight
-from spacy_mindroot.errors import CountError, LabelsError, NoValidTreeError, RulesError
+from spacy_mindroot.errors import LabelsError, NoValidTreeError, RulesError
 from spacy_mindroot.inference import kbest
 from spacy_mindroot.pipeline import valid_trees
 from spacy_mindroot.pipeline.arc_labels import ArcLabels
@@ -167,7 +167,7 @@ def test_wrong_rules_are_refused_when_the_pipeline_is_made(setting):
 
 
 def test_k_best_trees_need_not_be_valid():
-    with pytest.raises(CountError, match="kbest is 3, but the k best trees need not be valid"):
+    with pytest.raises(RulesError, match="kbest is 3, but the k best trees need not be valid"):
         make_nlp(rules="ud", kbest=3)
 
 
@@ -197,8 +197,8 @@ def test_heads_that_are_there_already_have_no_label_scores():
 
 def test_the_limit_of_the_search_is_a_warning(rng, monkeypatch):
     nlp, mind_root = make_nlp(rules=ONE_SUBJECT)
-    search = valid_trees.find_tree
-    monkeypatch.setattr(valid_trees, "find_tree", lambda *args, **kw: search(*args, **kw)._replace(bound=1e3))
+    search = valid_trees.Problem.search
+    monkeypatch.setattr(valid_trees.Problem, "search", lambda *args: search(*args)._replace(bound=1e3))
     doc, _ = make_doc(nlp, rng)
     with pytest.warns(SearchLimitWarning, match="ended after .* may be better, by at most"):
         mind_root(doc)
@@ -245,6 +245,22 @@ def test_settings_of_the_initialization():
     assert mind_root.valid_trees.rules == Rules()
 
 
+@pytest.mark.parametrize("count", [0, 60], ids=["nothing", "prices"])
+def test_what_was_learnt_is_saved_to_the_last_digit(tmp_path, count):
+    """Nothing may be learnt from a small treebank; the pipeline then parses without rules."""
+    nlp, mind_root = make_nlp(rules="learnt")
+    both = [Doc(nlp.vocab, words=list("abc"), heads=[1, 1, 1], deps=["nsubj", "ROOT", "nsubj"]), *gold(nlp, count)]
+    nlp.initialize(lambda: [Example(own.copy(), own) for own in both])
+    learnt = mind_root.valid_trees.rules
+    assert bool(learnt) == bool(count) and all(
+        str(r.price) not in (f"{r.price:.10g}", "1.0") for r in learnt.unique[:1]
+    )
+    nlp.to_disk(tmp_path)
+    from_bytes = make_nlp()[0].from_bytes(nlp.to_bytes())
+    for kept in (spacy.load(tmp_path), from_bytes, from_bytes.from_disk(tmp_path)):
+        assert kept.get_pipe("mind_root").valid_trees.rules == learnt
+
+
 def test_rules_as_a_table_in_the_config_are_saved_with_it(tmp_path):
     nlp, _ = make_nlp(rules=ONE_SUBJECT)
     nlp.to_disk(tmp_path / "nlp")
@@ -274,14 +290,16 @@ def test_the_setting_can_be_changed():
     assert not rules
     rules.change("ud")
     assert rules and rules.rules.names
+    rules.learnt = Rules()
+    assert rules.to_dict() == {}
     rules.from_dict(None)
-    assert rules.learnt is None
+    assert rules.learnt is None and rules.to_dict() is None
 
 
 def test_settings_that_are_changed_later_are_checked():
     _, mind_root = make_nlp(rules=ONE_SUBJECT)
     mind_root.kbest = 3
-    with pytest.raises(CountError, match="need not be valid under the rules"):
+    with pytest.raises(RulesError, match="need not be valid under the rules"):
         mind_root.check_settings()
 
 

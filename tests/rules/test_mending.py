@@ -1,13 +1,14 @@
 """Labelled trees mended so that they meet rules: with the fewest changes, or by vote."""
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
 import pytest
-from labelled_trees import random_rules
+from labelled_trees import random_rules, weights_of_all_labelled_trees
 
 from generators import all_trees, random_tree
-from spacy_mindroot import Rules, is_tree
+from spacy_mindroot import Rules, arc_votes, is_tree
 from spacy_mindroot.errors import LabelsError, NoValidTreeError, RulesError
 from spacy_mindroot.rules import UD, mend_tree, vote_labelled
 
@@ -131,3 +132,55 @@ def test_votes_of_random_parses_meet_the_rules(rng):
         labels = [rng.choice(["root", "obj", "nsubj", "punct", "case"], n).tolist() for _ in parses]
         tree = vote_labelled(parses, labels, "ud")
         assert UD.violations(tree.heads, tree.labels) == [] and np.count_nonzero(tree.heads == 0) == 1
+
+
+def test_a_vote_weighs_every_labelled_tree(rng):
+    """Exhaustive search, with the votes of all labels on all arcs in a table."""
+    names = ["obj", "punct", "root", "dep"]
+    for number in range(60):
+        n, count = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+        parses = [random_tree(n, rng) if rng.random() < 0.7 else rng.integers(-1, n + 2, n) for _ in range(count)]
+        labels = [rng.choice([*names, "_"], n).tolist() for _ in parses]
+        rules, tie = random_rules(rng).hard if number % 3 else UD, 1e-6 / n
+        arcs, scores = arc_votes(parses), np.zeros((n, n + 1, len(names)))
+        for k, (parse, own) in enumerate(zip(parses, labels, strict=True)):
+            for token, (head, label) in enumerate(zip(parse.tolist(), own, strict=True)):
+                inside = 0 <= head <= n
+                if inside and k == 0:
+                    arcs[token, head] += tie
+                if label == "_":
+                    continue
+                share = 1 / count + tie * (k == 0)
+                scores[token, :, names.index(label)] += share / 100
+                if inside and (label == "root") == (head == 0):
+                    scores[token, head, names.index(label)] += share
+        scores[:, 0, [0, 1, 3]] -= 1
+        scores[:, 1:, 2] -= 1
+        best = weights_of_all_labelled_trees(arcs, scores, names, rules, None).max()
+        try:
+            tree = vote_labelled(parses, labels, rules)
+        except NoValidTreeError:
+            assert best == -np.inf
+        else:
+            assert tree.weight == pytest.approx(best, abs=1e-9) and tree.optimal
+
+
+def test_memory_grows_with_the_square_of_a_sentence():
+    """Also if every word has a label of its own."""
+
+    def peak(mend, n):
+        heads = [0] + [1] * (n - 1)
+        labels = ["root", "obj", "obj", *(f"x{k}" for k in range(n - 3))]
+        tracemalloc.start()
+        tree = mend(heads, labels)
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert tree.optimal and tree.nodes > 1
+        return memory
+
+    for mend in (
+        lambda heads, labels: mend_tree(heads, labels, "ud"),
+        lambda heads, labels: vote_labelled([heads] * 2, [labels, labels[::-1]], "ud"),
+    ):
+        small, large = peak(mend, 100), peak(mend, 200)
+        assert large < 5 * small and large < 100 * 200**2

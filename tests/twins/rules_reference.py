@@ -1,22 +1,4 @@
-"""The best labelled tree under rules in plain Python, for readers and for tests of the compiled search.
-
-Best-first branch and bound. The relaxation of a node ignores all rules about combinations of arcs: it is the best
-single-rooted tree when each arc has its best label. If that tree breaks a rule, its node is divided into children that
-exclude the tree but together keep every tree and its weight:
-
-- unique, two dependents of head h: either the first is no such dependent of h, or it is, and then every other one of h
-  pays the price.
-- leaf, a dependent of token t: either t has none of the labels, or it has, and then every dependent of t that is not
-  allowed pays the price.
-- planar, token p: one of the arcs that make its arc cross is absent, or all are present, and then p pays the price on
-  every head on which they make it cross. Where both rules about p are hard, a single arc often suffices.
-
-The price of a hard rule is infinite. Once a child has imposed a price on single arcs, the relaxation knows it exactly.
-Of several violations, the one divides the node that seems to cost the most to avoid.
-
-`search` has the signature of `_rules.search` and takes the same steps in the same order, so that results are equal to
-the last bit.
-"""
+"""The search of core/rules.hh in plain Python: the same steps in the same order, with results equal to the last bit."""
 
 from __future__ import annotations
 
@@ -28,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
-from .fault import Fault, FaultKind
+from spacy_mindroot.core import _core
+from spacy_mindroot.core.fault import Fault, FaultKind
+from spacy_mindroot.core.rules import Found
 
-__all__ = ["Found", "search"]
+__all__ = ["search"]
 
 ANY = -1
 ALL = 0  # the number of the mask that covers all classes
@@ -40,28 +23,6 @@ ALL = 0  # the number of the mask that covers all classes
 KEEP, DROP, PRICE_OTHERS, PRICE, UNIQUE_DONE, LEAF_DONE = range(6)
 Edit = tuple[int, int, int, int, int]
 Branches = list[list[Edit]]
-
-
-class Found(NamedTuple):
-    """The result of a search.
-
-    Attributes
-    ----------
-    heads, labels : ndarrays of int32, (n,), or None
-        The best valid tree, and the number of each label. None if no valid tree was found.
-    value : float
-        Its weight, as the search computed it.
-    bound : float
-        No valid tree weighs more. Equal to `value` if the search is complete; -inf if it found that there is no tree.
-    nodes : int
-        The number of relaxations that were solved.
-    """
-
-    heads: npt.NDArray[np.int32] | None
-    labels: npt.NDArray[np.int32] | None
-    value: float
-    bound: float
-    nodes: int
 
 
 class _Node(NamedTuple):
@@ -81,29 +42,7 @@ def search(
     max_nodes: int,
     projective: bool = False,
 ) -> Found | Fault:
-    """Return the best valid tree of one sentence, of at least one token.
-
-    Parameters
-    ----------
-    arcs : ndarray of float64, (n, n+1)
-        Arc scores, C-contiguous.
-    labels : ndarray of float32 or float64, (n, n+1, labels)
-        The score of each label of each arc, C-contiguous.
-    kinds, head_kinds : ndarrays of int32, (n,) and (n+1,)
-        The kinds of the tokens as dependents, and of ROOT and the tokens as heads.
-    rules : CompiledRules
-        The rules.
-    max_nodes : int
-        After as many relaxations, the search ends as soon as it has a valid tree. To find one, it goes depth-first from
-        then on, for at most as many again, and if there are rules about crossing arcs, over projective trees only.
-    projective : bool
-        Whether to consider projective trees only.
-
-    Returns
-    -------
-    Found or Fault
-        A fault if a score, or the sum for an arc and a label, is NaN or +inf; or if there is no memory.
-    """
+    """Return what `_rules.search` returns for the same arguments."""
     return _Search(arcs, labels, kinds, head_kinds, rules, projective).run(max_nodes)
 
 

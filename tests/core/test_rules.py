@@ -4,17 +4,19 @@ import numpy as np
 import pytest
 from labelled_trees import (
     best_by_exhaustion,
+    penalty,
     random_problem,
     random_rules,
     weights_of_all_labelled_trees,
 )
 
 from spacy_mindroot import decode
-from spacy_mindroot.core import _rules, rules_reference
+from spacy_mindroot.core import _rules
 from spacy_mindroot.core.fault import FaultKind
-from spacy_mindroot.core.rules_reference import Found
+from spacy_mindroot.core.rules import Found
 from spacy_mindroot.rules import Planar, Rules
 from spacy_mindroot.rules.compiled import compile_rules
+from twins import rules_reference
 
 
 def arguments(arcs, scores, labels, rules, pos, max_nodes=10_000, projective=False):
@@ -33,7 +35,7 @@ def assert_best(found, arcs, scores, labels, rules, pos, projective=False):
     if found.heads is not None:
         tokens = np.arange(len(arcs))
         weight = arcs[tokens, found.heads].sum() + scores[tokens, found.heads, found.labels].sum()
-        assert weight - rules.penalty(found.heads, [labels[k] for k in found.labels], pos) == pytest.approx(best)
+        assert weight - penalty(rules, found.heads, [labels[k] for k in found.labels], pos) == pytest.approx(best)
 
 
 def test_the_tables_of_all_labelled_trees_have_the_weights_of_the_rules(rng):
@@ -93,6 +95,21 @@ def test_the_compiled_search_takes_the_steps_of_the_twin(dtype, rng):
             assert (twin.heads == core.heads).all() and (twin.labels == core.labels).all()
         searched += twin.nodes > 1
     assert searched > 100
+
+
+def test_arcs_that_share_rows_of_labels(rng):
+    for _ in range(60):
+        arcs, scores, labels, rules, pos = random_problem(rng, most_tokens=8)
+        rows = rng.integers(0, len(arcs), arcs.shape).astype(np.int32)
+        scores = np.ascontiguousarray(scores[:, :1])
+        given = arguments(arcs, scores, labels, rules, pos)
+        apart = arguments(arcs, scores[rows, 0], labels, rules, pos)
+        found, expected = _rules.search(*given, rows), _rules.search(*apart)
+        if isinstance(expected, Found):
+            assert found[2:] == expected[2:]
+            assert str(found) == str(expected)
+        else:
+            assert found == expected
 
 
 def test_with_labels_on_demand_the_result_is_the_same_and_few_arcs_are_scored(rng):
