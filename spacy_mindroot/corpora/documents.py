@@ -98,9 +98,8 @@ def parse_documents(nlp: Language, documents: list[Document], notes: Notes) -> l
                 return [error]
         return [error]
     except BaseException as error:
-        at = documents[min(len(docs), len(documents) - 1) :] if len(docs) < len(documents) else documents
-        names = at[0].id if len(docs) < len(documents) or len(at) == 1 else f"{at[0].id} to {at[-1].id}"
-        error.add_note(f"It was at {names}.")
+        at = documents if len(docs) == len(documents) else [documents[len(docs)]]  # all, or the one being tokenized
+        error.add_note(f"It was at {at[0].id}" + (f" to {at[-1].id}." if len(at) > 1 else "."))
         raise
     results = iter(parsed)
     return [next(results) if isinstance(doc, Doc) else doc for doc in docs]
