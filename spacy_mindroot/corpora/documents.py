@@ -121,7 +121,9 @@ def _tokenized(nlp: Language, text: str) -> Doc:
     ends = [match.end() for match in _RUN.finditer(text)] if isinstance(nlp.tokenizer, Tokenizer) else []
     if not ends or len(text) > nlp.max_length:
         return nlp.make_doc(text)
-    return _joined([nlp.make_doc(text[start:end]) for start, end in pairwise([0, *ends, len(text)])])
+    joined = _joined([nlp.make_doc(text[start:end]) for start, end in pairwise([0, *ends, len(text)])])
+    joined.from_array((SENT_START,), np.zeros(len(joined), dtype=np.uint64))  # spaCy takes each piece for a sentence
+    return joined
 
 
 def _joined(docs: list[Doc]) -> Doc:
