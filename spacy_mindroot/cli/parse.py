@@ -80,7 +80,7 @@ def run(
             warn(f"{_counted(summary.rejected, 'document')} rejected: see {printable(out / 'rejected.jsonl')}.")
         if summary.notes:
             warn(
-                f"{_counted(summary.notes, 'text or sentence')} too long, or empty: see "
+                f"{_counted(summary.notes, 'note')} on texts or sentences that are too long, or empty: see "
                 f"{printable(out / 'rejected.jsonl')}."
             )
         if summary.failed:

@@ -98,9 +98,8 @@ def parse_documents(nlp: Language, documents: list[Document], notes: Notes) -> l
                 return [error]
         return [error]
     except BaseException as error:
-        at = documents[min(len(docs), len(documents) - 1) :] if len(docs) < len(documents) else documents
-        names = at[0].id if len(docs) < len(documents) or len(at) == 1 else f"{at[0].id} to {at[-1].id}"
-        error.add_note(f"It was at {names}.")
+        at = documents if len(docs) == len(documents) else [documents[len(docs)]]  # all, or the one being tokenized
+        error.add_note(f"It was at {at[0].id}" + (f" to {at[-1].id}." if len(at) > 1 else "."))
         raise
     results = iter(parsed)
     return [next(results) if isinstance(doc, Doc) else doc for doc in docs]
@@ -122,7 +121,9 @@ def _tokenized(nlp: Language, text: str) -> Doc:
     ends = [match.end() for match in _RUN.finditer(text)] if isinstance(nlp.tokenizer, Tokenizer) else []
     if not ends or len(text) > nlp.max_length:
         return nlp.make_doc(text)
-    return _joined([nlp.make_doc(text[start:end]) for start, end in pairwise([0, *ends, len(text)])])
+    joined = _joined([nlp.make_doc(text[start:end]) for start, end in pairwise([0, *ends, len(text)])])
+    joined.from_array((SENT_START,), np.zeros(len(joined), dtype=np.uint64))  # spaCy takes each piece for a sentence
+    return joined
 
 
 def _joined(docs: list[Doc]) -> Doc:

@@ -104,6 +104,7 @@ def test_a_document_of_half_a_million_tokens(model, tmp_path):
     (tmp_path / "a.txt").write_text("A cat sleeps.\n" + "a " * 600_000 + "\nIt dreams.\n")
     found = invoke(model, tmp_path / "a.txt", "-o", tmp_path / "out")
     assert found.exit_code == 0
+    assert "Warning: 3 notes on texts or sentences that are too long, or empty: see" in found.output
     whole, *parts = lines(tmp_path / "out/rejected.jsonl")
     assert whole["id"] == "a.txt:14" and "has 1,200,000 characters" in whole["reason"]
     assert [line["id"] for line in parts] == [f"a.txt:14-part-{k}" for k in (1, 2)]
