@@ -1,16 +1,10 @@
 """More than the best tree: probabilities, random trees, the next best trees, calibration; and where sentences start."""
 
 from .arc_confidence import Confidence, confidence
-from .calibration import (
-    Calibration,
-    calibrated_marginals,
-    calibration_error_by_chance,
-    expected_calibration_error,
-    fit_calibration,
-)
+from .calibration import Calibration, fit_calibration
 from .conformal import head_set_threshold, head_sets
 from .labelled import labelled_marginals
-from .matrix_tree import entropy, entropy_batch, log_partition, log_partition_batch, marginals, marginals_batch
+from .matrix_tree import entropy, log_partition, marginals
 from .next_best import kbest, tree_margin
 from .sampling import sample
 from .segmentation import Segments, decode_segments
@@ -19,22 +13,16 @@ __all__ = [
     "Calibration",
     "Confidence",
     "Segments",
-    "calibrated_marginals",
-    "calibration_error_by_chance",
     "confidence",
     "decode_segments",
     "entropy",
-    "entropy_batch",
-    "expected_calibration_error",
     "fit_calibration",
     "head_set_threshold",
     "head_sets",
     "kbest",
     "labelled_marginals",
     "log_partition",
-    "log_partition_batch",
     "marginals",
-    "marginals_batch",
     "sample",
     "tree_margin",
 ]
