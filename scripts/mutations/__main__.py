@@ -39,9 +39,12 @@ TESTS = {
     "kbest": ["tests/core", "tests/inference/test_next_best.py"],
     "projective": ["tests/core", "tests/test_decoding.py"],
     "numbers": ["tests/inference/test_matrix_tree.py", "tests/inference/test_arc_confidence.py", "tests/core"],
-    "matrix_tree": ["tests/inference/test_matrix_tree.py", "tests/inference/test_sampling.py", "tests/core"],
+    "matrix_tree": ["tests/inference/test_matrix_tree.py", "tests/inference/test_sampling.py"]
+    + ["tests/inference/test_masks.py", "tests/core"],
+    "masks": ["tests/inference/test_masks.py"],
     "sampling": ["tests/inference/test_sampling.py", "tests/core"],
-    "confidence": ["tests/inference/test_calibration.py", "tests/inference/test_arc_confidence.py"],
+    "confidence": ["tests/inference/test_calibration.py", "tests/inference/test_arc_confidence.py"]
+    + ["tests/inference/test_masks.py"],
     "inside_outside": ["tests/core/test_inside_outside.py"],
     "rules": ["tests/core/test_rules_reference.py", "tests/rules/test_labelled.py"],
 }

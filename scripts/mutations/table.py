@@ -23,7 +23,7 @@ class Mutation(NamedTuple):
     def extension(self) -> str:
         if self.header == "rules":
             return "_rules"
-        return EXTENSIONS[self.header in ("numbers", "matrix_tree", "sampling", "inside_outside")]
+        return EXTENSIONS[self.header in ("numbers", "matrix_tree", "masks", "sampling", "inside_outside")]
 
     def mutated(self) -> str:
         """Return the changed text of the header; raise ValueError if the line has moved."""
@@ -567,17 +567,41 @@ MUTATIONS = [
         "the roots are always searched for",
         "only time is lost: if all arcs are allowed, all tokens are found",
     ),
+    Mutation(
+        "matrix_tree",
+        "    if (may_have_masks && root_shift > -MASKED) return false;",
+        "    if (false) return false;",
+        "the partition function next to masks",
+    ),
+    Mutation(
+        "matrix_tree",
+        "    forbid_masks(cells.data(), scores.n, single_root, false, MASKED);\n",
+        "",
+        "masks take part in logarithms",
+    ),
     # confidence.hh
     Mutation("confidence", "(row[j] - best) / mixture.temperature", "row[j] - best", "no temperature"),
     Mutation("confidence", "0 : 1.0 / n;", "0 : 1.0 / (n + 1);", "all trees alike: the share of an arc"),
     Mutation("confidence", "(n - 1) * std::log(double(n))", "n * std::log(double(n))", "all trees alike: their number"),
-    Mutation("confidence", "std::log1p(-mixture.lapse) + logprob", "logprob", "the lapse adds probability"),
+    Mutation("confidence", "        logprob += std::log1p(-mixture.lapse);\n", "", "the lapse adds probability"),
+    Mutation("confidence", "mixture.lapse > 0 && has_masks", "false", "all trees alike: masked arcs"),
+    Mutation("confidence", "if (is_allowed) logprob", "logprob", "all trees alike: the tree has a forbidden arc"),
     Mutation(
         "confidence", "all_allowed && !projective) return", "!projective) return", "all trees alike: forbidden arcs"
     ),
     Mutation(
         "confidence", "all_allowed && !projective) return", "all_allowed) return", "all trees alike: crossing arcs"
     ),
+    # masks.hh
+    Mutation("masks", "std::min(masked, weight - 745", "std::min(masked, -745", "masked arcs that every tree needs"),
+    Mutation("masks", "std::min(masked, weight - 745", "(weight - 745", "arcs that are no masks are forbidden"),
+    Mutation(
+        "masks",
+        "    for (int i = 0; i < n; ++i) relative[i * columns] -= best_root;\n",
+        "",
+        "masks next to a penalty on all arcs from ROOT",
+    ),
+    Mutation("masks", "projective ? decode_projective(sentence, single_root) : ", "", "masks: crossing arcs"),
     # inside_outside.hh
     Mutation("inside_outside", "of_arc[at(i, j)] + of_arc[at(j, i)]", "of_arc[at(i, j)]", "arcs to the left are lost"),
     Mutation("inside_outside", "return greatest + std::log(sum);", "return std::log(sum);", "sums lack their greatest"),

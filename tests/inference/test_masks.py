@@ -198,6 +198,25 @@ def test_masked_arcs_that_every_tree_needs(single_root, large, rng):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("single_root", [True, False])
+def test_masks_next_to_a_penalty_on_all_arcs_from_root(single_root, rng):
+    """The usual way to get one root. Every tree has an arc from ROOT, so the penalty is no mask."""
+    for n in (2, 5, 12):
+        forbidden, finite = masked_scores(_punctuation, n, rng)
+        scores = finite[1]
+        scores[:, 0] -= 1e6
+        np.testing.assert_allclose(marginals(scores, single_root=single_root), marginals(forbidden), atol=1e-8)
+        np.testing.assert_allclose(marginals(scores, lapse=1.0), marginals(forbidden, lapse=1.0), atol=1e-12)
+
+
+def test_the_log_probability_of_a_tree_with_a_masked_arc():
+    scores = [[0, 0, -1e6], [0, 0, 0]]
+    assert confidence(scores, [2, 0]).tree_logprob == pytest.approx(-1e6)
+    lapsed = confidence(scores, [2, 0], lapse=0.5)
+    assert lapsed.head_prob.tolist() == [0, 0] and lapsed.tree_logprob == pytest.approx(-1e6)
+    assert confidence(scores, [0, 1], lapse=0.5).tree_logprob == pytest.approx(0)
+
+
 def test_scores_that_are_far_apart_but_no_masks(rng):
     """An arc is masked only if no tree with it matters, and if it is out of the range of plausible scores."""
     scores = rng.normal(0, 1, (4, 5))
