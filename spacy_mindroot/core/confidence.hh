@@ -1,8 +1,8 @@
 // The probability of a given tree and of its heads, for many sentences in one call.
 //
 // The distribution is a mixture of two: the trees in proportion to exp(weight / temperature), and, with probability
-// `lapse`, all allowed trees alike. Masked arcs (masks.hh) are not allowed. A lapse of 0 and a temperature of 1 is the distribution of matrix_tree.hh, or, for
-// projective trees, that of inside_outside.hh.
+// `lapse`, all allowed trees alike. Masked arcs (masks.hh) are not allowed. A lapse of 0 and a temperature of 1 is the
+// distribution of matrix_tree.hh, or, for projective trees, that of inside_outside.hh.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ inline double count_trees(const double* relative, int n, bool projective, double
 
 // Writes the probability of each head of a tree and the entropy of the head of each token, and returns the
 // log-probability of the tree. Writes the probability of each arc to `all`, (n, n+1), unless it is null. There must be
-// a single-rooted tree, without crossing arcs if only such trees count; so must be the given one. No score may be beyond
-// 2^1000.
+// a single-rooted tree, without crossing arcs if only such trees count; so must be the given one. No score may be
+// beyond 2^1000.
 template <class T>
 double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixture& mixture,
                   ConfidenceWorkspace& workspace, double* head_prob, double* head_entropy, double* all) {

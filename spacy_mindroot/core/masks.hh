@@ -13,11 +13,11 @@ namespace mindroot {
 
 constexpr double MASKED = -5000;  // the score of an arc, relative to the best one of its token, that may be a mask
 
-// Forbids the arcs of a matrix (n, n+1), end to end, whose score relative to the best one of the token is below `masked`,
-// if all trees with any of them together have less than the smallest double of the probability.
+// Forbids the arcs of a matrix (n, n+1), end to end, whose score relative to the best one of the token is below
+// `masked`, if all trees with any of them together have less than the smallest double of the probability.
 //
-// With the best arc of each token at 0, and the best of those from ROOT, which every tree needs, shifted to 0 as well, no
-// tree weighs more than any of its arcs, and all trees with an arc together weigh less than exp(arc + n log(n+1)).
+// With the best arc of each token at 0, and the best of those from ROOT, which every tree needs, shifted to 0 as well,
+// no tree weighs more than any of its arcs, and all trees with an arc together weigh less than exp(arc + n log(n+1)).
 inline void forbid_masks(double* cells, int n, bool single_root, bool projective, double masked) {
     const std::ptrdiff_t columns = n + 1;
     std::vector<double> relative(cells, cells + n * columns);
