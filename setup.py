@@ -11,7 +11,7 @@ from setuptools.errors import CompileError, ExecError, PlatformError
 WINDOWS = sys.platform == "win32"
 HEADERS = (
     *("rows", "arborescence", "root_constraint", "parallel", "decode"),
-    *("kbest", "projective", "numbers", "matrix_tree", "sampling", "confidence", "inside_outside", "rules"),
+    *("kbest", "projective", "masks", "numbers", "matrix_tree", "sampling", "confidence", "inside_outside", "rules"),
 )
 LAYER_HEADERS = ("vectors", "lstm", "layers", "ngrams")
 

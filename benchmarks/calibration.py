@@ -9,15 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from spacy_mindroot import decode_batch
-from spacy_mindroot.inference import (
-    Calibration,
-    calibration_error_by_chance,
-    expected_calibration_error,
-    fit_calibration,
-    head_sets,
-    marginals_batch,
-)
+from spacy_mindroot.inference import Calibration, fit_calibration, head_sets, marginals
 from spacy_mindroot.inference.arc_confidence import confidences_of
+from spacy_mindroot.inference.calibration import calibration_error_by_chance, expected_calibration_error
 from spacy_mindroot.score_file import read_score_file
 
 
@@ -54,7 +48,7 @@ def calibrate(path: Path) -> HeadConfidence:
     return HeadConfidence(
         treebank=path.stem,
         right=np.concatenate([own == theirs for own, theirs in zip(heads, gold, strict=True)]),
-        head_prob=np.concatenate([_at(p, own) for p, own in zip(marginals_batch(scores), heads, strict=True)]),
+        head_prob=np.concatenate([_at(p, own) for p, own in zip(map(marginals, scores), heads, strict=True)]),
         softmax=np.concatenate([np.exp(_at(matrix, own)) for matrix, own in zip(scores, heads, strict=True)]),
     )
 

@@ -28,14 +28,13 @@ from spacy_mindroot.audit.cross_validation import with_steps
 from spacy_mindroot.building.config import make_config
 from spacy_mindroot.building.training import train
 from spacy_mindroot.building.treebank import prepare_treebank, spacy_language
-from spacy_mindroot.inference import (
-    Calibration,
+from spacy_mindroot.inference import Calibration, head_sets
+from spacy_mindroot.inference.arc_confidence import confidences_of
+from spacy_mindroot.inference.calibration import (
     calibration_error_by_chance,
     expected_calibration_error,
-    head_sets,
+    label_probabilities,
 )
-from spacy_mindroot.inference.arc_confidence import confidences_of
-from spacy_mindroot.inference.calibration import label_probabilities
 from spacy_mindroot.pipeline.held_out import Annotation, HeldOut, cross_validate, score_held_out
 
 from .calibration import spearman

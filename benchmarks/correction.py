@@ -28,7 +28,7 @@ from spacy_mindroot.audit.suspicion import cross_validated, order_suspects
 from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import Sentence, sentence_to_doc
 from spacy_mindroot.conllu.columns import DEPREL, HEAD, UPOS
-from spacy_mindroot.inference import marginals_batch
+from spacy_mindroot.inference import marginals
 from spacy_mindroot.labels import UD_ROOT
 
 from .training_size import blank_docs, gold_docs, make_parser, matrices, measure, read_runs, treebank_part
@@ -281,7 +281,7 @@ def simulate(
         parses = parses_of(nlp, pool)
     scores = [each.scores for each in parses]
     heads = decode_batch(scores)
-    probabilities = [p[np.arange(len(own)), own] for p, own in zip(marginals_batch(scores), heads, strict=True)]
+    probabilities = [p[np.arange(len(own)), own] for p, own in zip(map(marginals, scores), heads, strict=True)]
     for name, share in wanted:
         masks = choose(name, probabilities, share, seed)
         yield assessed(*trained(masks, parses if others == "parsed" else None), name, share)

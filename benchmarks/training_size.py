@@ -23,7 +23,7 @@ from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
 from spacy_mindroot.audit.cross_validation import new_parser, train, with_steps
 from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import sentence_to_doc
-from spacy_mindroot.inference import marginals_batch
+from spacy_mindroot.inference import marginals
 
 from .calibration import reliability
 
@@ -102,10 +102,10 @@ def matrices(nlp: Language, sentences: Sequence[GoldSentence]) -> list[np.ndarra
 
 def measure(scores: Sequence[np.ndarray], gold: Sequence[GoldSentence]) -> dict[str, float]:
     """Return the measures of `Trained`."""
-    heads, marginals = decode_batch(list(scores)), marginals_batch(list(scores))
+    heads, probabilities = decode_batch(list(scores)), [marginals(own) for own in scores]
     right = np.concatenate([own == each.heads for own, each in zip(heads, gold, strict=True)])
     prob, of_gold = (
-        np.concatenate([p[np.arange(len(own)), own] for p, own in zip(marginals, trees, strict=True)])
+        np.concatenate([p[np.arange(len(own)), own] for p, own in zip(probabilities, trees, strict=True)])
         for trees in (heads, [each.heads for each in gold])
     )
     prob = np.minimum(prob, 1.0)

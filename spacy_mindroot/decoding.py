@@ -372,9 +372,11 @@ def _decode_flat(
             "n * (n+1) each."
         )
 
+    ends = np.cumsum(lengths * (lengths + 1))
+
     def matrix(k: int) -> FloatArray:
-        start, n = (lengths * (lengths + 1))[:k].sum(), lengths[k]
-        return flat[start : start + n * (n + 1)].reshape(n, n + 1)
+        n = lengths[k]
+        return flat[ends[k] - n * (n + 1) : ends[k]].reshape(n, n + 1)
 
     heads = np.empty(measured[0], _INT32)
     if projective:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .constraints import Arc, read_constraints
 from .decoding import Heads, decode
-from .errors import ConstraintsError, HeadsError, LabelsError, ScoresShapeError
+from .errors import ConstraintsError, HeadsError, LabelsError, MindRootError, ScoresShapeError
 from .labels import NO_LABEL, UD_POS, UD_ROOT, is_root_label
-from .scores import Layout, to_int_array, to_root_column
-from .trees import MISSING, find_cycles, is_tree, shown_cycle
+from .scores import Layout, to_int_array, to_list, to_root_column, to_texts
+from .trees import MISSING, find_cycles, is_tree, shown_cycle, to_heads
 
 __all__ = [
     "DEMOTED_LABEL",
@@ -143,9 +143,9 @@ def repair_heads(
     """
     given = _to_given(heads, "heads")
     n = len(given)
-    for name, values in (("labels", labels), ("pos", pos), ("is_punct", is_punct)):
-        if values is not None and len(values) != n:
-            raise HeadsError(f"there are {n} heads, but {name} is for {len(values)} tokens.")
+    labels = None if labels is None else to_texts(labels, "labels", n, HeadsError)
+    pos = None if pos is None else to_texts(pos, "pos", n, HeadsError)
+    is_punct = None if is_punct is None else _to_flags(is_punct, n, HeadsError)
     matrix = None if scores is None else to_root_column(scores, layout)
     if matrix is not None and len(matrix) != n:
         raise ScoresShapeError(f"there are {n} heads, but scores for {len(matrix)} tokens.")
@@ -226,10 +226,14 @@ def repair_labels(
     LabelsError
         If lengths differ.
     """
-    for name, values in (("labels", labels), ("before", before), ("pos", pos), ("is_punct", is_punct)):
-        if values is not None and len(values) != len(heads):
-            raise LabelsError(f"there are {len(heads)} heads, but {name} is for {len(values)} tokens.")
-    punct = _punctuation(len(heads), pos, is_punct)
+    heads = to_heads(heads).tolist()
+    n = len(heads)
+    labels = to_texts(labels, "labels", n, LabelsError)
+    before = to_heads(before).tolist()
+    if len(before) != n:
+        raise LabelsError(f"there are {n} tokens, but before is for {len(before)}.")
+    pos = None if pos is None else to_texts(pos, "pos", n, LabelsError)
+    punct = _punctuation(n, pos, None if is_punct is None else _to_flags(is_punct, n, LabelsError))
     is_ud = is_root_label(root_label)
     repaired = []
     for i, (label, head) in enumerate(zip(labels, heads, strict=True)):
@@ -358,6 +362,13 @@ def _punctuation(n: int, pos: Sequence[str | None] | None, is_punct: Sequence[bo
     return [False] * n if pos is None else [tag == "PUNCT" for tag in pos]
 
 
+def _to_flags(values: object, n: int, error: type[MindRootError]) -> list[Any]:
+    flags = to_list(values, "is_punct", error)
+    if len(flags) != n:
+        raise error(f"there are {n} tokens, but is_punct is for {len(flags)}.")
+    return flags
+
+
 def _to_locked(required: Iterable[Arc], n: int) -> npt.NDArray[np.int64]:
     """Return the head that each token must have; MISSING where it is free."""
     locked = np.full(n, MISSING, dtype=np.int64)
@@ -379,7 +390,7 @@ def _to_given(heads: Sequence[int | None] | npt.NDArray[np.integer], name: str) 
     if isinstance(heads, np.ndarray):
         array = to_int_array(heads)
     else:
-        array = to_int_array([MISSING if head is None else head for head in heads])
+        array = to_int_array([MISSING if head is None else head for head in to_list(heads, name, HeadsError)])
     if array is None:
         raise HeadsError(f"{name} must be a 1-D array of ints, None where one is missing; found {str(heads)[:100]}.")
     return array

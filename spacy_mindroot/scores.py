@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any, Literal, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from .core import _core
-from .errors import CountError, LabelsError, ScoresShapeError, ScoresTypeError
+from .errors import CountError, LabelsError, MindRootError, ScoresShapeError, ScoresTypeError
 
-__all__ = [
-    "LAYOUTS",
-    "FloatArray",
-    "Ints",
-    "Layout",
-    "Where",
-    "check_layout",
-    "rearrange",
-    "reduce_labels",
-    "shown",
-    "to_count",
-    "to_floats",
-    "to_int_array",
-    "to_root_column",
-]
+__all__ = ["LAYOUTS", "Layout", "rearrange", "reduce_labels", "to_root_column"]
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
@@ -43,6 +30,7 @@ _ROOT_COLUMN: Layout = (
     "root_column"  # compared by identity, which is safe for any object; other strings take the long way
 )
 _MOST = 1 << 30
+_EXACT = 1 << 53  # float64 has all ints up to this
 
 
 def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, where: Where = "") -> FloatArray:
@@ -52,7 +40,7 @@ def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, whe
     ----------
     scores : array-like
         Arc scores in `layout`. float32 and float64 are used as they are, with any strides; float16 and bfloat16 become
-        float32, integers and long doubles become float64.
+        float32, integers and long doubles become float64. Integers that float64 does not have are an error.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
         How `scores` is laid out; see `LAYOUTS`. It is never guessed. In the square layouts the scores of arcs into ROOT
         are not read.
@@ -70,7 +58,7 @@ def to_root_column(scores: npt.ArrayLike, layout: Layout = "root_column", *, whe
     ScoresShapeError
         If the shape does not fit the layout, or there is no such layout.
     ScoresTypeError
-        If `scores` are not real numbers in host memory.
+        If `scores` are not real numbers in host memory, or are integers beyond 2**53 that would be rounded.
 
     Examples
     --------
@@ -160,12 +148,25 @@ def to_floats(scores: npt.ArrayLike, *, where: Where = "") -> FloatArray:
         dtype = np.float64 if array.dtype.itemsize > 4 else np.float32
     elif array.dtype.kind in "iu":
         dtype = np.float64
+        _check_exact(array, where)
     elif array.dtype.name == "bfloat16":
         dtype = np.float32
     else:
         raise ScoresTypeError(f"{_prefix(where)}arc scores are real numbers, found dtype {array.dtype}.")
     with np.errstate(over="ignore"):  # a long double too large for float64 becomes inf, which decoding reports
         return np.require(array, dtype=dtype, requirements="A")
+
+
+def _check_exact(array: npt.NDArray[Any], where: Where) -> None:
+    """Raise ScoresTypeError if an int would be rounded: the best tree of the rounded scores may be another one."""
+    if array.dtype.itemsize < 8 or not array.size or (array.max() <= _EXACT and array.min() >= -_EXACT):
+        return
+    rounded = array.astype(object) != array.astype(np.float64).astype(object)
+    if rounded.any():
+        raise ScoresTypeError(
+            f"{_prefix(where)}the arc score {array[rounded][0]} is beyond 2**53, and float64 has no such number. "
+            "Subtract a constant from each row, which changes no tree, or convert the scores to floats."
+        )
 
 
 def to_int_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
@@ -202,6 +203,31 @@ def to_count(number: object, name: str, *, what: str = "trees", least: int = 1, 
     if not least <= count <= most:
         raise CountError(f"{name} is {shown(count)}; it is a number of {what}, from {least} to {most:,}.")
     return count
+
+
+def is_number(value: object) -> bool:
+    """Whether `value` is a real number, of Python or NumPy."""
+    return isinstance(value, Real)
+
+
+def to_list(values: object, name: str, error: type[MindRootError]) -> list[Any]:
+    """Return the elements of an iterable; raise `error` if `values` is none, or a string."""
+    try:
+        if not isinstance(values, (str, bytes)):
+            return [*iter(cast(Iterable[Any], values))]
+    except TypeError:
+        pass
+    raise error(f"{name} must be a list or another iterable; found {shown(values)}.")
+
+
+def to_texts(values: object, name: str, length: int, error: type[MindRootError]) -> list[str]:
+    """Return labels or parts of speech, one per token, as a list; "" for None. Raise `error` if they are none."""
+    texts = ["" if text is None else text for text in to_list(values, name, error)]
+    if len(texts) != length:
+        raise error(f"there are {length} tokens, but {name} is for {len(texts)}.")
+    if not all(isinstance(text, str) for text in texts):
+        raise error(f"{name} must be strings; found {shown(values)}.")
+    return texts
 
 
 def check_layout(layout: str) -> None:

@@ -63,18 +63,8 @@ def tree_weight(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout =
     200.0
     """
     matrix = to_root_column(scores, layout)
-    array = to_heads(heads)
-    n = len(matrix)
-    if len(array) != n:
-        raise HeadsError(f"{len(array)} heads for a sentence of {n} tokens.")
-    wrong = (array < 0) | (array > n) | (array == np.arange(1, n + 1))
-    if wrong.any():
-        dependent = int(wrong.argmax()) + 1
-        raise HeadsError(
-            f"the head of dependent {dependent} is {array[dependent - 1]}. "
-            f"Heads are from 0 (ROOT) to {n}, and not the dependent itself."
-        )
-    return exact_sum(matrix[np.arange(n), array].astype(np.float64).tolist())
+    array = to_heads(heads, len(matrix))
+    return exact_sum(matrix[np.arange(len(matrix)), array].astype(np.float64).tolist())
 
 
 def exact_sum(numbers: Sequence[float]) -> float:
@@ -162,6 +152,11 @@ def find_cycles(heads: Sequence[int]) -> list[list[int]]:
         Tokens from 1, each followed by its head; the head of the last is the first. A cycle begins with its lowest
         token. A token that is its own head is a cycle of one.
 
+    Raises
+    ------
+    HeadsError
+        If `heads` are not a 1-D array of ints.
+
     Notes
     -----
     O(n) time.
@@ -172,6 +167,7 @@ def find_cycles(heads: Sequence[int]) -> list[list[int]]:
     >>> find_cycles([3, 2, 4, 1, 0])
     [[1, 3, 4], [2]]
     """
+    heads = to_heads(heads).tolist()
     n = len(heads)
     seen = [0] * (n + 1)
     cycles = []
@@ -286,15 +282,27 @@ def is_projective(heads: npt.ArrayLike) -> bool:
     return not nonprojective_arcs(heads).any()
 
 
-def to_heads(heads: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return `heads` as a 1-D int64 array. Their range is not checked.
+def to_heads(heads: npt.ArrayLike, n: int | None = None, *, may_be_missing: bool = False) -> npt.NDArray[np.int64]:
+    """Return `heads` as a 1-D int64 array. Their range is checked if the number of tokens is given.
 
     Raises
     ------
     HeadsError
-        If they are not a 1-D array of ints.
+        If they are not a 1-D array of ints; with `n`, also if they are not n ints from 0 to n (-1 if `may_be_missing`),
+        or a token is its own head.
     """
     array = to_int_array(heads)
     if array is None:
         raise HeadsError(f"heads are a 1-D array of ints; found {shown(heads)}.")
+    if n is None:
+        return array
+    if len(array) != n:
+        raise HeadsError(f"{len(array)} heads for a sentence of {n} tokens.")
+    wrong = (array < (MISSING if may_be_missing else 0)) | (array > n) | (array == np.arange(1, n + 1))
+    if wrong.any():
+        dependent = int(wrong.argmax()) + 1
+        raise HeadsError(
+            f"the head of dependent {dependent} is {array[dependent - 1]}. Heads are from 0 (ROOT) to {n}"
+            f"{', or -1 if unknown' if may_be_missing else ''}, and not the dependent itself."
+        )
     return array

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from .decoding import Heads, decode
 from .errors import NotEnoughMemoryError, VoteError
 from .labels import NO_LABEL, UD_ROOT, is_root_label
+from .scores import to_list, to_texts
 from .trees import is_tree, to_heads
 
-__all__ = ["arc_votes", "vote_heads", "vote_labels"]
+__all__ = ["arc_votes", "to_shares", "vote_heads", "vote_labels"]
 
 _TIE = 1e-9  # the share of the total weight that all arcs of the first parse together get in addition to their votes
 _MOST_TOKENS = 16384  # 2 GiB of votes
@@ -100,7 +101,7 @@ def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = Non
         majority |= wins
     if majority.all() and is_tree(first, single_root=True):  # the best head of every token, without any tie
         return first.astype(np.int32)
-    votes = arc_votes(parses, weights)
+    votes = arc_votes(heads, shares)
     own = heads[0] >= 0
     votes[np.flatnonzero(own), heads[0][own]] += _TIE / n
     return decode(votes)
@@ -141,11 +142,12 @@ def vote_labels(
     """
     own, shares = _to_votes(parses, weights)
     tree = to_heads(heads).tolist()
+    if len(tree) != len(own[0]):
+        raise VoteError(f"the parses have {len(own[0])} tokens, but the tree is for {len(tree)}.")
+    labels = to_list(labels, "labels", VoteError)
     if len(labels) != len(own):
         raise VoteError(f"{len(own)} parses need as many lists of labels; found {len(labels)}.")
-    for what, length in [("the tree is", len(tree)), *((f"labels {k} are", len(v)) for k, v in enumerate(labels, 1))]:
-        if length != len(own[0]):
-            raise VoteError(f"the parses have {len(own[0])} tokens, but {what} for {length}.")
+    labels = [to_texts(names, f"labels {k}", len(tree), VoteError) for k, names in enumerate(labels, 1)]
     is_ud = is_root_label(root_label)
     chosen: list[str | None] = []
     for i, head in enumerate(tree):
@@ -163,19 +165,20 @@ def _to_votes(
     parses: Sequence[AnyHeads], weights: Sequence[float] | None
 ) -> tuple[list[npt.NDArray[np.int64]], list[float]]:
     """Return the parses as arrays, with -1 where there is no vote, and each one's share of the total weight."""
-    if not len(parses):
+    heads = [to_heads(parse) for parse in to_list(parses, "parses", VoteError)]
+    if not heads:
         raise VoteError("there are no parses to vote on.")
-    heads = [to_heads(parse) for parse in parses]
     n = len(heads[0])
     for number, parse in enumerate(heads, 1):
         if len(parse) != n:
             raise VoteError(f"parse 1 has {n} tokens, but parse {number} has {len(parse)}. All must have the same.")
     tokens = np.arange(1, n + 1)
     valid = [np.where((parse < 0) | (parse > n) | (parse == tokens), -1, parse) for parse in heads]
-    return valid, _to_shares(weights, len(heads))
+    return valid, to_shares(weights, len(heads))
 
 
-def _to_shares(weights: Sequence[float] | None, parses: int) -> list[float]:
+def to_shares(weights: Sequence[float] | None, parses: int) -> list[float]:
+    """Return the share of the total weight that each parse has. Raise VoteError if weights don't fit the parses."""
     if weights is None:
         return [1 / parses] * parses
     try:

@@ -234,7 +234,7 @@ def test_labels_that_do_not_fit(name):
     values = {"labels": ["root"], "before": [0], "pos": ["X"], "is_punct": [False]}
     values[name] = values[name] * 2
     labels, before = values.pop("labels"), values.pop("before")
-    with pytest.raises(errors.LabelsError, match=f"there are 1 heads, but {name} is for 2"):
+    with pytest.raises(errors.LabelsError, match=f"there are 1 tokens, but {name} is for 2"):
         repair_labels(labels, before, [0], **values)
 
 

@@ -99,7 +99,7 @@ def test_only_the_ratios_of_weights_matter(scale):
     ("heads", "labels", "says"),
     [
         ([0, 1], [["root", "x"]], "2 parses need as many lists of labels; found 1"),
-        ([0, 1], [["root", "x"], ["root"]], "labels 2 are for 1"),
+        ([0, 1], [["root", "x"], ["root"]], "labels 2 is for 1"),
         ([0], [["root", "x"], ["root", "x"]], "the tree is for 1"),
     ],
 )

@@ -29,7 +29,7 @@ from scripts.mutations.table import MUTATIONS, ROOT, Mutation
 
 CORE = Path("spacy_mindroot/core")
 EXTENSIONS = {"rules.hh": "_rules"} | dict.fromkeys(
-    ("numbers.hh", "matrix_tree.hh", "sampling.hh", "inside_outside.hh"), "_inference"
+    ("numbers.hh", "matrix_tree.hh", "masks.hh", "sampling.hh", "inside_outside.hh"), "_inference"
 )  # of the other headers, _core
 QUICK = [  # kill most mutants of the core at once, and import nothing that takes long
     ["-m", "tests.fuzz.core_against_twin", "--seconds", "200", "--count", "600"],

@@ -16,7 +16,7 @@ from thinc.api import Config
 from ..arc_scorer.component import ArcScorer
 from ..conllu import sentence_to_doc
 from ..errors import CorpusError
-from ..inference.matrix_tree import marginals_batch
+from ..inference.matrix_tree import marginals
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.extensions import drop_extension
@@ -169,9 +169,9 @@ def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:
     names = list(docs[0]._.arc_label_names)
     scores = np.mean([doc._.arc_scores[0] for doc in docs], axis=0)
     labels = [doc._.arc_labels[0] for doc in docs]
-    (marginals,) = marginals_batch([scores])
+    probabilities = marginals(scores)
     known = np.flatnonzero(sentence.heads != MISSING)
-    given = _given_the_rest(scores, sentence.heads, marginals)
+    given = _given_the_rest(scores, sentence.heads, probabilities)
     heads = np.where(sentence.heads == MISSING, 0, sentence.heads)
     best = given.argmax(axis=1)
     without = given.copy()
@@ -195,12 +195,12 @@ def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:
                 word=i + 1,
                 head=head,
                 label=label,
-                head_prob=float(marginals[i, head]),
+                head_prob=float(probabilities[i, head]),
                 given_prob=float(given[i, head]),
                 label_prob=label_prob,
                 other_head=other,
                 other_label=UD_ROOT if names[chosen] == SPACY_ROOT else names[chosen],
-                other_prob=float(marginals[i, other]),
+                other_prob=float(probabilities[i, other]),
                 other_given_prob=float(given[i, other]),
                 other_label_prob=float(of_other[i, chosen]),
             )
@@ -209,7 +209,7 @@ def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:
 
 
 def _given_the_rest(
-    scores: npt.NDArray[Any], gold: npt.NDArray[np.int64], marginals: npt.NDArray[np.float64]
+    scores: npt.NDArray[Any], gold: npt.NDArray[np.int64], probabilities: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
     """Return the probability of each head of each word, (n, n+1), given the annotated heads of all other words.
 
@@ -223,7 +223,7 @@ def _given_the_rest(
         while above > 0 and not below[above, word]:  # a malformed tree may have a cycle
             below[above, word] = True
             above = int(gold[above - 1])
-    found = marginals.copy()
+    found = probabilities.copy()
     for i in np.flatnonzero(gold > 0).tolist():
         row = np.where(below[i + 1], -np.inf, scores[i].astype(np.float64))
         row[0] = -np.inf

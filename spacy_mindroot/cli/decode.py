@@ -16,7 +16,7 @@ from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
 from ..escapes import visible
 from ..faults import decoding_error
-from ..inference.arc_confidence import confidence_of, margin
+from ..inference.arc_confidence import confidence_of, margins_of
 from ..inference.next_best import kbest_matrix
 from ..score_file import read_score_file
 from ..scored import DecodedSentence, ScoredSentence, decode_sentences, raise_fault
@@ -135,8 +135,10 @@ def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence:
         heads, comments = _tree_comments(sentence, kbest, confidence)
     if confidence:
         sure = confidence_of(sentence.scores, heads)
-        ahead = margin(sentence.scores, heads, _best_trees(sentence, 2))
-        comments += [f"tree_logprob = {sure.tree_logprob:.6g}", f"tree_margin = {ahead:.6g}"]
+        ahead = margins_of([sentence.scores], [heads])
+        if isinstance(ahead, Fault):
+            raise decoding_error(ahead, sentence.scores, words=sentence.words)
+        comments += [f"tree_logprob = {sure.tree_logprob:.6g}", f"tree_margin = {ahead[0]:.6g}"]
         misc = [
             f"HeadEntropy={entropy:.4f}|HeadProb={prob:.4f}"
             for prob, entropy in zip(sure.head_prob, sure.head_entropy, strict=True)

@@ -271,7 +271,7 @@ def confidence(
     double[::1] head_prob, double[::1] head_entropy, double[::1] tree_logprob, list marginals=None,
     bint projective=False,
 ):
-    """Write the probability of each head of given trees, the entropy of each head, and the log-probability of each tree.
+    """Write the probability and the entropy of each head of given trees, and the log-probability of each tree.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def confidence(
     for matrix in matrices:
         sentences.push_back(_sentence(matrix))
     tokens = _place(sentences, heads)
-    if head_prob.shape[0] < tokens or head_entropy.shape[0] < tokens or tree_logprob.shape[0] < <Py_ssize_t>len(matrices):
+    if min(head_prob.shape[0], head_entropy.shape[0]) < tokens or tree_logprob.shape[0] < <Py_ssize_t>len(matrices):
         raise ValueError("not enough room for the results")
     if tokens == 0:
         for k in range(len(matrices)):

@@ -19,6 +19,10 @@ cdef extern from "sampling.hh" namespace "mindroot" nogil:
         const Scores[T]&, const int32_t*, size_t, uint64_t, int32_t*
     ) except +
 
+cdef extern from "masks.hh" namespace "mindroot" nogil:
+    double MASKED
+    void _forbid_masks "mindroot::forbid_masks"(double*, int, cbool, cbool, double) except +
+
 cdef extern from "inside_outside.hh" namespace "mindroot" nogil:
     double _inside_outside "mindroot::inside_outside"[T](const Scores[T]&, cbool, double*) except +
 
@@ -73,6 +77,19 @@ def inside_outside(const real[:, :] scores, double[:, ::1] marginals, bint singl
     with nogil:
         log_partition = _inside_outside(_scores(scores), single_root, target)
     return log_partition
+
+
+def forbid_masks(double[:, ::1] scores, bint single_root=True, bint projective=False, double temperature=1):
+    """Set arcs that are masked with large finite numbers to -inf. See masks.hh.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n, n+1)
+        As for `matrix_tree`, divided by the temperature. It is changed.
+    """
+    if scores.shape[0] > 0:
+        with nogil:
+            _forbid_masks(&scores[0, 0], <int>scores.shape[0], single_root, projective, MASKED / temperature)
 
 
 def sample_trees(const real[:, :] scores, const int32_t[::1] roots, uint64_t seed, int32_t[:, ::1] heads):

@@ -1,8 +1,8 @@
 // The probability of a given tree and of its heads, for many sentences in one call.
 //
 // The distribution is a mixture of two: the trees in proportion to exp(weight / temperature), and, with probability
-// `lapse`, all allowed trees alike. A lapse of 0 and a temperature of 1 is the distribution of matrix_tree.hh, or, for
-// projective trees, that of inside_outside.hh.
+// `lapse`, all allowed trees alike. Masked arcs (masks.hh) are not allowed. A lapse of 0 and a temperature of 1 is the
+// distribution of matrix_tree.hh, or, for projective trees, that of inside_outside.hh.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ inline double count_trees(const double* relative, int n, bool projective, double
 
 // Writes the probability of each head of a tree and the entropy of the head of each token, and returns the
 // log-probability of the tree. Writes the probability of each arc to `all`, (n, n+1), unless it is null. There must be
-// a single-rooted tree, without crossing arcs if only such trees count; so must be the given one. No score may be beyond
-// 2^1000.
+// a single-rooted tree, without crossing arcs if only such trees count; so must be the given one. No score may be
+// beyond 2^1000.
 template <class T>
 double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixture& mixture,
                   ConfidenceWorkspace& workspace, double* head_prob, double* head_entropy, double* all) {
@@ -62,6 +62,8 @@ double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixt
     double* const relative = workspace.relative.reserve(n * columns);
     double* const marginals = all ? all : workspace.marginals.reserve(n * columns);
     double weight = 0;
+    const double masked = MASKED / mixture.temperature;
+    bool has_masks = false;
     for (int i = 0; i < n; ++i) {
         double* const row = relative + i * columns;
         double best = FORBIDDEN;
@@ -69,9 +71,15 @@ double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixt
             row[j] = j == i + 1 ? FORBIDDEN : double(scores.at(i, j));
             best = std::max(best, row[j]);
         }
-        for (int j = 0; j <= n; ++j) row[j] = (row[j] - best) / mixture.temperature;  // so that nothing large cancels
+        for (int j = 0; j <= n; ++j) {
+            row[j] = (row[j] - best) / mixture.temperature;  // so that nothing large cancels
+            has_masks |= (row[j] < masked) & (row[j] != FORBIDDEN);
+        }
         weight += row[heads[i]];
     }
+    if (mixture.lapse > 0 && has_masks) forbid_masks(relative, n, true, mixture.projective, masked);
+    bool is_allowed = true;
+    for (int i = 0; i < n; ++i) is_allowed &= relative[i * columns + heads[i]] != FORBIDDEN;
     const Scores<double> tempered{relative, std::ptrdiff_t(columns), 1, n};
     double logprob = std::min(0.0, weight - log_partition(tempered, mixture.projective, marginals));
     if (mixture.lapse > 0) {
@@ -79,9 +87,8 @@ double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixt
         const double log_count = count_trees(relative, n, mixture.projective, uniform);
         for (std::size_t c = 0; c < n * columns; ++c)
             marginals[c] = (1 - mixture.lapse) * marginals[c] + mixture.lapse * uniform[c];
-        if (weight != FORBIDDEN)
-            logprob = std::min(
-                0.0, Logarithmic::add(std::log1p(-mixture.lapse) + logprob, std::log(mixture.lapse) - log_count));
+        logprob += std::log1p(-mixture.lapse);
+        if (is_allowed) logprob = std::min(0.0, Logarithmic::add(logprob, std::log(mixture.lapse) - log_count));
     }
     double* const terms = relative;  // no longer needed
     entropy_terms(marginals, terms, n * columns);

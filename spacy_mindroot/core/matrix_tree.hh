@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "arborescence.hh"
+#include "masks.hh"
 #include "numbers.hh"
 
 namespace mindroot {
@@ -240,8 +240,10 @@ std::vector<Division> divide(const Scores<T>& scores, bool single_root) {
     return {{roots, {}, true}, {others, roots, false}};
 }
 
+// Returns false if a number is not safe, or if there may be masks next to which the partition function loses digits.
 template <class Numbers, class T>
-bool infer(const Scores<T>& scores, const Division& division, double& log_partition, double* marginals) {
+bool infer(const Scores<T>& scores, const Division& division, double& log_partition, double* marginals,
+           bool may_have_masks) {
     const std::vector<int>& tokens = division.tokens;
     const std::vector<int>& above = division.above;
     const bool single_root = division.single_root;
@@ -258,6 +260,7 @@ bool infer(const Scores<T>& scores, const Division& division, double& log_partit
         shifts[i] = best == FORBIDDEN ? 0 : best;
         if (single_root) root_shift = std::max(root_shift, score(i, 0) - shifts[i]);
     }
+    if (may_have_masks && root_shift > -MASKED) return false;  // a token with masked arcs, but for that from ROOT
     const auto weight = [&](int i, int column) { return Numbers::from_log(score(i, column) - shifts[i]); };
 
     Part<Numbers> part(size, single_root);
@@ -298,9 +301,21 @@ bool infer(const Scores<T>& scores, const Division& division, double& log_partit
 template <class T>
 double matrix_tree(const Scores<T>& scores, bool single_root, double* marginals) {
     double log_partition = 0;
+    bool is_safe = true;
     for (const Division& division : divide(scores, single_root))
-        if (!infer<Linear>(scores, division, log_partition, marginals))
-            infer<Logarithmic>(scores, division, log_partition, marginals);
+        is_safe = is_safe && infer<Linear>(scores, division, log_partition, marginals, true);
+    if (is_safe) return log_partition;
+
+    const std::ptrdiff_t columns = scores.n + 1;
+    std::vector<double> cells(scores.n * columns);
+    for (int i = 0; i < scores.n; ++i)
+        for (int j = 0; j <= scores.n; ++j) cells[i * columns + j] = scores.at(i, j);
+    forbid_masks(cells.data(), scores.n, single_root, false, MASKED);
+    const Scores<double> allowed{cells.data(), columns, 1, scores.n};
+    log_partition = 0;
+    for (const Division& division : divide(allowed, single_root))
+        if (!infer<Linear>(allowed, division, log_partition, marginals, false))
+            infer<Logarithmic>(allowed, division, log_partition, marginals, false);
     return log_partition;
 }
 

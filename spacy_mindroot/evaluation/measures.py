@@ -13,7 +13,7 @@ import numpy as np
 
 from ..conllu import Sentence
 from ..conllu.columns import FORM, MISC
-from ..inference import expected_calibration_error
+from ..inference.calibration import expected_calibration_error
 from ..labels import is_root_label
 from ..trees import is_tree, nonprojective_arcs
 
@@ -27,7 +27,7 @@ class Reliability:
     words (int): Words with a probability that gold has, too.
     right (float): The share of them whose head is right.
     mean_probability (float): The mean of their probabilities.
-    error (float): The expected calibration error. See `inference.expected_calibration_error`.
+    error (float): The expected calibration error. See `inference.calibration.expected_calibration_error`.
     """
 
     words: int

@@ -12,15 +12,14 @@ import numpy.typing as npt
 from ..core import _core
 from ..core.fault import Fault
 from ..decoding import Heads
-from ..errors import CalibrationError, HeadsError
+from ..errors import HeadsError
 from ..faults import in_batch
 from ..scores import FloatArray, Layout, shown, to_root_column
 from ..trees import exact_sum, is_projective, is_tree, to_heads
-from .matrix_tree import Marginals, best_tree, is_large, to_weights, too_large
+from .matrix_tree import Marginals, best_tree, check_mixture, is_large, to_weights
 
 __all__ = [
     "Confidence",
-    "check_mixture",
     "confidence",
     "confidence_of",
     "confidences_of",
@@ -67,7 +66,7 @@ def confidence(
     heads : array-like of ints, (n,)
         A single-rooted tree, 0 = ROOT and j = token j-1, such as `decode` returns.
     temperature, lapse : float
-        A calibration, as for `calibrated_marginals`. By default, there is none.
+        A calibration, as for `marginals`. By default, there is none.
     projective : bool
         Whether the distribution is over the trees without crossing arcs only, as with `decode(..., projective=True)`.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
@@ -152,7 +151,7 @@ def confidences_of(
     heads : sequence of ndarrays of int32, (n,) each
         A single-rooted tree of each sentence.
     temperature, lapse : float
-        As for `calibrated_marginals`.
+        As for `marginals`.
     projective : bool
         As for `confidence`. The trees must then have no crossing arcs.
     marginals : bool
@@ -160,7 +159,10 @@ def confidences_of(
     where : callable
         Returns the name of sentence k, for the message of a ScoreRangeError.
     """
-    weights = [_in_range(m, projective, where(k)) if is_large(m) else m for k, m in enumerate(matrices)]
+    weights = [
+        to_weights(m, projective=projective, where=where(k)).matrix if is_large(m) else m
+        for k, m in enumerate(matrices)
+    ]
     flat = _end_to_end(heads)
     head_prob, head_entropy = np.empty(len(flat)), np.empty(len(flat))
     tree_logprob = np.empty(len(weights))
@@ -174,25 +176,10 @@ def confidences_of(
     return found, arcs or []
 
 
-def _in_range(matrix: FloatArray, projective: bool, where: str) -> FloatArray:
-    if projective:
-        raise too_large(where)
-    return to_weights(matrix, where=where).matrix
-
-
 def _end_to_end(heads: Sequence[Heads]) -> Heads:
     if len(heads) == 1:
         return np.ascontiguousarray(heads[0])
     return np.concatenate([np.empty(0, dtype=np.int32), *heads])
-
-
-def check_mixture(temperature: float, lapse: float) -> None:
-    """Raise CalibrationError unless temperature and lapse are in range."""
-    if not (math.isfinite(temperature) and temperature > 0 and 0 <= lapse <= 1):
-        raise CalibrationError(
-            f"temperature is {temperature} and lapse is {lapse}. The temperature must be above 0, and the lapse from 0 "
-            "to 1."
-        )
 
 
 def margins_of(matrices: Sequence[FloatArray], heads: Sequence[Heads]) -> list[float] | Fault:

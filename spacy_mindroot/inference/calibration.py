@@ -13,15 +13,14 @@ import numpy.typing as npt
 from ..decoding import Heads, decode_matrices, to_batch
 from ..errors import CalibrationError
 from ..faults import decoding_error, in_batch
-from ..scores import FloatArray, Layout, shown, to_root_column
+from ..scores import FloatArray, Ints, Layout, is_number, shown, to_floats, to_int_array, to_list, to_root_column
 from ..trees import MISSING, to_heads
-from .arc_confidence import check_mixture, confidences_of
+from .arc_confidence import confidences_of
 from .conformal import COVERAGES, conformities, threshold_of
-from .matrix_tree import Marginals
+from .matrix_tree import check_mixture
 
 __all__ = [
     "Calibration",
-    "calibrated_marginals",
     "calibration_error_by_chance",
     "expected_calibration_error",
     "fit_calibration",
@@ -33,6 +32,7 @@ Floats = npt.NDArray[np.float64]
 Right = npt.NDArray[np.bool_]
 
 _LOG_BOUND = math.log(64)  # temperatures are from 1/64 to 64: parsers memorise 20 sentences
+_MASKED = -5000  # relative to the best label: as for arcs, in core/masks.hh
 _CERTAIN = 1e-12  # probabilities are cut off this far from 0 and 1 in a likelihood
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -44,7 +44,7 @@ class Calibration:
     Attributes
     ----------
     arc_temperature, arc_lapse : float
-        The distribution over trees: see `calibrated_marginals`.
+        The distribution over trees: see `marginals`.
     label_temperature, label_lapse : float
         The distribution over the labels of an arc: label scores are divided by the temperature. With a probability of
         `label_lapse`, all labels are equally probable.
@@ -80,8 +80,8 @@ class Calibration:
         known = {own.name for own in fields(cls)}
         try:
             return cls(**{name: value for name, value in values.items() if name in known})
-        except TypeError as error:
-            raise CalibrationError(f"not the attributes of a calibration: {shown(dict(values))}.") from error
+        except (TypeError, AttributeError) as error:
+            raise CalibrationError(f"not the attributes of a calibration: {shown(values)}.") from error
 
     def threshold(self, coverage: float) -> float:
         """Return the least probability of a head in a head set of this coverage.
@@ -96,70 +96,14 @@ class Calibration:
         CalibrationError
             If it is out of range, or the calibration has no thresholds.
         """
-        percent = str(math.ceil(round(100 * coverage, 6)))
+        percent = str(math.ceil(round(100 * coverage, 6))) if is_number(coverage) and 0 <= coverage <= 1 else ""
         if percent not in self.head_set_thresholds:
             raise CalibrationError(
-                f"coverage is {coverage}, and it must be from {COVERAGES[0] / 100} to {COVERAGES[-1] / 100}."
+                f"coverage is {shown(coverage)}, and it must be from {COVERAGES[0] / 100} to {COVERAGES[-1] / 100}."
                 if self.head_set_thresholds
                 else "this calibration has no thresholds of head sets. Fit it anew."
             )
         return self.head_set_thresholds[percent]
-
-
-def calibrated_marginals(
-    scores: npt.ArrayLike,
-    *,
-    temperature: float,
-    lapse: float = 0.0,
-    projective: bool = False,
-    layout: Layout = "root_column",
-) -> Marginals:
-    """Return the probability of each arc under a calibrated distribution over single-rooted trees.
-
-    Parameters
-    ----------
-    scores : array-like, (n, n+1)
-        Arc scores, as for `marginals`.
-    temperature : float
-        Arc scores are divided by it. Above 1, trees become more alike in probability; below 1, less.
-    lapse : float
-        The probability that the scores say nothing, and all allowed trees are equally probable.
-    projective : bool
-        Whether only trees without crossing arcs are allowed.
-    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
-        How `scores` is laid out.
-
-    Returns
-    -------
-    ndarray of float64, (n, n+1)
-        As from `marginals`: a mixture of two distributions over trees is one, so each row sums to 1, and so does
-        column 0.
-
-    Raises
-    ------
-    CalibrationError
-        If temperature or lapse is out of range.
-    MindRootError
-        As `marginals`.
-
-    Notes
-    -----
-    O(n^3) time. The lapse models confident errors. If 3 % of confident predictions are wrong, no temperature fits them
-    without making the model doubt all others.
-
-    Examples
-    --------
-    >>> from spacy_mindroot.inference import calibrated_marginals
-    >>> calibrated_marginals([[0, 0, 2], [3, 0, 0]], temperature=2.0, lapse=0.1).round(2)
-    array([[0.12, 0.  , 0.88],
-           [0.88, 0.12, 0.  ]])
-    """
-    check_mixture(temperature, lapse)
-    matrix = to_root_column(scores, layout)
-    (heads,) = _decode([matrix], projective=projective)
-    return confidences_of(
-        [matrix], [heads], temperature=temperature, lapse=lapse, projective=projective, marginals=True
-    )[1][0]
 
 
 def expected_calibration_error(probabilities: npt.ArrayLike, right: npt.ArrayLike, *, bins: int = 10) -> float:
@@ -182,7 +126,7 @@ def expected_calibration_error(probabilities: npt.ArrayLike, right: npt.ArrayLik
 
     Examples
     --------
-    >>> from spacy_mindroot.inference import expected_calibration_error
+    >>> from spacy_mindroot.inference.calibration import expected_calibration_error
     >>> round(expected_calibration_error([0.9, 0.9, 0.6, 0.6], [True, True, True, False]), 3)
     0.1
     """
@@ -222,7 +166,7 @@ def calibration_error_by_chance(
 
     Examples
     --------
-    >>> from spacy_mindroot.inference import calibration_error_by_chance
+    >>> from spacy_mindroot.inference.calibration import calibration_error_by_chance
     >>> round(calibration_error_by_chance([0.8] * 100), 2), round(calibration_error_by_chance([0.8] * 10000), 3)
     (0.03, 0.003)
     """
@@ -271,6 +215,8 @@ def fit_calibration(
     ------
     CalibrationError
         If no head is known, or the arguments do not fit together.
+    HeadsError
+        If gold heads are not ints, or out of range.
     MindRootError
         As `marginals`.
 
@@ -298,13 +244,15 @@ def fit_calibration(
     True
     """
     matrices = [to_root_column(own, layout, where=in_batch(k)) for k, own in enumerate(to_batch(scores))]
-    gold = [to_heads(own) for own in gold_heads]
+    gold = [to_heads(own) for own in to_list(gold_heads, "gold_heads", CalibrationError)]
     if [len(own) for own in gold] != [len(matrix) for matrix in matrices]:
         raise CalibrationError(
             f"there are arc scores for {len(matrices)} sentences and heads for {len(gold)}, of other lengths. Pass the "
             "heads of each sentence, (n,), in the order of the scores."
         )
+    gold = [to_heads(own, len(own), may_be_missing=True) for own in gold]
     heads = _decode(matrices, projective=projective)
+    label_scores, gold_labels = _to_labels(heads, label_scores, gold_labels)
     return fit_to_trees(matrices, heads, gold, label_scores, gold_labels, projective=projective, method=method)
 
 
@@ -359,11 +307,14 @@ def fit_to_trees(
 def label_probabilities(scores: npt.ArrayLike, temperature: float, lapse: float = 0.0) -> Floats:
     """Return the calibrated probability of each label, (n, labels), given scores: log-probabilities or logits.
 
-    A label of score -inf is impossible, and takes no part in the lapse. Each row needs a label that is possible.
+    A label of score -inf, or with a mask (see `log_partition`), is impossible, and takes no part in the lapse. Each row
+    needs a label that is possible.
     """
-    logits = np.asarray(scores, dtype=np.float64) / temperature
-    logits -= logits.max(axis=1, keepdims=True)
-    weights = np.exp(logits)
+    logits = np.asarray(scores, dtype=np.float64)
+    with np.errstate(over="ignore"):  # beyond the largest double, it is impossible
+        logits = logits - logits.max(axis=1, keepdims=True)
+    logits[logits < min(_MASKED, -745 * temperature)] = -np.inf  # exp(-745) is the least double
+    weights = np.exp(logits / temperature)
     probabilities: Floats = weights * ((1 - lapse) / weights.sum(axis=1, keepdims=True))
     if lapse:
         possible = logits > -np.inf
@@ -376,6 +327,44 @@ def _decode(matrices: Sequence[FloatArray], *, projective: bool) -> list[Heads]:
     for fault in faults:
         raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence), projective=projective)
     return heads
+
+
+def _to_labels(
+    heads: Sequence[Heads],
+    label_scores: Sequence[npt.ArrayLike | None] | None,
+    gold_labels: Sequence[npt.ArrayLike] | None,
+) -> tuple[list[FloatArray | None] | None, list[Ints] | None]:
+    """Return the scores and numbers of labels as arrays. Raise CalibrationError unless they fit the trees."""
+    if label_scores is None and gold_labels is None:
+        return None, None
+    if label_scores is None or gold_labels is None:
+        raise CalibrationError("label_scores and gold_labels go together: pass both, or neither.")
+    scores, labels = (
+        to_list(label_scores, "label_scores", CalibrationError),
+        to_list(gold_labels, "gold_labels", CalibrationError),
+    )
+    if not len(scores) == len(labels) == len(heads):
+        raise CalibrationError(
+            f"there are {len(heads)} sentences, but label_scores for {len(scores)} and gold_labels for {len(labels)}."
+        )
+    found: list[FloatArray | None] = []
+    numbers: list[Ints] = []
+    for k, (tree, own, gold) in enumerate(zip(heads, scores, labels, strict=True)):
+        array = None if own is None else to_floats(own, where=in_batch(k))
+        known = to_int_array(gold)
+        if known is None or len(known) != len(tree) or known.min(initial=0) < MISSING:
+            raise CalibrationError(
+                f"{in_batch(k)}: gold_labels are {len(tree)} ints, one per token, -1 if unknown; found {shown(gold)}."
+            )
+        if array is not None and (array.ndim != 2 or len(array) != len(tree) or array.shape[1] == 0):
+            raise CalibrationError(
+                f"{in_batch(k)}: label_scores are (n, labels), with n = {len(tree)}; the shape found is {array.shape}."
+            )
+        found.append(array)
+        numbers.append(known)
+    if len({array.shape[1] for array in found if array is not None}) > 1:
+        raise CalibrationError("label_scores have a different number of labels in some sentences.")
+    return found, numbers
 
 
 def _labels_of_right_heads(

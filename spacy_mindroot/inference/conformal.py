@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import CalibrationError
-from ..scores import shown
-from ..trees import MISSING
+from ..scores import is_number, shown, to_list, to_root_column
+from ..trees import MISSING, to_heads
 
 __all__ = ["COVERAGES", "conformities", "head_set_threshold", "head_sets", "threshold_of"]
 
@@ -26,7 +26,7 @@ def head_sets(
     Parameters
     ----------
     probabilities : array-like, (n, n+1)
-        The probability of each arc, as `marginals` or `calibrated_marginals` returns it.
+        The probability of each arc, as `marginals` returns it.
     threshold : float
         The least probability of a head in a set: from `head_set_threshold`, or `Calibration.threshold`, for a chosen
         coverage.
@@ -38,6 +38,13 @@ def head_sets(
     -------
     list of ndarrays of int64
         The heads in the set of each token, the most probable first; 0 = ROOT, j = token j-1. No set is empty.
+
+    Raises
+    ------
+    CalibrationError
+        If the threshold is not a number.
+    HeadsError, ScoresShapeError, ScoresTypeError
+        If heads or probabilities are not as they should be.
 
     Notes
     -----
@@ -70,6 +77,8 @@ def head_sets(
     >>> head_sets([[0.3, 0, 0.7], [0.95, 0.05, 0]], 0.2)
     [array([2, 0]), array([0])]
     """
+    if not is_number(threshold):
+        raise CalibrationError(f"threshold is {shown(threshold)}; it is a probability.")
     p, own = _with_heads(probabilities, heads)
     tokens = np.arange(len(p))
     chosen = p >= threshold
@@ -109,7 +118,9 @@ def head_set_threshold(
     Raises
     ------
     CalibrationError
-        If the coverage is out of range, or no head is known.
+        If the coverage is out of range, no head is known, or the arguments are not for the same sentences.
+    HeadsError, ScoresShapeError, ScoresTypeError
+        If heads or probabilities of a sentence are not as they should be.
 
     Examples
     --------
@@ -117,7 +128,7 @@ def head_set_threshold(
     >>> head_set_threshold([[[0.3, 0, 0.7], [0.95, 0.05, 0]]] * 50, [[2, 0], [0, 1]] * 25, 0.7)
     0.3
     """
-    if not 0 < coverage < 1:
+    if not is_number(coverage) or not 0 < coverage < 1:
         raise CalibrationError(f"coverage is {shown(coverage)}. It must be above 0 and below 1.")
     return threshold_of(conformities(probabilities, gold_heads, heads), coverage)
 
@@ -134,10 +145,16 @@ def conformities(
     CalibrationError
         If no head is known.
     """
+    arcs, gold = (to_list(own, "probabilities and heads", CalibrationError) for own in (probabilities, gold_heads))
+    trees = [None] * len(arcs) if heads is None else to_list(heads, "heads", CalibrationError)
+    if not len(arcs) == len(gold) == len(trees):
+        raise CalibrationError(
+            f"there are probabilities for {len(arcs)} sentences, gold heads for {len(gold)} and trees for {len(trees)}."
+        )
     found = []
-    for k, (arcs, gold) in enumerate(zip(probabilities, gold_heads, strict=True)):
-        p, own = _with_heads(arcs, None if heads is None else heads[k])
-        right: npt.NDArray[Any] = np.asarray(gold)
+    for of_arcs, of_gold, tree in zip(arcs, gold, trees, strict=True):
+        p, own = _with_heads(of_arcs, tree)
+        right = to_heads(of_gold, len(p), may_be_missing=True)
         known = np.flatnonzero(right != MISSING)
         found.append(np.where(right == own, 1.0, p[np.arange(len(p)), np.maximum(right, 0)])[known])
     conformity = np.sort(np.concatenate([np.empty(0), *found]))
@@ -155,5 +172,5 @@ def threshold_of(conformity: npt.NDArray[np.float64], coverage: float) -> float:
 def _with_heads(
     probabilities: npt.ArrayLike, heads: npt.ArrayLike | None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.integer[Any]]]:
-    p = np.asarray(probabilities, dtype=np.float64)
-    return p, p.argmax(axis=1) if heads is None else np.asarray(heads)
+    p = to_root_column(probabilities).astype(np.float64, copy=False)
+    return p, p.argmax(axis=1) if heads is None else to_heads(heads, len(p))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ScoresShapeError
-from ..scores import to_root_column
+from ..scores import to_floats, to_root_column
 from .matrix_tree import marginals
 
 __all__ = ["labelled_marginals"]
@@ -57,7 +55,7 @@ def labelled_marginals(
     array([[[0.75, 0.25],
             [0.  , 0.  ]]])
     """
-    array: npt.NDArray[Any] = np.asarray(scores)
+    array = to_floats(scores)
     if array.ndim != 3 or array.shape[1] != array.shape[0] + 1 or array.shape[2] == 0:
         raise ScoresShapeError(
             f"labelled arc scores have shape {array.shape}. They must be (n, n+1, labels), with at least one label."

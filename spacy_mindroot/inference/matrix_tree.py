@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..core import _core, _inference
-from ..decoding import Heads, to_batch
-from ..errors import ScoreRangeError
-from ..faults import decoding_error, in_batch
-from ..scores import FloatArray, Layout, to_root_column
+from ..decoding import Heads
+from ..errors import CalibrationError, ScoreRangeError
+from ..faults import decoding_error
+from ..scores import FloatArray, Layout, shown, to_root_column
 from ..trees import exact_sum
 
 __all__ = [
     "Marginals",
     "Weights",
     "best_tree",
+    "check_mixture",
     "entropy",
-    "entropy_batch",
     "infer",
     "is_large",
     "log_partition",
-    "log_partition_batch",
     "marginals",
-    "marginals_batch",
     "to_relative",
     "to_weights",
-    "too_large",
+    "without_masks",
 ]
 
 Marginals = npt.NDArray[np.float64]
@@ -79,6 +76,10 @@ def log_partition(
     accuracy. If scores are so far apart that weights underflow, the computation is done in logarithms, which takes
     about ten times as long.
 
+    A mask may be any large negative number, such as the least float32, instead of -inf: an arc counts as forbidden if
+    it is worse than the best one of its token by more than 5000, and all trees with it together have less than 1e-323
+    of the probability. So a sentence in which every tree needs a masked arc still has its probabilities.
+
     For projective trees, inside-outside on Eisner's chart [3]_, in logarithms.
 
     References
@@ -99,48 +100,19 @@ def log_partition(
     >>> round(np.exp(log_partition(np.zeros((4, 5)))))
     64
     """
-    return _log_partition(*best_tree(scores, single_root, layout, projective=projective), single_root, projective)
-
-
-def log_partition_batch(
-    scores: Iterable[npt.ArrayLike],
-    *,
-    single_root: bool = True,
-    projective: bool = False,
-    layout: Layout = "root_column",
-) -> npt.NDArray[np.float64]:
-    """Return `log_partition` of each sentence of a batch.
-
-    Parameters
-    ----------
-    scores : iterable of array-likes
-        Matrices of arc scores, each as for `log_partition`.
-    single_root, projective, layout
-        As for `log_partition`.
-
-    Returns
-    -------
-    ndarray of float64, (sentences,)
-
-    Raises
-    ------
-    MindRootError
-        As `log_partition`, for the first sentence at fault; the message names it.
-
-    Examples
-    --------
-    >>> from spacy_mindroot.inference import log_partition_batch
-    >>> log_partition_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]]).round(4)
-    array([1.    , 0.6931])
-    """
-    batch = _best_trees(scores, single_root, layout, projective)
-    return np.array(
-        [_log_partition(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)], float
-    )
+    weights = _weights_of(scores, single_root, layout, projective)[0]
+    run = _inference.inside_outside if projective else _inference.matrix_tree
+    return weights.shift + run(weights.matrix, None, single_root)
 
 
 def marginals(
-    scores: npt.ArrayLike, *, single_root: bool = True, projective: bool = False, layout: Layout = "root_column"
+    scores: npt.ArrayLike,
+    *,
+    temperature: float = 1.0,
+    lapse: float = 0.0,
+    single_root: bool = True,
+    projective: bool = False,
+    layout: Layout = "root_column",
 ) -> Marginals:
     """Return the probability of each arc: the share of exp(weight) that the trees with this arc have.
 
@@ -148,6 +120,13 @@ def marginals(
     ----------
     scores, single_root, projective, layout
         As for `log_partition`.
+    temperature : float
+        Arc scores are divided by it. Above 1, trees become more alike in probability; below 1, less. `fit_calibration`
+        finds the temperature and the lapse that fit a scorer.
+    lapse : float
+        The probability that the scores say nothing, and all allowed trees are equally probable. It models confident
+        errors. If 3 % of confident predictions are wrong, no temperature fits them without making the model doubt all
+        others.
 
     Returns
     -------
@@ -158,17 +137,18 @@ def marginals(
 
     Raises
     ------
+    CalibrationError
+        If temperature or lapse is out of range.
     MindRootError
         As `log_partition`.
 
     Notes
     -----
-    O(n^3) time. Each probability is right to nearly all its digits, however small, as far as the scores are. Next to
-    a score of -1e9, differences smaller than 1e-7 are lost, as they are in the weight of a tree. See `log_partition`
-    for the method.
+    O(n^3) time. Each probability is right to nearly all its digits, however small, as far as the scores are. See
+    `log_partition` for the method and for masks.
 
-    This matters only if every tree needs an arc that is far worse than the best one of its token: with 1e16 or more
-    between them, trees of equal weight may get different probabilities.
+    Digits are lost only if every tree needs an arc that is far worse than the best one of its token: with 1e9 between
+    them, differences smaller than 1e-7; with 1e16 or more, trees of equal weight may get different probabilities.
 
     Examples
     --------
@@ -176,33 +156,23 @@ def marginals(
     >>> marginals([[0, 0, 0], [0, 0, 0]])
     array([[0.5, 0. , 0.5],
            [0.5, 0.5, 0. ]])
+    >>> marginals([[0, 0, 2], [3, 0, 0]], temperature=2.0, lapse=0.1).round(2)
+    array([[0.12, 0.  , 0.88],
+           [0.88, 0.12, 0.  ]])
     """
-    return _marginals(*best_tree(scores, single_root, layout, projective=projective), single_root, projective)
-
-
-def marginals_batch(
-    scores: Iterable[npt.ArrayLike],
-    *,
-    single_root: bool = True,
-    projective: bool = False,
-    layout: Layout = "root_column",
-) -> list[Marginals]:
-    """Return `marginals` of each sentence of a batch.
-
-    Parameters and errors as for `log_partition_batch`.
-
-    Returns
-    -------
-    list of ndarrays of float64, (n, n+1) each
-
-    Examples
-    --------
-    >>> from spacy_mindroot.inference import marginals_batch
-    >>> marginals_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]])[0]
-    array([[1., 0.]])
-    """
-    batch = _best_trees(scores, single_root, layout, projective)
-    return [_marginals(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)]
+    check_mixture(temperature, lapse)
+    matrix = _weights_of(scores, single_root, layout, projective)[0].matrix
+    if temperature == 1 and lapse == 0:
+        return infer(matrix, single_root=single_root, projective=projective)[1]
+    with np.errstate(over="ignore"):  # beyond the largest double, an arc is forbidden
+        tempered = to_relative(matrix)[0] / temperature
+    relative = without_masks(tempered, temperature, single_root=single_root, projective=projective)
+    probabilities = infer(relative, single_root=single_root, projective=projective)[1]
+    if lapse:
+        alike = np.where(relative == -np.inf, -np.inf, 0.0)
+        uniform = infer(alike, single_root=single_root, projective=projective)[1]
+        probabilities = (1 - lapse) * probabilities + lapse * uniform
+    return probabilities
 
 
 def entropy(
@@ -237,34 +207,16 @@ def entropy(
     >>> round(entropy([[0, 0, 0], [0, 0, 0]]), 4)
     0.6931
     """
-    return _entropy(*best_tree(scores, single_root, layout, projective=projective), single_root, projective)
-
-
-def entropy_batch(
-    scores: Iterable[npt.ArrayLike],
-    *,
-    single_root: bool = True,
-    projective: bool = False,
-    layout: Layout = "root_column",
-) -> npt.NDArray[np.float64]:
-    """Return `entropy` of each sentence of a batch.
-
-    Parameters and errors as for `log_partition_batch`.
-
-    Returns
-    -------
-    ndarray of float64, (sentences,)
-
-    Examples
-    --------
-    >>> from spacy_mindroot.inference import entropy_batch
-    >>> entropy_batch([[[1, 0]], [[0, 0, 0], [0, 0, 0]]]).round(4)
-    array([0.    , 0.6931])
-    """
-    batch = _best_trees(scores, single_root, layout, projective)
-    return np.array(
-        [_entropy(*pair, single_root, projective, where=in_batch(k)) for k, pair in enumerate(batch)], float
-    )
+    # Rows are shifted by the scores of the best tree, so that nothing large cancels where that tree has most of the
+    # probability.
+    (matrix, _), heads = _weights_of(scores, single_root, layout, projective)
+    shifted = matrix - np.take_along_axis(matrix, heads[:, np.newaxis], axis=1).astype(np.float64)
+    log_z, probabilities = infer(shifted, single_root=single_root, projective=projective)
+    in_use = probabilities > 0
+    used = probabilities[in_use]
+    found = log_z - float(used @ shifted[in_use])
+    # Next to very large scores, rounding errors are larger than any entropy. Those of the heads add up to no less.
+    return max(0.0, min(found, -float(used @ np.log(used))))
 
 
 def infer(matrix: FloatArray, *, single_root: bool = True, projective: bool = False) -> tuple[float, Marginals]:
@@ -281,34 +233,15 @@ def infer(matrix: FloatArray, *, single_root: bool = True, projective: bool = Fa
 
 
 def best_tree(
-    scores: npt.ArrayLike,
-    single_root: bool,
-    layout: Layout,
-    *,
-    projective: bool = False,
-    sentence: int | None = None,
+    scores: npt.ArrayLike, single_root: bool, layout: Layout, *, projective: bool = False
 ) -> tuple[FloatArray, Heads]:
-    """Return the arc scores as a matrix from `to_root_column`, and its best tree.
-
-    `sentence` is the index in the batch, for messages. Errors are those of `decode`.
-    """
-    where = "" if sentence is None else in_batch(sentence)
-    matrix = to_root_column(scores, layout, where=where)
+    """Return the arc scores as a matrix from `to_root_column`, and its best tree. Errors are those of `decode`."""
+    matrix = to_root_column(scores, layout)
     heads = np.empty(len(matrix), dtype=np.int32)
     fault = (_core.decode_projective if projective else _core.decode)(matrix, heads, single_root)
     if fault is not None:
-        raise decoding_error(fault._replace(sentence=sentence or 0), matrix, where=where, projective=projective)
-    if projective and is_large(matrix):
-        raise too_large(where or f"sentence of {len(matrix)} tokens")
+        raise decoding_error(fault, matrix, projective=projective)
     return matrix, heads
-
-
-def too_large(where: str) -> ScoreRangeError:
-    """Return the error for scores that are too large for probabilities of projective trees."""
-    return ScoreRangeError(
-        f"{where}: there are arc scores beyond 1e301. Probabilities of projective trees can't be computed from such "
-        "scores. Use smaller numbers, or -inf for arcs that no tree may have."
-    )
 
 
 class Weights(NamedTuple):
@@ -322,18 +255,18 @@ class Weights(NamedTuple):
     shift: float
 
 
-def to_weights(matrix: FloatArray, *, single_root: bool = True, where: str = "") -> Weights:
+def to_weights(matrix: FloatArray, *, single_root: bool = True, projective: bool = False, where: str = "") -> Weights:
     """Return arc scores in a range that `infer` can compute with.
 
     That is nearly always the matrix itself. If there are scores beyond 2 ** 1000, all are shifted so that the best
-    arc of each token has score 0. Then the arcs that no tree of any probability has are forbidden.
+    arc of each token has score 0.
 
     Parameters
     ----------
     matrix : ndarray of float32 or float64, (n, n+1)
         As `to_root_column` returns it. It must have a tree.
-    single_root : bool
-        Whether only trees with one root count.
+    single_root, projective : bool
+        Which trees count, as for `log_partition`.
     where : str
         The name of the sentence in messages.
 
@@ -341,22 +274,15 @@ def to_weights(matrix: FloatArray, *, single_root: bool = True, where: str = "")
     ------
     ScoreRangeError
         If there are such scores, and the best tree is worse than the best arcs of all tokens together by 1e12 or more.
-
-    Notes
-    -----
-    With the best arcs at 0, no tree with an arc weighs more than the arc. So if an arc is below the weight of the
-    best tree by more than 745 + n log(n+1), all trees with it together have less than the smallest double of the
-    probability.
     """
     if not is_large(matrix):
         return Weights(matrix, 0.0)
     heads = np.empty(len(matrix), dtype=np.int32)
-    _core.decode(matrix, heads, single_root)
+    (_core.decode_projective if projective else _core.decode)(matrix, heads, single_root)
     n = len(matrix)
     tokens = np.arange(n)
     relative, best = to_relative(matrix)
-    weight = exact_sum(relative[tokens, heads].tolist())
-    if weight < -_LOST:
+    if exact_sum(relative[tokens, heads].tolist()) < -_LOST:
         worst = int(relative[tokens, heads].argmin())
         raise ScoreRangeError(
             f"{where or f'sentence of {n} tokens'}: there are arc scores beyond 1e301, and every tree needs an arc, "
@@ -366,7 +292,6 @@ def to_weights(matrix: FloatArray, *, single_root: bool = True, where: str = "")
             dependent=worst + 1,
             head=int(heads[worst]),
         )
-    relative[relative < weight - (745 + n * math.log(n + 1))] = -np.inf
     return Weights(relative, exact_sum(best.tolist()))
 
 
@@ -393,37 +318,32 @@ def to_relative(matrix: FloatArray) -> tuple[npt.NDArray[np.float64], npt.NDArra
     return relative, best
 
 
-def _best_trees(
-    scores: Iterable[npt.ArrayLike], single_root: bool, layout: Layout, projective: bool
-) -> list[tuple[FloatArray, Heads]]:
-    return [
-        best_tree(matrix, single_root, layout, projective=projective, sentence=k)
-        for k, matrix in enumerate(to_batch(scores))
-    ]
+def without_masks(
+    matrix: FloatArray, temperature: float = 1.0, *, single_root: bool = True, projective: bool = False
+) -> npt.NDArray[np.float64]:
+    """Return a float64 copy in which arcs that are masked with large finite numbers are forbidden. See `log_partition`.
+
+    `matrix` is as for `infer`, divided by the temperature.
+    """
+    allowed = np.array(matrix, dtype=np.float64, order="C")
+    _inference.forbid_masks(allowed, single_root, projective, temperature)
+    return allowed
 
 
-def _log_partition(matrix: FloatArray, _: Heads, single_root: bool, projective: bool, *, where: str = "") -> float:
-    if projective:
-        return _inference.inside_outside(matrix, None, single_root)
-    weights = to_weights(matrix, single_root=single_root, where=where)
-    return weights.shift + _inference.matrix_tree(weights.matrix, None, single_root)
+def check_mixture(temperature: float, lapse: float) -> None:
+    """Raise CalibrationError unless temperature and lapse are in range."""
+    try:
+        in_range = math.isfinite(temperature) and temperature > 0 and 0 <= lapse <= 1
+    except (TypeError, ValueError, OverflowError):
+        in_range = False
+    if not in_range:
+        raise CalibrationError(
+            f"temperature is {shown(temperature)} and lapse is {shown(lapse)}. The temperature must be above 0, and "
+            "the lapse from 0 to 1."
+        )
 
 
-def _marginals(matrix: FloatArray, _: Heads, single_root: bool, projective: bool, *, where: str = "") -> Marginals:
-    if not projective:
-        matrix = to_weights(matrix, single_root=single_root, where=where).matrix
-    return infer(matrix, single_root=single_root, projective=projective)[1]
-
-
-def _entropy(matrix: FloatArray, heads: Heads, single_root: bool, projective: bool, *, where: str = "") -> float:
-    # Rows are shifted by the scores of the best tree, so that nothing large cancels where that tree has most of the
-    # probability.
-    if not projective:
-        matrix = to_weights(matrix, single_root=single_root, where=where).matrix
-    shifted = matrix - np.take_along_axis(matrix, heads[:, np.newaxis], axis=1).astype(np.float64)
-    log_z, probabilities = infer(shifted, single_root=single_root, projective=projective)
-    in_use = probabilities > 0
-    used = probabilities[in_use]
-    found = log_z - float(used @ shifted[in_use])
-    # Next to very large scores, rounding errors are larger than any entropy. Those of the heads add up to no less.
-    return max(0.0, min(found, -float(used @ np.log(used))))
+def _weights_of(scores: npt.ArrayLike, single_root: bool, layout: Layout, projective: bool) -> tuple[Weights, Heads]:
+    """Return arc scores that `infer` can compute with, and their best tree. Errors are those of `log_partition`."""
+    matrix, heads = best_tree(scores, single_root, layout, projective=projective)
+    return to_weights(matrix, single_root=single_root, projective=projective), heads

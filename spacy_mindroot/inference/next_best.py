@@ -45,7 +45,7 @@ def kbest(
     -------
     list of pairs (heads, weight)
         Heads as from `decode`, and the sum of their arc scores, as from `tree_weight`. The first tree is the one that
-        `decode` returns; the weights never increase. If there are fewer than k trees, all of them.
+        `decode` returns; the weights of the others never increase. If there are fewer than k trees, all of them.
 
     Raises
     ------
@@ -60,7 +60,8 @@ def kbest(
     each is found with one arc exchange and one decoding [2]_, under a root constraint [3]_.
 
     Trees of equal weight come in an order that is arbitrary, but the same on every run. Weights are compared in double
-    precision: trees that differ by less than its rounding count as equal.
+    precision: trees that differ by less than its rounding count as equal, so the second tree may outweigh the first by
+    so much. Next to scores of 1e300, that may be 1e284.
 
     References
     ----------
@@ -141,7 +142,8 @@ def kbest_matrix(matrix: FloatArray, k: int, *, single_root: bool = True) -> lis
     trees = np.frombuffer(found, dtype=np.int32).reshape(-1, n)
     arcs = matrix[np.arange(n), trees].astype(np.float64).tolist()
     # The core compares weights relative to the best tree. Rounding may put the sums into another order.
-    return sorted(zip(trees, map(exact_sum, arcs), strict=True), key=lambda tree: -tree[1])
+    best, *others = zip(trees, map(exact_sum, arcs), strict=True)
+    return [best, *sorted(others, key=lambda tree: -tree[1])]
 
 
 def _kbest(

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ..core import _inference
 from ..decoding import Heads, decode_matrices
-from ..errors import NotEnoughMemoryError, ScoreRangeError, SeedError
+from ..errors import NotEnoughMemoryError, SeedError
 from ..scores import FloatArray, Layout, shown, to_count
-from .matrix_tree import best_tree, infer, is_large, to_relative, to_weights
+from .matrix_tree import best_tree, infer, to_weights, without_masks
 
 __all__ = ["sample"]
 
@@ -41,7 +41,8 @@ def sample(
         The same seed gives the same trees. None gives others on every call.
     replace : bool
         If True, draws are independent. If False, each tree is drawn from those not drawn yet, in proportion to their
-        exp(weight), so all are distinct. If there are fewer than `size`, all of them are returned.
+        exp(weight), so all are distinct. If there are fewer than `size`, all of them are returned, but none that needs
+        a masked arc (see `log_partition`) unless all do.
     single_root : bool
         Whether to draw from the trees with exactly one arc from ROOT. If False, from those with any number.
     layout : {"root_column", "square", "square_transposed", "root_diagonal"}
@@ -89,6 +90,7 @@ def sample(
     size = to_count(size, "size", least=0)
     generator = _to_generator(rng)
     matrix, _ = best_tree(scores, single_root, layout)
+    matrix = without_masks(to_weights(matrix, single_root=single_root).matrix, single_root=single_root)
     if not replace:
         return _sample_without_replacement(matrix, size, generator, single_root)
     try:
@@ -111,7 +113,6 @@ def _to_generator(rng: Seed) -> np.random.Generator:
 
 
 def _sample(matrix: FloatArray, size: int, rng: np.random.Generator, single_root: bool) -> Heads:
-    matrix = to_weights(matrix, single_root=single_root).matrix
     n = len(matrix)
     heads = np.empty((size, n), dtype=np.int32)
     roots = None
@@ -132,17 +133,10 @@ class _TreeSet(NamedTuple):
 
 def _sample_without_replacement(matrix: FloatArray, size: int, rng: np.random.Generator, single_root: bool) -> Heads:
     n = len(matrix)
-    if is_large(matrix):  # so that the partition functions do not overflow
-        forbidden = matrix == -np.inf
-        matrix, _ = to_relative(matrix)
-        if np.count_nonzero(matrix == -np.inf) > np.count_nonzero(forbidden | np.eye(n, n + 1, 1, dtype=bool)):
-            raise _range_error(n)
     sets = [_TreeSet(0.0, np.empty(0, dtype=np.int32), [])]
     drawn: list[Heads] = []
     while sets and len(drawn) < size:
         log_partitions = np.array([trees.log_partition for trees in sets])
-        if log_partitions.max() == -np.inf:
-            raise _range_error(n)
         weights = np.exp(log_partitions - log_partitions.max())
         origin = sets.pop(int(rng.choice(len(sets), p=weights / weights.sum())))
         (heads,) = _sample(_constrain(matrix, origin.heads, origin.excluded), 1, rng, single_root)
@@ -155,17 +149,8 @@ def _sample_without_replacement(matrix: FloatArray, size: int, rng: np.random.Ge
         empty = {fault.sentence for fault in decode_matrices(matrices, single_root=single_root)[1]}
         for k, part in enumerate(parts):
             if k not in empty:
-                part_weights = to_weights(matrices[k], single_root=single_root)
-                log_z = _inference.matrix_tree(part_weights.matrix, None, single_root)
-                sets.append(_TreeSet(log_z + part_weights.shift, *part))
+                sets.append(_TreeSet(_inference.matrix_tree(matrices[k], None, single_root), *part))
     return np.array(drawn, dtype=np.int32).reshape(len(drawn), n)
-
-
-def _range_error(n: int) -> ScoreRangeError:
-    return ScoreRangeError(
-        f"sentence of {n} tokens: the arc scores are too far apart to sample without replacement. Use smaller numbers, "
-        "or -inf for arcs that no tree may have."
-    )
 
 
 def _constrain(matrix: FloatArray, heads: npt.NDArray[np.int32], excluded: list[int]) -> FloatArray:

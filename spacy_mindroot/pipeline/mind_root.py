@@ -19,7 +19,15 @@ from spacy.util import minibatch
 from ..constraints import Constraints
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
-from ..errors import CalibrationError, CountError, DecodingError, LabelsError, NotEnoughMemoryError, RulesError
+from ..errors import (
+    CalibrationError,
+    CountError,
+    DecodingError,
+    LabelsError,
+    MindRootError,
+    NotEnoughMemoryError,
+    RulesError,
+)
 from ..faults import decoding_error
 from ..inference.arc_confidence import Confidence, confidences_of, margin, margins_of
 from ..inference.calibration import Calibration
@@ -27,7 +35,7 @@ from ..inference.conformal import COVERAGES, head_sets
 from ..inference.next_best import kbest_matrix
 from ..labels import SPACY_ROOT, is_root_label
 from ..rules.learning import MAX_VIOLATION, MIN_SUPPORT, learn_rules
-from ..scores import FloatArray, to_count
+from ..scores import FloatArray, is_number, to_count
 from .annotate import (
     Hashes,
     drop_results,
@@ -138,11 +146,6 @@ class _Sentences(NamedTuple):
     sourced: SourcedScores
     constraints: list[Constraints] | None
     matrices: list[FloatArray]
-
-    @property
-    def to_decode(self) -> list[FloatArray]:
-        """The matrices whose trees are not known yet."""
-        return self.matrices if self.sourced.heads is None else []
 
 
 class MindRoot(Pipe):
@@ -346,7 +349,14 @@ class MindRoot(Pipe):
     )
 
     def check_settings(self) -> None:
-        """Raise an error if settings do not go together. Call it after changing them."""
+        """Raise an error if a setting is none, or settings do not go together. Call it after changing them."""
+        for setting in ("keep_scores", "projective", "confidence"):
+            if not isinstance(getattr(self, setting), bool):
+                raise MindRootError(f"{self.name}: {setting} is {getattr(self, setting)!r}; it must be True or False.")
+        if not is_number(self.coverage):
+            raise CalibrationError(f"{self.name}: coverage is {self.coverage!r}; it must be a number.")
+        if not isinstance(self.root_label, str) or not isinstance(self.fallback_label, str):
+            raise LabelsError(f"{self.name}: root_label and fallback_label must be strings.")
         if to_count(self.kbest, "kbest") > 1 and self.projective:
             raise CountError(
                 f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = "
@@ -380,7 +390,7 @@ class MindRoot(Pipe):
             except Exception as error:
                 batch.append((doc, error))
         heads, faults = decode_matrices(
-            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in read.to_decode],
+            [matrix for _, read in batch if not isinstance(read, Exception) for matrix in self._to_decode(read)],
             projective=self.projective,
         )
         at = 0
@@ -388,7 +398,7 @@ class MindRoot(Pipe):
             if isinstance(read, Exception):
                 yield doc, read
                 continue
-            own = range(at, at + len(read.to_decode))
+            own = range(at, at + len(self._to_decode(read)))
             at = own.stop
             try:
                 for fault in faults:
@@ -399,6 +409,10 @@ class MindRoot(Pipe):
                 yield doc, error
             else:
                 yield doc, None
+
+    def _to_decode(self, read: _Sentences) -> list[FloatArray]:
+        """Return the matrices whose trees are not known and are not found as the first of the k best trees."""
+        return read.matrices if self.kbest == 1 and read.sourced.heads is None else []
 
     def _read(self, doc: Doc) -> _Sentences:
         if len(doc) == 0:

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from spacy.tokens import Doc
 
 from ..decoding import Heads
-from ..errors import LabelsError, MissingScoresError, ScoresShapeError
-from ..scores import FloatArray, Layout, check_layout, rearrange, to_root_column
+from ..errors import LabelsError, MissingScoresError, ScoresShapeError, ScoresTypeError
+from ..scores import FloatArray, Layout, check_layout, rearrange, shown, to_root_column
 from .annotate import Hashes
 from .arc_labels import ArcLabels
 from .extensions import describe, drop_extension, read_extension
@@ -79,8 +79,12 @@ class ScoreSource(ABC):
 
 
 def to_source(scores: "ScoreSource | Callable[[Doc], Sequence[npt.ArrayLike]]") -> ScoreSource:
-    """Return the source itself, or the source that calls a function."""
-    return scores if isinstance(scores, ScoreSource) else FunctionSource(scores)
+    """Return the source itself, or the source that calls a function. Raise ScoresTypeError if it is neither."""
+    if isinstance(scores, ScoreSource):
+        return scores
+    if not callable(scores):
+        raise ScoresTypeError(f"scores must be a ScoreSource, or a function of a Doc; found {shown(scores)}.")
+    return FunctionSource(scores)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from ..errors import (
     SearchLimitError,
 )
 from ..faults import decoding_error
-from ..scores import FloatArray, Layout, rearrange, to_count, to_floats, to_root_column
+from ..scores import FloatArray, Layout, rearrange, to_count, to_floats, to_list, to_root_column, to_texts
 from .compiled import compile_rules
 from .ruleset import Rules, to_rules
 
@@ -160,13 +160,12 @@ def decode_labelled(
     """
     matrix = to_root_column(arc_scores, layout)
     n = len(matrix)
-    names = [*labels]
-    if not names or len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
+    names = to_list(labels, "labels", LabelsError)
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
         raise LabelsError(f"labels are distinct strings, at least one; found {str(names)[:100]}.")
     scores = _label_scores(label_scores, layout, n, len(names))
     known = _NO_RULES if rules is None else to_rules(rules)
-    if pos is not None and len(pos) != n:
-        raise RulesError(f"there are scores for {n} tokens, but pos is for {len(pos)}.")
+    pos = None if pos is None else to_texts(pos, "pos", n, RulesError)
     limit = to_count(max_nodes, "max_nodes", what="nodes")
     constraints = read_constraints(required, forbidden, n)
     return Problem(matrix, scores, names, known, pos, constraints, projective, limit).decode()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from ..errors import CountError, RulesError
-from ..scores import to_count
+from ..scores import shown, to_count, to_texts
 from ..trees import to_heads
 from .kinds import ROOT_POS, AnyRule, Forbidden, pos_is_known
 from .ruleset import Rules, to_rules
@@ -109,18 +109,29 @@ def count_rules(corpus: Iterable[Tree], candidates: Rules | str | Mapping[str, A
     support, violations = [0] * len(rules), [0] * len(rules)
     sentences = 0
     single = [Rules(**{rule.kind: [rule]}) for rule in rules]
-    for heads, labels, pos in corpus:
+    for sentence in _iterate(corpus):
         sentences += 1
+        if not isinstance(sentence, Sequence) or len(sentence) != 3:
+            raise RulesError(f"a sentence of the corpus must be (heads, labels, pos); found {shown(sentence)}.")
+        heads, labels, pos = sentence
         tree = to_heads(heads).tolist()
-        tags = [None] * len(tree) if pos is None else pos
+        labels = to_texts(labels, "labels", len(tree), RulesError)
+        tags = [""] * len(tree) if pos is None else to_texts(pos, "pos", len(tree), RulesError)
         for k, rule in enumerate(rules):
             cases = _cases(rule, tree, labels, tags)
             support[k] += cases
             if cases:
-                violations[k] += len(single[k].violations(tree, labels, pos))
+                violations[k] += len(single[k].violations(tree, labels, tags))
     if not sentences:
         raise RulesError("the corpus to learn rules from has no sentences.")
     return [RuleCount(*counts) for counts in zip(rules, support, violations, strict=True)]
+
+
+def _iterate(corpus: Iterable[Tree]) -> Iterator[Tree]:
+    try:
+        return iter(corpus)
+    except TypeError as error:
+        raise RulesError(f"a corpus must be an iterable of sentences; found {shown(corpus)}.") from error
 
 
 def _cases(rule: AnyRule, heads: Sequence[int], labels: Sequence[str], pos: Sequence[str | None]) -> int:

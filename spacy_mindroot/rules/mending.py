@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import LabelsError, RulesError
+from ..errors import LabelsError, RulesError, VoteError
 from ..labels import NO_LABEL, UD_ROOT, is_root_label
-from ..scores import to_count
+from ..scores import to_count, to_list, to_texts
 from ..trees import is_tree, to_heads
-from ..voting import AnyHeads, arc_votes
+from ..voting import AnyHeads, arc_votes, to_shares
 from .labelled import MAX_NODES, LabelledTree, Problem
 from .ruleset import Rules, to_rules
 
@@ -75,13 +75,11 @@ def mend_tree(
     known = to_rules(rules).hard
     limit = to_count(max_nodes, "max_nodes", what="nodes")
     n = len(tree)
-    for name, values in (("labels", labels), ("pos", pos)):
-        if values is not None and len(values) != n:
-            raise RulesError(f"there are {n} heads, but {name} is for {len(values)} tokens.")
+    labels = to_texts(labels, "labels", n, RulesError)
     if not is_tree(tree, single_root=True):
         raise RulesError("the heads are not a single-rooted tree. Repair them first, for example with `repair_heads`.")
     if not known.violations(tree, labels, pos):
-        return LabelledTree(tree.astype(np.int32), [*labels], 2.0 * n, True, 1, 0.0)
+        return LabelledTree(tree.astype(np.int32), labels, 2.0 * n, True, 1, 0.0)
     root_label = next((label for label in labels if is_root_label(label)), UD_ROOT)
     names = list(dict.fromkeys([_UNSPECIFIED, _PUNCT, root_label, *labels]))
     numbers = {name: k for k, name in enumerate(names)}
@@ -133,12 +131,14 @@ def vote_labelled(
         As `decode_labelled`.
     """
     known = to_rules(rules).hard
-    votes = arc_votes(parses, weights)
+    trees = [to_heads(parse) for parse in to_list(parses, "parses", VoteError)]
+    shares = to_shares(weights, len(trees)) if trees else []
+    votes = arc_votes(trees, shares)
     n = len(votes)
-    if len(labels) != len(parses) or any(len(own) != n for own in labels):
+    labels = to_list(labels, "labels", LabelsError)
+    if len(labels) != len(trees):
         raise LabelsError(f"labels are one list per parse, with one label for each of its {n} tokens.")
-    if pos is not None and len(pos) != n:
-        raise RulesError(f"there are votes for {n} tokens, but pos is for {len(pos)}.")
+    labels = [to_texts(own, f"labels {k}", n, LabelsError) for k, own in enumerate(labels, 1)]
     limit = to_count(max_nodes, "max_nodes", what="nodes")
     seen = dict.fromkeys(label for own in labels for label in own if label not in NO_LABEL)
     root_label = next((label for label in seen if is_root_label(label)), UD_ROOT)
@@ -147,23 +147,22 @@ def vote_labelled(
     # Arcs to a token have the same scores of labels, unless they come from ROOT or have votes of their own.
     rows = np.repeat(np.arange(n, dtype=np.int32), n + 1).reshape(n, n + 1)
     rows[:, 0] += n
-    voted = {(token, head) for parse in parses for token, head in enumerate(to_heads(parse)) if 0 <= head <= n}
+    voted = {(token, head) for parse in trees for token, head in enumerate(parse.tolist()) if 0 <= head <= n}
     for number, arc in enumerate(sorted(voted), 2 * n):
         rows[arc] = number
     of_token = [np.unique(own) for own in rows]
     scores = np.zeros((2 * n + len(voted), 1, len(names)))
-    total = len(parses) if weights is None else sum(weights)
     tie = 1e-6 / max(1, n)
-    for k, (parse, own) in enumerate(zip(parses, labels, strict=True)):
-        share = (1.0 if weights is None else weights[k]) / total + (tie if k == 0 else 0)
-        for token, (head, label) in enumerate(zip(np.asarray(parse).tolist(), own, strict=True)):
+    for k, (parse, own) in enumerate(zip(trees, labels, strict=True)):
+        share = shares[k] + (tie if k == 0 else 0)
+        for token, (head, label) in enumerate(zip(parse.tolist(), own, strict=True)):
             if label in numbers:
                 scores[of_token[token], 0, numbers[label]] += share / 100
                 if 0 <= head <= n and is_root_label(label) == (head == 0):
                     scores[rows[token, head], 0, numbers[label]] += share
         if k == 0:
-            inside = (np.asarray(parse) >= 0) & (np.asarray(parse) <= n)
-            votes[np.flatnonzero(inside), np.asarray(parse)[inside]] += tie
+            inside = (parse >= 0) & (parse <= n)
+            votes[np.flatnonzero(inside), parse[inside]] += tie
     root = np.array([is_root_label(name) for name in names])
     from_root = np.zeros(len(scores), dtype=bool)
     from_root[rows[:, 0]] = True

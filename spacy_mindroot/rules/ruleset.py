@@ -14,6 +14,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ..errors import RulesError
+from ..scores import to_texts
 from ..trees import is_tree, to_heads
 from .kinds import Direction, Forbidden, Leaf, Planar, Unique, Violation
 from .ud import UD_RULES
@@ -177,7 +178,7 @@ class Rules:
         heads : array-like of ints, (n,)
             A tree with any number of roots; 0 = ROOT, j = token j-1.
         labels : sequence of str, (n,)
-            The label of the arc to each token.
+            The label of the arc to each token; None, "" or "_" where there is none.
         pos : sequence of str, (n,), optional
             Parts of speech (UPOS). None, "" or "_" where unknown. To rules that name only those of Universal
             Dependencies, tags of other tagsets are unknown, too.
@@ -192,16 +193,14 @@ class Rules:
             If lengths differ, or the heads form no tree.
         """
         tree = to_heads(heads).tolist()
-        tags = [None] * len(tree) if pos is None else pos
-        for name, values in (("labels", labels), ("pos", tags)):
-            if len(values) != len(tree):
-                raise RulesError(f"there are {len(tree)} heads, but {name} is for {len(values)} tokens.")
+        names = to_texts(labels, "labels", len(tree), RulesError)
+        tags = [""] * len(tree) if pos is None else to_texts(pos, "pos", len(tree), RulesError)
         if not is_tree(tree):
             raise RulesError("the heads form no tree. Repair them first, for example with `repair_heads`.")
         return [
             Violation(rule.name, token, tree[token - 1], rule.price)
             for rule in self
-            for token in rule.faults(tree, labels, tags)
+            for token in rule.faults(tree, names, tags)
         ]
 
     def _filtered(self, keep: Any) -> Rules:

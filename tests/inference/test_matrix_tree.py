@@ -16,14 +16,7 @@ from generators import (
     weights_of_all_trees,
 )
 from spacy_mindroot import decode, errors, tree_weight
-from spacy_mindroot.inference import (
-    entropy,
-    entropy_batch,
-    log_partition,
-    log_partition_batch,
-    marginals,
-    marginals_batch,
-)
+from spacy_mindroot.inference import entropy, log_partition, marginals
 
 BY_SUMMATION = [kind for kind in KINDS if kind not in ("finitely_masked", "huge")]  # differences are lost in rounding
 
@@ -264,14 +257,6 @@ def test_no_tokens():
     assert marginals([]).shape == (0, 1)
 
 
-def test_batches_give_what_single_sentences_give(rng):
-    batch = [rng.normal(0, 2, (n, n + 1)) for n in (4, 1, 9, 0, 4)]
-    assert log_partition_batch(batch).tolist() == [log_partition(scores) for scores in batch]
-    assert entropy_batch(batch).tolist() == [entropy(scores) for scores in batch]
-    for found, scores in zip(marginals_batch(batch), batch, strict=True):
-        assert np.array_equal(found, marginals(scores))
-
-
 def test_any_memory_layout_and_nothing_is_changed(rng):
     scores = rng.normal(0, 2, (7, 8))
     expected = marginals(scores)
@@ -341,35 +326,20 @@ def test_an_entropy_is_never_larger_than_those_of_the_heads(scale, rng):
 
 @pytest.mark.parametrize("value", NO_NUMBERS)
 def test_what_is_no_array_of_scores(value):
-    for function in (log_partition, marginals, entropy, log_partition_batch, marginals_batch, entropy_batch):
+    for function in (log_partition, marginals, entropy):
         with pytest.raises(errors.MindRootError):
             function(value)
         with pytest.raises(errors.ScoresShapeError, match="no layout"):
-            function([[[0, 0]]] if "batch" in function.__name__ else [[0, 0]], layout=value)
-    for function in (log_partition_batch, marginals_batch, entropy_batch):
-        with pytest.raises((errors.ScoresTypeError, errors.ScoresShapeError), match="sentence 2 of the batch"):
-            function([[[0, 0]], value])
+            function([[0, 0]], layout=value)
 
 
-@pytest.mark.parametrize("function", [log_partition_batch, marginals_batch, entropy_batch])
-def test_scores_too_far_apart_name_the_sentence(function):
+@pytest.mark.parametrize("projective", [False, True])
+@pytest.mark.parametrize("function", [log_partition, marginals, entropy])
+def test_scores_too_far_apart(function, projective):
     scores = np.array([[-1.5e308, 0, 1.5e308], [-1.5e308, 1.5e308, 0]])
-    with pytest.raises(errors.ScoreRangeError, match="^sentence 2 of the batch.*head 0 for dependent"):
-        function([np.zeros((2, 3)), scores])
+    with pytest.raises(errors.ScoreRangeError, match="^sentence of 2 tokens.*head 0 for dependent"):
+        function(scores, projective=projective)
     assert decode(scores).tolist() in ([2, 0], [0, 1])  # decoding has no such limit
-
-
-@pytest.mark.parametrize("function", [log_partition_batch, marginals_batch, entropy_batch])
-def test_errors_name_the_sentence(function):
-    good, roots = np.zeros((2, 3)), np.array([[0, -np.inf, -np.inf], [0, -np.inf, -np.inf]])
-    function([good, roots], single_root=False)
-    with pytest.raises(errors.NoTreeError, match="sentence 2 of the batch.*single root") as caught:
-        function([good, roots])
-    assert caught.value.sentence == 1
-    with pytest.raises(errors.InvalidScoreError, match="NaN"):
-        function([good, np.full((2, 3), np.nan)])
-    with pytest.raises(errors.ScoresShapeError, match="sentence 1 of the batch"):
-        function([np.zeros((2, 2))])
 
 
 @pytest.mark.parametrize("single_root", [True, False])
@@ -387,16 +357,11 @@ def test_projective_trees(single_root, rng):
         for tree, own in zip(trees, p, strict=True):
             expected[np.arange(n), tree] += own
         np.testing.assert_allclose(marginals(scores, **settings), expected, atol=1e-12)
-        assert np.array_equal(marginals_batch([scores], **settings)[0], marginals(scores, **settings))
-        assert log_partition_batch([scores], **settings)[0] == log_partition(scores, **settings)
-        assert entropy_batch([scores], **settings)[0] == entropy(scores, **settings)
 
 
-def test_no_projective_tree_and_scores_that_are_too_large():
+def test_no_projective_tree():
     crossing = np.full((4, 5), -np.inf)
     crossing[np.arange(4), [3, 4, 0, 3]] = 0  # 1 <- 3 and 2 <- 4 cross
     assert log_partition(crossing) == 0
     with pytest.raises(errors.NoTreeError, match="crossing"):
         marginals(crossing, projective=True)
-    with pytest.raises(errors.ScoreRangeError, match="projective"):
-        marginals(np.array([[1e305, 0], [0, 0]])[:1], projective=True)

@@ -141,6 +141,22 @@ def test_the_margin_of_scores_near_the_largest_double(single_root, rng):
     assert tree_margin([[1.5e308, 0, -1.5e308], [1.5e308, 1.5e308, 0]]) == np.inf  # 3e308
 
 
+def test_the_first_tree_is_the_one_of_decode(rng):
+    """Also where rounding hides which of two trees is better."""
+    examples = [np.array([[1e16, 1e15, 1e300], [-1e300, 0, 1e15]])]
+    for _ in range(300):
+        n = rng.integers(2, 5)
+        examples.append(rng.normal(size=(n, n + 1)) * rng.choice([1, 1e16, 1e250, 1e300], (n, n + 1)))
+    for scores in examples:
+        for k in (1, 2, 5):
+            trees = kbest(scores, k)
+            assert np.array_equal(trees[0][0], decode(scores))
+            weights = [weight for _, weight in trees]
+            assert weights[1:] == sorted(weights[1:], reverse=True)
+            assert all(weight == tree_weight(scores, heads) for heads, weight in trees)
+        assert tree_margin(scores) >= 0
+
+
 def test_the_trees_are_ones_own(rng):
     found = kbest(rng.normal(size=(4, 5)), 2)
     found[0][0][:] = 0  # writable

@@ -14,7 +14,7 @@ from spacy.util import load_config_from_str
 from scorer_helpers import gold_docs, make_nlp, with_sentences
 from spacy_mindroot import errors
 from spacy_mindroot.building.config import make_config
-from spacy_mindroot.inference import Calibration, calibrated_marginals, head_sets
+from spacy_mindroot.inference import Calibration, head_sets, marginals
 from spacy_mindroot.pipeline.calibration import calibrate, make_calibrate_callback, read_corpora, set_calibration
 
 
@@ -59,7 +59,7 @@ def test_probabilities_are_those_of_the_calibration(nlp):
     nlp.get_pipe("mind_root").keep_scores = False
     for doc in docs:
         for sentence, scores in zip(doc.sents, doc._.arc_scores, strict=True):
-            p = calibrated_marginals(scores, temperature=2.0, lapse=0.1)
+            p = marginals(scores, temperature=2.0, lapse=0.1)
             heads = [0 if t.head == t else t.head.i - sentence.start + 1 for t in sentence]
             assert [t._.head_prob for t in sentence] == pytest.approx(p[np.arange(len(heads)), heads])
             for token, expected in zip(sentence, head_sets(p, 0.15, heads=heads), strict=True):

@@ -6,7 +6,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_mindroot import constrain_scores
-from spacy_mindroot.inference import Calibration, calibrated_marginals, marginals
+from spacy_mindroot.inference import Calibration, marginals
 from spacy_mindroot.pipeline.head_marginals import head_marginals
 
 
@@ -65,7 +65,7 @@ def test_calibrated_probabilities_of_all_heads(doc, projective):
     doc = parser(doc)
     for parsed in (doc, Doc(doc.vocab).from_bytes(doc.to_bytes())):
         for own, scores in zip(head_marginals(parsed), doc._.arc_scores, strict=True):
-            expected = calibrated_marginals(scores, temperature=2.0, lapse=0.2, projective=projective)
+            expected = marginals(scores, temperature=2.0, lapse=0.2, projective=projective)
             np.testing.assert_allclose(own, expected, atol=1e-12)
             assert not np.allclose(own, marginals(scores, projective=projective), atol=1e-3) or len(own) == 2
     parser.confidence = False

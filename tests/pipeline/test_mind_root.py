@@ -67,6 +67,18 @@ def test_two_roots_that_pay_are_not_two_sentences(nlp, rng):
     assert read_heads(doc) == [[2, 0, 2, 2]]
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        *(("confidence", "yes"), ("confidence", 1), ("projective", None), ("keep_scores", "false")),
+        *(("scores", None), ("scores", "doc"), ("coverage", "0.9"), ("root_label", 3), ("fallback_label", None)),
+    ],
+)
+def test_a_setting_that_is_none(setting, value):
+    with pytest.raises(errors.MindRootError, match=setting):
+        MindRoot(**{"scores": DocArcScores(), setting: value})
+
+
 def test_config_and_defaults():
     nlp = spacy.blank("xx")
     nlp.add_pipe("mind_root")

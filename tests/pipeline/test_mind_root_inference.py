@@ -10,7 +10,8 @@ from spacy.tokens import Doc, DocBin
 
 from generators import has_crossing_arcs, random_scores, weights_of_all_trees
 from spacy_mindroot import decode, errors, is_projective
-from spacy_mindroot.inference import confidence, kbest, tree_margin
+from spacy_mindroot.decoding import decode_matrices
+from spacy_mindroot.inference import Calibration, confidence, kbest, tree_margin
 from spacy_mindroot.pipeline.mind_root import MindRoot
 from spacy_mindroot.pipeline.sources import DocArcScores
 
@@ -41,6 +42,50 @@ def restored(doc):
     yield Doc(doc.vocab).from_bytes(doc.to_bytes())
     yield next(iter(DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes()).get_docs(doc.vocab)))
     yield pickle.loads(pickle.dumps(doc))
+
+
+@pytest.mark.parametrize("projective", [False, True])
+@pytest.mark.parametrize("calibration", [None, Calibration(2.0, 0.2, head_set_thresholds={"90": 0.1})])
+def test_masks_of_any_size_are_as_good_as_minus_infinity(calibration, projective, rng):
+    """Punctuation has no dependents and is not the root."""
+    nlp, mind_root = parser(confidence=True, projective=projective, coverage=0.9)
+    mind_root.calibration = calibration
+
+    def results(scores):
+        doc = Doc(nlp.vocab, words=["w"] * sum(map(len, scores)))
+        doc._.arc_scores = scores
+        mind_root(doc)
+        of_tokens = [(t._.head_prob, t._.head_entropy) for t in doc]
+        return (
+            read_heads(doc),
+            [t._.head_set and [own.i for own in t._.head_set] for t in doc],
+            of_tokens,
+            [s._.tree_logprob for s in doc.sents],
+        )
+
+    forbidden = [random_scores("normal", n, rng) for n in (3, 2, 9)]
+    for scores in forbidden:
+        scores[:, -1] = scores[-1, 0] = -np.inf
+    heads, sets, of_tokens, logprobs = results(forbidden)
+    for large in (1e6, 1e16, np.finfo(np.float32).max, np.finfo(np.float64).max):
+        found = results([np.where(scores == -np.inf, -large, scores) for scores in forbidden])
+        assert found[:2] == (heads, sets)
+        np.testing.assert_allclose(found[2], of_tokens, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(found[3], logprobs, rtol=0, atol=1e-9)
+
+
+def test_with_kbest_no_sentence_is_decoded_twice(rng, monkeypatch):
+    nlp, mind_root = parser(kbest=2)
+    decoded = []
+
+    def count(matrices, **settings):
+        decoded.extend(matrices)
+        return decode_matrices(matrices, **settings)
+
+    monkeypatch.setattr("spacy_mindroot.pipeline.mind_root.decode_matrices", count)
+    doc, scores = make_doc(nlp, [3, 4], rng)
+    mind_root(doc)
+    assert decoded == [] and read_heads(doc) == [decode(own).tolist() for own in scores]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -177,7 +177,7 @@ def test_invalid_scores():
         (["a", "a"], {}, LabelsError, "distinct strings"),
         (["a", 1], {}, LabelsError, "distinct strings"),
         (["a"], {}, ScoresShapeError, r"of 1 labels, .* = \(2, 3, 1\); found \(2, 3, 2\)"),
-        (["a", "b"], {"pos": ["X"]}, RulesError, "scores for 2 tokens, but pos is for 1"),
+        (["a", "b"], {"pos": ["X"]}, RulesError, "2 tokens, but pos is for 1"),
         (["a", "b"], {"rules": "x"}, RulesError, "rules: "),
         (["a", "b"], {"max_nodes": 0}, CountError, "max_nodes is 0"),
     ],

@@ -121,8 +121,21 @@ def test_ties_of_a_vote_go_to_the_first_parse_and_missing_heads_have_no_vote():
     assert (tree.heads.tolist(), tree.labels) == ([0, 1], ["root", "x"])
     tree = vote_labelled([[-1, 9], [2, 0]], [["_", "x"], ["y", "root"]], Rules())
     assert (tree.heads.tolist(), tree.labels) == ([2, 0], ["y", "root"])
-    with pytest.raises(LabelsError, match="one list per parse"):
+    with pytest.raises(LabelsError, match="labels 1 is for 1"):
         vote_labelled([[0, 1]], [["root"]], Rules())
+    with pytest.raises(LabelsError, match="one list per parse"):
+        vote_labelled([[0, 1]], [], Rules())
+
+
+def test_parses_labels_and_weights_may_be_iterators_and_labels_none():
+    parses, labels = [[0, 1], [2, 0], [2, 0]], [["root", "x"], ["y", "root"], ["y", "root"]]
+    expected = vote_labelled(parses, labels, Rules(), [5.0, 1.0, 1.0])
+    found = vote_labelled(iter(parses), (iter(own) for own in labels), Rules(), iter([5, 1, 1]))
+    assert found.heads.tolist() == expected.heads.tolist() == [0, 1] and found.labels == expected.labels
+    assert vote_labelled([[2, 0]], [[None, "root"]], Rules()).heads.tolist() == [2, 0]
+    assert mend_tree([2, 0], [None, "root"], "ud").heads.tolist() == [2, 0]
+    assert Rules(unique=["obj"]).violations([2, 0, 2], [None, "root", None]) == []
+    assert len(Rules(unique=["obj"]).violations([2, 0, 2], ["obj", None, "obj"])) == 1
 
 
 def test_votes_of_random_parses_meet_the_rules(rng):

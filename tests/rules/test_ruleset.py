@@ -71,9 +71,9 @@ def test_wrong_rules_are_refused(data, message):
 
 
 def test_violations_need_a_tree_and_one_label_per_token():
-    with pytest.raises(RulesError, match="there are 2 heads, but labels is for 1"):
+    with pytest.raises(RulesError, match="there are 2 tokens, but labels is for 1"):
         UD.violations([0, 1], ["root"])
-    with pytest.raises(RulesError, match="there are 2 heads, but pos is for 1"):
+    with pytest.raises(RulesError, match="there are 2 tokens, but pos is for 1"):
         UD.violations([0, 1], ["root", "obj"], ["X"])
     with pytest.raises(RulesError, match="form no tree"):
         UD.violations([2, 1], ["root", "obj"])
