@@ -22,10 +22,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..conllu.docs import sentence_without_tree
+from ..conllu.rows import Cells
 from ..errors import CorpusError
 from .pipelines import Identity, loaded, this_process, trims_memory
 from .reading import Columns, Document, Item, Rejected, read_shard
-from .rows import Cells
 from .shards import Shard
 from .writing import Writer, make_writer
 
