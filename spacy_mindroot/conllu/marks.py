@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import BinaryIO
 
 from .columns import CONLLU, MISC, Columns, read_header
-from .sentence import Sentence, closed
+from .sentence import BOM, Sentence, closed, columns_named
 
 __all__ = ["SentenceWriter", "marked_sentence", "with_attributes"]
 
@@ -71,6 +71,7 @@ class SentenceWriter:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._columns: Columns = CONLLU
+        self._begun = False
 
     def write(
         self,
@@ -80,20 +81,31 @@ class SentenceWriter:
     ) -> bytes:
         """Write a sentence with further comments and MISC attributes, and return the bytes. See `marked_sentence`."""
         lines = _marked_lines(sentence, comments or {}, misc or {})
-        lines = [line for line in lines if not (line.startswith(b"#") and read_header(line))]
-        header = self.use(sentence.columns, b"\r\n" if lines[0].endswith(b"\r\n") else b"\n")
-        text = closed(b"".join(lines))
-        self._file.write(text)
-        return header + text
+        own = [line for line in lines[: sentence.first_row] if read_header(line)]
+        if own and (own[0] is lines[0] or not self._begun):  # where it stands, a reader finds it
+            self._columns = sentence.columns
+        else:
+            lines = [line for line in lines if line not in own]
+            self.use(sentence.columns, b"\r\n" if lines[0].endswith(b"\r\n") else b"\n")
+        return self._write(closed(b"".join(lines)))
 
-    def use(self, columns: Columns, end: bytes = b"\n") -> bytes:
-        """Write a header if the next sentence has other columns than the last, and return it."""
-        if columns is self._columns:
-            return b""
-        self._columns = columns
-        header = columns.header().encode("utf8") + end
-        self._file.write(header)
-        return header
+    def use(self, columns: Columns, end: bytes = b"\n") -> None:
+        """Write a header if the next sentence has other columns than the last."""
+        if columns is not self._columns:
+            self._columns = columns
+            self._write(columns.header().encode("utf8") + end)
+
+    def write_between(self, between: bytes) -> None:
+        """Write what is between the sentences of a file, but no byte order mark. See `read_pieces`."""
+        between = between.removeprefix(BOM)
+        lines = between.splitlines(keepends=True)
+        self._columns = columns_named(lines, self._columns, "", 1) or self._columns
+        self._write(closed(between) if between.strip() else between)
+
+    def _write(self, text: bytes) -> bytes:
+        self._begun = self._begun or bool(text)
+        self._file.write(text)
+        return text
 
 
 def _clean(value: str) -> str:

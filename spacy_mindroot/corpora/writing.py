@@ -16,9 +16,9 @@ from spacy.tokens import Doc, DocBin
 from ..conllu.columns import CONLLU, DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
 from ..conllu.docs import keep_sentences, updated_sentences, write_predicted
 from ..conllu.files import gzipped
-from ..conllu.marks import SentenceWriter, marked_sentence, with_attributes
+from ..conllu.marks import SentenceWriter, with_attributes
 from ..conllu.rows import Cells, ParsedSentence, parsed_sentences, rows_text
-from ..conllu.sentence import BOM, Sentence, closed, followed_by_space, format_rows
+from ..conllu.sentence import Sentence, followed_by_space, format_rows
 from ..pipeline.extensions import read_extension
 from ..pipeline.reading import sentence_bounds
 from .reading import Document
@@ -86,32 +86,30 @@ class ConlluWriter(Writer):
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
-        self._joined = SentenceWriter(cast(BinaryIO, self))  # of Docs, which may come from several files
+        self._sentences = SentenceWriter(cast(BinaryIO, self))
 
     def add(self, document: Document, doc: Doc, cells: Cells) -> None:
         if document.sentence is not None:
             write_predicted(document.sentence, doc)
-            ((sentence, comments, misc),) = _with_results([document.sentence], doc, cells)
-            self.write(closed(marked_sentence(sentence, comments, misc)))
-            self.count(1, len(sentence))
+            marked = _with_results([document.sentence], doc, cells)
         elif read_extension(doc, "conllu") is not None:
-            for sentence, comments, misc in _with_results(updated_sentences(doc), doc, cells):
-                self._joined.write(sentence, comments, misc)
-                self.count(1, len(sentence))
+            marked = _with_results(updated_sentences(doc), doc, cells)
         else:
             sentences = parsed_sentences(doc, cells)
             text = _formatted(document, sentences).encode()
-            self._joined.use(CONLLU)
+            self._sentences.use(CONLLU)
             self.write(text)
             self.count(len(sentences), sum(len(sentence.rows) for sentence in sentences))
+            return
+        for each in marked:
+            self._sentences.write(*each)
+            self.count(1, len(each[0]))
 
     def write(self, text: bytes) -> None:
         self.file.write(text)
 
     def add_bytes(self, between: bytes) -> None:
-        between = between.removeprefix(BOM)
-        if between:
-            self.write(closed(between) if between.strip() else between)
+        self._sentences.write_between(between)
 
 
 class GzipConlluWriter(ConlluWriter):

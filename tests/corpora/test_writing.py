@@ -292,3 +292,14 @@ def test_what_an_earlier_run_has_added_is_replaced(words_model):
     (again,) = read_pieces(io.BytesIO(data), "x")
     twice, _ = write("conllu", [Document("x", sentence=again)], words_model, **both)
     assert twice == data
+
+
+def test_a_header_is_not_lost_with_the_first_sentence(words_model):
+    """Where that is rejected. Nor is it written twice, or spelled in another way, where it is there already."""
+    text = "#global.columns=ID FORM HEAD DEPREL\n# sent_id = a\n1\ta\t0\troot\n\n1\tb\t0\troot\n\n"
+    assert write_pieces("conllu", read_pieces(io.BytesIO(text.encode()), "x"), words_model) == text.encode()
+    first, *rest = read_pieces(io.BytesIO(text.encode()), "x")
+    data = write_pieces("conllu", rest, words_model)
+    assert data == b"# global.columns = ID FORM HEAD DEPREL\n1\tb\t0\troot\n\n"
+    text = f"#global.columns=ID FORM HEAD DEPREL\n\n{text}"
+    assert write_pieces("conllu", read_pieces(io.BytesIO(text.encode()), "x"), words_model) == text.encode()
