@@ -289,7 +289,9 @@ class Files(Target):
         assert not [path for path in (*written, *after) if Path(path).name.startswith(".")], f"{shown}: {written}"
         if "--skip-invalid" not in arguments:
             for name, content in written.items():
-                if name.endswith(".conllu") and not content.startswith((b"{", b"[")):  # a report may have any name
+                if (name.endswith(".conllu") or command in ("repair", "vote")) and not content.startswith(
+                    (b"{", b"[")
+                ):  # a report may have any name
                     list(read_pieces(io.BytesIO(content), name))
         if result.exit_code and "--check" not in arguments:  # which exits with 1 if it finds something to report
             assert not changed, f"{shown} fails and has changed {changed}"
