@@ -16,13 +16,13 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, read_pieces
+from ..conllu.sentence import BOM
 from ..errors import ConlluError
 from .shards import Shard, import_parquet
 from .sources import Found, UnreadableInputError, open_source
 
 __all__ = ["Columns", "Document", "Item", "Rejected", "estimate_bytes_per_word", "read_shard"]
 
-_BOM = b"\xef\xbb\xbf"
 _SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
 
 
@@ -133,7 +133,7 @@ def _lines(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, 
         if not line:
             return
         text = line.rstrip(b"\r\n")
-        yield at, text.removeprefix(_BOM) if at == 0 else text
+        yield at, text.removeprefix(BOM) if at == 0 else text
         at += len(line)
 
 
@@ -175,7 +175,7 @@ def _paragraphs(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[
     first = 0
     for at, line in _raw_units(file, start, stop):
         text = line.strip(b"\r\n")
-        text = text.removeprefix(_BOM) if at == 0 else text
+        text = text.removeprefix(BOM) if at == 0 else text
         if text:
             first = first if lines else at
             lines.append(text)
@@ -287,7 +287,7 @@ def _read_conllu(file: BinaryIO, start: int, stop: int | None, name: str) -> Ite
     for piece in _pieces(lines, source, faults):
         text = piece.to_bytes() if isinstance(piece, Sentence) else piece
         at = offsets[number] if text and number < len(offsets) else start
-        number += text.count(b"\n") + (not text.endswith(b"\n") and text != _BOM)
+        number += text.count(b"\n") + (not text.endswith(b"\n") and text != BOM)
         if offsets and number > 1000:
             del offsets[:number]
             number = 0
