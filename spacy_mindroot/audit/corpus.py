@@ -26,7 +26,7 @@ from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
-from ..pipeline.reading import check_sentences, sentence_bounds
+from ..pipeline.reading import blank_doc, check_sentences, conllu_heads, sentence_bounds
 from ..pipeline.sources import DocArcScores
 from ..pipeline.valid_trees import pos_of_rules
 from ..scored import ScoredSentence
@@ -145,7 +145,8 @@ def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[Gol
     for file in conllu_files(path):
         for number, sentence in enumerate(read_conllu(file), 1):
             doc = sentence_to_doc(vocab, sentence, surface_tokens=surface_tokens)
-            found = _gold_sentence(doc[:], sentence.sent_id or f"{file.stem}-{number}")
+            (heads,) = conllu_heads(doc)
+            found = _gold_sentence(doc[:], heads, sentence.sent_id or f"{file.stem}-{number}")
             found = found._replace(multiword_tokens=len(sentence.multiword_tokens()))
             if surface_tokens:
                 comments = [comment for comment in sentence.comments if read_header(comment.encode("utf8")) is None]
@@ -161,10 +162,10 @@ def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
         several = len(docs) > 1
         for d, doc in enumerate(docs.get_docs(vocab), 1):
             written = deque(doc_rows(doc))
-            for s, (start, end) in enumerate(sentence_bounds(doc), 1):
+            for s, ((start, end), heads) in enumerate(zip(sentence_bounds(doc), conllu_heads(doc), strict=True), 1):
                 name = f"{path.stem}-{d}-{s}" if several else f"{path.stem}-{s}"
                 tokens, rows = written.popleft() if written and written[0][0][0] < end else ((), [])
-                yield _gold_sentence(doc[start:end], name)._replace(
+                yield _gold_sentence(doc[start:end], heads, name)._replace(
                     rows=([token - start for token in tokens], rows),
                     comments=[f"# sent_id = {' '.join(name.split())}", f"# text = {rows_text(rows)}"],
                 )
@@ -172,14 +173,12 @@ def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
 
 
-def _gold_sentence(span: Span, name: str) -> GoldSentence:
-    # A token without a label has no known head; spaCy makes it its own head.
-    heads = [MISSING if not t.dep else 0 if t.head == t else t.head.i - span.start + 1 for t in span]
+def _gold_sentence(span: Span, heads: npt.NDArray[np.int64], name: str) -> GoldSentence:
     return GoldSentence(
         words=[token.text for token in span],
         spaces=[bool(token.whitespace_) for token in span],
-        heads=np.array(heads, dtype=np.int64),
-        labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads, span, strict=True)],
+        heads=heads,
+        labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), span, strict=True)],
         name=name,
     )
 
@@ -198,10 +197,7 @@ def score_sentences(
     component = None if at is None else nlp.pipeline[at][1]
     source = component.scores if isinstance(component, MindRoot) else DocArcScores()
     with nlp.select_pipes(enable=nlp.pipe_names[:at]):
-        pairs = (
-            (Doc(nlp.vocab, words=s.words, spaces=s.spaces, sent_starts=[i == 0 for i in range(len(s.words))]), s)
-            for s in sentences
-        )
+        pairs = ((blank_doc(nlp.vocab, s.words, s.spaces), s) for s in sentences)
         for doc, gold in piped(nlp, pairs):
             sourced = source.read(doc)
             matrices = sourced.matrices
@@ -272,8 +268,7 @@ def parse_sentences(
 
 
 def _blank(nlp: Language, sentence: GoldSentence, given: bool) -> Doc:
-    n = len(sentence.words)
-    doc = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=[i == 0 for i in range(n)])
+    doc = blank_doc(nlp.vocab, sentence.words, sentence.spaces)
     known = [(i, head - 1 if head else i) for i, head in enumerate(sentence.heads.tolist()) if head != MISSING]
     if given and known:
         doc._.arc_constraints = {"required": known}

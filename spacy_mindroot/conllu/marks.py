@@ -63,7 +63,7 @@ def _marked_lines(
 class SentenceWriter:
     """Writes sentences in any order, also those of several files, so that the result is CoNLL-U.
 
-    Each sentence ends with an empty line. In CoNLL-U Plus, a header stands where the columns change.
+    Each sentence ends with an empty line. In CoNLL-U Plus, a header stands wherever the columns change.
 
     file (BinaryIO): The file to write to.
     """

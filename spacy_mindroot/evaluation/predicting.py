@@ -23,6 +23,7 @@ from ..errors import CorpusError
 from ..pipeline.extensions import describe
 from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
+from ..pipeline.reading import blank_doc
 from .raw_text import paragraphs
 
 __all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "set_confidence"]
@@ -125,12 +126,8 @@ def set_confidence(nlp: Language) -> None:
 def _gold_doc(nlp: Language, sentence: Sentence, surface_tokens: bool) -> Doc:
     if surface_tokens:
         gold = sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)
-        words = [token.text for token in gold]
-        spaces = [bool(token.whitespace_) for token in gold]
-    else:
-        words = sentence.words
-        spaces = sentence.spaces()
-    return Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=[i == 0 for i in range(len(words))])
+        return blank_doc(nlp.vocab, [token.text for token in gold], [bool(token.whitespace_) for token in gold])
+    return blank_doc(nlp.vocab, sentence.words, sentence.spaces())
 
 
 def _check_heads(doc: Doc) -> None:

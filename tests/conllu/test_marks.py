@@ -58,7 +58,20 @@ def test_sentences_of_several_files_in_any_order(end):
     found = list(read_pieces(io.BytesIO(file.getvalue()), "file"))
     assert [sentence.sent_id for sentence in found] == ["s", "p", "p", "s"]
     assert [len(sentence.columns) for sentence in found] == [10, 4, 4, 10]
-    assert file.getvalue().count(b"global.columns") == 2
+    assert file.getvalue().count(b"global.columns") == 3  # those of the files stay, and one is added
+
+
+def test_a_header_below_other_comments_moves_to_the_first_line():
+    """Where a reader finds it. At the beginning of a file, it may stay where it is."""
+    header = b"# global.columns = ID FORM HEAD DEPREL\n"
+    text = b"# a licence\n" + header + b"1\ta\t0\troot\n\n"
+    for before, expected in ((b"", text), (TEXT, TEXT + header + text.replace(header, b""))):
+        file = io.BytesIO()
+        writer = SentenceWriter(file)
+        for each in (before, text) if before else (text,):
+            writer.write(read(each))
+        assert file.getvalue() == expected
+        assert [len(sentence.columns) for sentence in read_pieces(io.BytesIO(expected), "file")][-1] == 4
 
 
 WORDS = ["1\tde\tde\tADP\t_\t_\t0\troot\t_\t_", "2\tle\t_\tDET\t_\t_\t1\tdet\t_\t_"]
