@@ -165,7 +165,8 @@ def repair_heads(
     if n and (wanted == MISSING).all():
         raise HeadsError("all heads are missing, and there are no scores to find them. Parse the sentence first.")
     ranks = _ranks(n, labels, pos, is_punct)
-    repaired = _nearest(wanted, is_locked, ranks)
+    broken = cycles if not is_locked.any() else _faults(wanted)[1]
+    repaired = _nearest(wanted, is_locked, ranks, broken)
     return Repair(repaired.astype(np.int32), _changes(given, repaired, reasons), cycles)
 
 
@@ -263,17 +264,16 @@ def looks_like_punctuation(form: str, pos: str | None = None) -> bool:
 
 
 def _nearest(
-    heads: npt.NDArray[np.int64], is_locked: npt.NDArray[np.bool_], ranks: Sequence[int]
+    heads: npt.NDArray[np.int64], is_locked: npt.NDArray[np.bool_], ranks: Sequence[int], cycles: list[list[int]]
 ) -> npt.NDArray[np.int64]:
-    """Return the nearest tree, for `repair_heads`. Locked heads are in range, have at most one root, and no cycle."""
+    """Return the nearest tree, for `repair_heads`. Locked heads are in range, have at most one root, and no cycle.
+
+    cycles (list[list[int]]): The cycles of more than one token.
+    """
     n = len(heads)
     # Tokens whose head has to change.
     free = {token for token, head in enumerate(heads.tolist(), 1) if head < 0 or head > n or head == token}
-    cycles = [
-        [token for token in cycle if not is_locked[token - 1]]
-        for cycle in find_cycles(heads.tolist())
-        if len(cycle) > 1
-    ]
+    cycles = [[token for token in cycle if not is_locked[token - 1]] for cycle in cycles]
     roots = (np.flatnonzero(heads == 0) + 1).tolist()
 
     def first(tokens: list[int]) -> int:

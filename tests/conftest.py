@@ -66,6 +66,7 @@ SLOWEST = (
     "cli/test_build.py",
     "cli/test_init_config.py",
     "cli/test_paths.py",
+    "cli/test_written_conllu.py",
 )
 
 

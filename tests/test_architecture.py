@@ -51,6 +51,7 @@ MAY_IMPORT = {
 }
 MAY_IMPORT["cli"] = {*MAY_IMPORT}  # everything; nothing imports it
 WITHOUT_SPACY = ("core", "", "rules", "inference")
+CONLLU_WITHOUT_SPACY = {"columns", "files", "marks", "repair", "sentence", "vote"}
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
 
 
@@ -88,6 +89,37 @@ def test_what_needs_no_spacy_imports_none(checkout):
         own = path.parts[0] if len(path.parts) > 1 else ""
         if own in WITHOUT_SPACY and path not in LAZY:
             assert not {name.partition(".")[0] for name in imported} & {"spacy", "thinc", "srsly", "typer"}, path
+
+
+def test_files_in_conllu_need_no_spacy(checkout):
+    """Only the modules of `conllu` that make and read Docs import it, or anything that imports it."""
+    own = f"{PACKAGE}.conllu"
+    for name in CONLLU_WITHOUT_SPACY:
+        imported = imports(checkout / PACKAGE / "conllu" / f"{name}.py", own)
+        assert not {each.partition(".")[0] for each in imported} & {"spacy", "thinc", "srsly", "typer"}, name
+        assert {folder_of(each) for each in imported} - {None, "conllu"} <= {*WITHOUT_SPACY}, name
+        others = {each.removeprefix(f"{own}.").partition(".")[0] for each in imported if each.startswith(f"{own}.")}
+        assert others <= CONLLU_WITHOUT_SPACY, name
+
+
+def test_reading_and_repairing_conllu_imports_no_spacy(tmp_path):
+    """In a fresh process. What needs spaCy is there as soon as it is named."""
+    (tmp_path / "a.conllu").write_text("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    code = """
+import sys
+import spacy_mindroot.conllu as conllu
+import spacy_mindroot.conllu.marks
+(sentence,) = conllu.read_conllu("a.conllu")
+conllu.repair_sentence(sentence)
+dir(conllu)
+assert not [name for name in sys.modules if name.partition(".")[0] in ("spacy", "thinc", "srsly")]
+from spacy_mindroot.conllu import *
+import spacy
+assert doc_to_conllu(sentence_to_doc(spacy.blank("xx").vocab, sentence)) == sentence.text()
+assert not hasattr(conllu, "docs_to_conllu")
+"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
 
 
 def test_decoding_a_matrix_imports_no_spacy():

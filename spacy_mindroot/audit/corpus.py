@@ -6,6 +6,7 @@ Each sentence becomes a Doc of its own, with gold tokens.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,13 +19,16 @@ from spacy.util import load_model
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
+from ..conllu.columns import DEPREL, HEAD, read_header
+from ..conllu.rows import Rows, doc_rows, heads_among, rows_text
+from ..conllu.sentence import format_rows, to_sentence
 from ..errors import CorpusError, MindRootError, ScoresShapeError
 from ..escapes import printable
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
-from ..pipeline.reading import check_sentences, sentence_bounds
+from ..pipeline.reading import blank_doc, check_sentences, conllu_heads, sentence_bounds
 from ..pipeline.sources import DocArcScores
 from ..pipeline.valid_trees import pos_of_rules
 from ..scored import ScoredSentence
@@ -56,6 +60,8 @@ class GoldSentence(NamedTuple):
     labels (list[str]): The label of each token; `root` on arcs from ROOT.
     name (str): The name of the sentence in reports.
     conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
+    rows (tuple): Otherwise, the tokens that are more than white space, from 0, and their cells in CoNLL-U.
+    comments (list[str]): The comments for these rows.
     multiword_tokens (int): The number of multiword tokens of the CoNLL-U sentence.
     """
 
@@ -65,7 +71,35 @@ class GoldSentence(NamedTuple):
     labels: list[str]
     name: str
     conllu: Sentence | None = None
+    rows: tuple[Sequence[int], Rows] = ((), [])
+    comments: Sequence[str] = ()
     multiword_tokens: int = 0
+
+    def numbers(self) -> dict[int, int]:
+        """Return the number of each token in CoNLL-U, by its number here; both from 1. White space has none."""
+        tokens = range(len(self.words)) if self.conllu is not None else self.rows[0]
+        return {token + 1: number for number, token in enumerate(tokens, 1)}
+
+    def with_tree(self, heads: Sequence[int], labels: Sequence[str | None]) -> Sentence:
+        """Return the sentence in CoNLL-U with another tree, and all other annotation. `conllu` is changed in place.
+
+        heads (Sequence[int]): The head of each token, from 1; 0 = ROOT.
+        labels (Sequence[Optional[str]]): The label of each token; None leaves the arc as it is.
+        """
+        sentence = self.conllu
+        if sentence is None:
+            tokens, rows = self.rows
+            sentence = to_sentence(format_rows(self.comments, rows), self.name)
+            before, heads = heads, heads_among(tokens, heads)
+            labels = [
+                labels[token] if head or before[token] == 0 else UD_ROOT
+                for token, head in zip(tokens, heads, strict=True)
+            ]
+        for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
+            if label is not None:
+                sentence.replace(word, HEAD, str(head))
+                sentence.replace(word, DEPREL, label)
+        return sentence
 
 
 def load_pipeline(model: str) -> Language:
@@ -115,9 +149,15 @@ def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[Gol
     for file in conllu_files(path):
         for number, sentence in enumerate(read_conllu(file), 1):
             doc = sentence_to_doc(vocab, sentence, surface_tokens=surface_tokens)
-            yield _gold_sentence(doc[:], sentence.sent_id or f"{printable(file.stem)}-{number}")._replace(
-                conllu=None if surface_tokens else sentence, multiword_tokens=len(sentence.multiword_tokens())
-            )
+            (heads,) = conllu_heads(doc)
+            found = _gold_sentence(doc[:], heads, sentence.sent_id or f"{printable(file.stem)}-{number}")
+            found = found._replace(multiword_tokens=len(sentence.multiword_tokens()))
+            if surface_tokens:
+                comments = [comment for comment in sentence.comments if read_header(comment.encode("utf8")) is None]
+                ((tokens, rows),) = doc_rows(doc, bounds=[(0, len(doc))]) or [((), [])]
+                yield found._replace(rows=(tokens, rows), comments=comments)
+            else:
+                yield found._replace(conllu=sentence)
 
 
 def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
@@ -125,20 +165,24 @@ def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
         docs = DocBin().from_disk(path)
         several, stem = len(docs) > 1, printable(path.stem)
         for d, doc in enumerate(docs.get_docs(vocab), 1):
-            for s, (start, end) in enumerate(sentence_bounds(doc), 1):
-                yield _gold_sentence(doc[start:end], f"{stem}-{d}-{s}" if several else f"{stem}-{s}")
+            written = deque(doc_rows(doc))
+            for s, ((start, end), heads) in enumerate(zip(sentence_bounds(doc), conllu_heads(doc), strict=True), 1):
+                name = f"{stem}-{d}-{s}" if several else f"{stem}-{s}"
+                tokens, rows = written.popleft() if written and written[0][0][0] < end else ((), [])
+                yield _gold_sentence(doc[start:end], heads, name)._replace(
+                    rows=([token - start for token in tokens], rows),
+                    comments=[f"# sent_id = {' '.join(name.split())}", f"# text = {rows_text(rows)}"],
+                )
     except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
 
 
-def _gold_sentence(span: Span, name: str) -> GoldSentence:
-    # A token without a label has no known head; spaCy makes it its own head.
-    heads = [MISSING if not t.dep else 0 if t.head == t else t.head.i - span.start + 1 for t in span]
+def _gold_sentence(span: Span, heads: npt.NDArray[np.int64], name: str) -> GoldSentence:
     return GoldSentence(
         words=[token.text for token in span],
         spaces=[bool(token.whitespace_) for token in span],
-        heads=np.array(heads, dtype=np.int64),
-        labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads, span, strict=True)],
+        heads=heads,
+        labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), span, strict=True)],
         name=name,
     )
 
@@ -157,10 +201,7 @@ def score_sentences(
     component = None if at is None else nlp.pipeline[at][1]
     source = component.scores if isinstance(component, MindRoot) else DocArcScores()
     with nlp.select_pipes(enable=nlp.pipe_names[:at]):
-        pairs = (
-            (Doc(nlp.vocab, words=s.words, spaces=s.spaces, sent_starts=[i == 0 for i in range(len(s.words))]), s)
-            for s in sentences
-        )
+        pairs = ((blank_doc(nlp.vocab, s.words, s.spaces), s) for s in sentences)
         for doc, gold in piped(nlp, pairs):
             sourced = source.read(doc)
             matrices = sourced.matrices
@@ -231,8 +272,7 @@ def parse_sentences(
 
 
 def _blank(nlp: Language, sentence: GoldSentence, given: bool) -> Doc:
-    n = len(sentence.words)
-    doc = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=[i == 0 for i in range(n)])
+    doc = blank_doc(nlp.vocab, sentence.words, sentence.spaces)
     known = [(i, head - 1 if head else i) for i, head in enumerate(sentence.heads.tolist()) if head != MISSING]
     if given and known:
         doc._.arc_constraints = {"required": known}

@@ -20,6 +20,7 @@ from ..inference.matrix_tree import marginals
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.extensions import drop_extension
+from ..pipeline.reading import blank_doc
 from ..trees import MISSING
 from .corpus import GoldSentence
 from .cross_validation import new_parser, train
@@ -158,11 +159,7 @@ def _scored(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[Doc]:
     if at is None:
         raise CorpusError(f"The pipeline has the components {', '.join(nlp.pipe_names) or 'none'}, but no arc_scorer.")
     with nlp.select_pipes(enable=nlp.pipe_names[: at + 1]):
-        docs = (
-            Doc(nlp.vocab, words=s.words, spaces=s.spaces, sent_starts=[i == 0 for i in range(len(s.words))])
-            for s in sentences
-        )
-        yield from nlp.pipe(docs)
+        yield from nlp.pipe(blank_doc(nlp.vocab, each.words, each.spaces) for each in sentences)
 
 
 def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:

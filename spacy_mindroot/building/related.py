@@ -11,6 +11,7 @@ from typing import Any
 
 from ..conllu import Sentence, conllu_files, read_conllu
 from ..conllu.columns import DEPREL, FEATS, LEMMA, XPOS
+from ..conllu.marks import SentenceWriter
 from ..conllu.treebanks import COMMENT
 from ..errors import CorpusError
 from ..escapes import printable
@@ -115,14 +116,14 @@ def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
     digest = hashlib.sha256()
     found = []
     with open(path, "wb") as file:
+        writer = SentenceWriter(file)
         for source in sources:
             related, files = _part_to_mix(source)
             for sentence in checked_sentences(files):
                 _adapt(sentence, labels, features)
-                sentence.add_comment(COMMENT, related.name)
                 related.sentences += 1
                 related.words += len(sentence)
-                digest.update(_write(file, sentence))
+                digest.update(writer.write(sentence, {COMMENT: related.name}))
             if not related.sentences:
                 raise CorpusError(f"There are no sentences in the related treebank {source}.")
             found.append(related)
@@ -131,7 +132,7 @@ def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
         copies = max(1, round(TARGET_SHARE / (1 - TARGET_SHARE) * total / of_own))
         for _ in range(copies):
             for sentence in read_conllu(own):
-                digest.update(_write(file, sentence))
+                digest.update(writer.write(sentence))
     return Mixture(path, found, copies, digest.hexdigest())
 
 
@@ -160,10 +161,3 @@ def _adapt(sentence: Sentence, labels: set[str], features: set[str]) -> None:
         sentence.replace(word, FEATS, "|".join(kept) or "_")
         sentence.replace(word, LEMMA, "_")
         sentence.replace(word, XPOS, "_")
-
-
-def _write(file: Any, sentence: Sentence) -> bytes:
-    data = sentence.to_bytes()
-    data = data if data.endswith((b"\n\n", b"\r\n\r\n")) else data.rstrip(b"\r\n") + b"\n\n"
-    file.write(data)
-    return data

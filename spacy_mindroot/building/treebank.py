@@ -14,8 +14,9 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
-from ..conllu.columns import CONLLU, FEATS, LEMMA, UPOS, XPOS
+from ..conllu.columns import COLUMNS, FEATS, LEMMA, UPOS, XPOS
 from ..conllu.files import refuse_link_out
+from ..conllu.marks import SentenceWriter
 from ..errors import ConlluError, CorpusError
 from ..escapes import printable
 
@@ -133,14 +134,12 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
         counts = Part()
         path = folder / f"{part}.conllu"
         with open(path, "wb") as file:
+            writer = SentenceWriter(file)
             for sentence in sentences:
                 counts.add(sentence)
                 if part == "train":
                     tags.add(sentence)
-                data = sentence.to_bytes()
-                data = data if data.endswith((b"\n\n", b"\r\n\r\n")) else data.rstrip(b"\r\n") + b"\n\n"
-                digest.update(data)
-                file.write(data)
+                digest.update(writer.write(sentence))
         digest.update(part.encode())
         if counts.sentences:
             treebank.parts[part] = counts
@@ -186,7 +185,7 @@ def checked_sentences(paths: Iterable[Path]) -> Iterator[Sentence]:
     vocab = Vocab()
     for path in paths:
         for sentence in read_conllu(path):
-            if sentence.columns is not CONLLU:
+            if sentence.columns.names != COLUMNS:
                 raise ConlluError(f"{path} has other columns than CoNLL-U's ten. Convert it to plain CoNLL-U first.")
             sentence_to_doc(vocab, sentence)
             yield sentence

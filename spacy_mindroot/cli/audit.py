@@ -18,12 +18,12 @@ from wasabi import table
 
 from ..arc_scorer.component import ArcScorer
 from ..audit.corpus import GoldSentence, load_pipeline, score_sentences
-from ..audit.measures import SIDES, Audit, AuditedSentence, AuditedTree, Tally, audit_sentences
+from ..audit.measures import SIDES, Audit, AuditedSentence, Tally, audit_sentences
 from ..audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
 from ..audit.valid import SCORE_HEADER as RULE_HEADER
 from ..audit.valid import VIOLATION_HEADER, RuleAudit, RuleTally, ValidSentence, audit_rules
 from ..conllu import format_sentence
-from ..conllu.columns import DEPREL, HEAD
+from ..conllu.marks import SentenceWriter
 from ..conllu.repair import pos_of_sentence
 from ..errors import CorpusError
 from ..pipeline.mind_root import MindRoot
@@ -179,13 +179,19 @@ class _Report:
 
     def __init__(self, out: Path, stack: ExitStack, opened: Opened, most: int) -> None:
         self._files: dict[str, BinaryIO] = {name: stack.enter_context(opened(out / name)) for name in _FILES}
+        self._trees = {name: SentenceWriter(self._files[f"{name}.conllu"]) for name in SIDES}
         self._most = most
         self._changed: list[AuditedSentence] = []
         self._mended: list[ValidSentence] = []
 
     def add(self, audited: AuditedSentence, gold: GoldSentence | None) -> None:
         for name, tree in zip(SIDES, (audited.before, audited.after), strict=True):
-            self._files[f"{name}.conllu"].write(_to_conllu(audited, tree, gold))
+            heads, labels = tree.heads.tolist(), tree.labels
+            if gold is not None:
+                self._trees[name].write(gold.with_tree(heads, labels))
+                continue
+            text = format_sentence(audited.sentence.words, heads, labels, sent_id=audited.sentence.name)
+            self._write(f"{name}.conllu", text)
         self._write("audit.jsonl", srsly.json_dumps(audited.record()) + "\n")
         if len(self._changed) < self._most and audited.changed:
             self._changed.append(audited)
@@ -201,14 +207,3 @@ class _Report:
 
     def _write(self, name: str, text: str) -> None:
         self._files[name].write(text.encode("utf8"))
-
-
-def _to_conllu(audited: AuditedSentence, tree: AuditedTree, gold: GoldSentence | None) -> bytes:
-    """Return a tree in CoNLL-U: the sentence of the corpus with other cells in HEAD and DEPREL, if it is CoNLL-U."""
-    if gold is None or gold.conllu is None:
-        words, sent_id = audited.sentence.words, audited.sentence.name
-        return format_sentence(words, tree.heads.tolist(), tree.labels, sent_id=sent_id).encode("utf8")
-    for word, (head, label) in enumerate(zip(tree.heads.tolist(), tree.labels, strict=True), 1):
-        gold.conllu.replace(word, HEAD, str(head))
-        gold.conllu.replace(word, DEPREL, label)
-    return gold.conllu.to_bytes()

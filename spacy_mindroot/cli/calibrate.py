@@ -31,6 +31,7 @@ from ..inference.conformal import head_sets
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.calibration import set_calibration
 from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
+from ..pipeline.reading import blank_doc
 from ..trees import MISSING
 from .corpora import read_for
 from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, outputs
@@ -121,8 +122,7 @@ def _cross_validate(nlp: Language, sentences: list[GoldSentence], folds: int, na
 def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]:
     """Yield annotated sentences as spaCy's training reads them: from CoNLL-U, with all annotation."""
     for sentence in sentences:
-        starts = [k == 0 for k in range(len(sentence.words))]
-        blank = Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, sent_starts=starts)
+        blank = blank_doc(nlp.vocab, sentence.words, sentence.spaces)
         if sentence.conllu is not None:
             gold = sentence_to_doc(nlp.vocab, sentence.conllu)
             yield Example(blank, gold)

@@ -14,6 +14,7 @@ from wasabi import table
 from ..audit.corpus import load_pipeline
 from ..conllu import conllu_files, read_conllu
 from ..conllu.files import CONLLU_SUFFIXES
+from ..conllu.marks import SentenceWriter
 from ..errors import CorpusError
 from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, sentences_in
@@ -54,13 +55,16 @@ def run(
             report = None if json is None else stack.enter_context(opened(json))
             if is_output:
                 tokens = "those of the output"
-                text = "".join(sentence.text() for sentence in read_conllu(Path(model)))
+                system = list(read_conllu(Path(model)))
             else:
                 tokens = "raw text" if raw else "gold"
                 text = predict(load_pipeline(model), gold, raw=raw, surface_tokens=surface_tokens)
-            found = evaluate(gold, sentences_in(text, printable(output or model)))
+                system = sentences_in(text, printable(output or model))
+            found = evaluate(gold, system)
             if kept is not None:
-                kept.write(text.encode("utf8"))
+                writer = SentenceWriter(kept)
+                for sentence in system:
+                    writer.write(sentence)
             if report is not None:
                 facts = {"model": printable(model), "corpus": printable(corpus), "tokens": tokens}
                 report.write((srsly.json_dumps(_facts(facts) | to_json(found), indent=2) + "\n").encode("utf8"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,15 +24,14 @@ from ..audit.ranking import (
     order_tokens,
     sure_sentence,
 )
-from ..conllu import Sentence, doc_to_conllu
-from ..conllu.columns import DEPREL, HEAD
-from ..conllu.marks import MarkedWriter
+from ..conllu import Sentence
+from ..conllu.marks import SentenceWriter
 from ..errors import CorpusError
 from ..escapes import visible
 from .corpora import read_for
 from .files import check_paths, errors_as_messages, model_folder, outputs, printable
 
-__all__ = ["head_of", "run", "sentence_of", "shortened"]
+__all__ = ["head_of", "run", "shortened"]
 
 _SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 _SHOWN = 10  # rows of the table
@@ -83,7 +81,7 @@ def run(
                 shown = _token_table(tokens[:most][:_SHOWN])
                 pieces = [[each.token] for each in tokens]
             if conllu is not None:
-                writer = MarkedWriter(conllu)
+                writer = SentenceWriter(conllu)
                 for marked in texts:
                     writer.write(*marked)
             if lines is not None:
@@ -93,26 +91,26 @@ def run(
         typer.echo(_yield_text(sentences, pieces), err=to_stderr)
 
 
-def sentence_of(each: SureSentence) -> Sentence:
-    """Return the sentence in CoNLL-U, with the tree of the parse."""
-    sentence = each.gold.conllu
-    if sentence is None:
-        text = doc_to_conllu(each.doc).encode("utf8")
-        lines = [line for line in re.split(rb"(?<=\n)", text) if line]
-        if not any(line.startswith(b"# sent_id") for line in lines):
-            lines.insert(0, f"# sent_id = {' '.join(each.gold.name.split())}\n".encode())
-        return Sentence(each.gold.name, 1, lines)
+def _marked(each: SureSentence, comments: dict[str, object], ranks: dict[int, int] | None = None) -> _Marked:
+    """Return a sentence with the tree of the parse, its comments, and its attributes of MISC.
+
+    ranks (Optional[dict[int, int]]): The rank of each token that has one, by its number.
+    """
+    heads = [token.head for token in each.tokens]
+    labels = [None if token.given else token.label or "_" for token in each.tokens]
+    numbers = each.gold.numbers()
+    misc = {}
     for token in each.tokens:
-        if not token.given:
-            sentence.replace(token.word, HEAD, str(token.head))
-            sentence.replace(token.word, DEPREL, token.label or "_")
-    return sentence
+        if token.word in numbers:
+            rank = {"Rank": ranks[token.word]} if ranks is not None and token.word in ranks else {}
+            misc[numbers[token.word]] = rank | _misc(token, {0: 0, **numbers})
+    return each.gold.with_tree(heads, labels), comments, misc
 
 
-def _misc(token: SureToken) -> dict[str, object]:
+def _misc(token: SureToken, numbers: dict[int, int]) -> dict[str, object]:
     attributes: dict[str, object] = {} if token.given else {"HeadProb": f"{token.head_prob:.4f}"}
-    if token.next_head is not None and token.next_prob >= _CLOSE:
-        attributes |= {"NextHead": token.next_head, "NextProb": f"{token.next_prob:.4f}"}
+    if token.next_head in numbers and token.next_prob >= _CLOSE:
+        attributes |= {"NextHead": numbers[token.next_head], "NextProb": f"{token.next_prob:.4f}"}
         if token.next_label:
             attributes["NextDeprel"] = token.next_label
     return attributes
@@ -123,7 +121,7 @@ def _of_sentences(ordered: Sequence[SureSentence]) -> Iterator[_Marked]:
     for rank, each in enumerate(ordered, 1):
         errors = f"{each.expected_errors:.2f}"
         comments: dict[str, object] = {"rank": rank, "expected_errors": errors, "tokens_to_read": len(each.unknown)}
-        yield sentence_of(each), comments, {token.word: _misc(token) for token in each.tokens}
+        yield _marked(each, comments)
 
 
 def _of_tokens(ordered: Sequence[RankedToken]) -> Iterator[_Marked]:
@@ -135,12 +133,7 @@ def _of_tokens(ordered: Sequence[RankedToken]) -> Iterator[_Marked]:
         sentences.setdefault(each.sentence.position, each.sentence)
     for position, sentence in sentences.items():
         own = ranks[position]
-        misc = {
-            token.word: {**({"Rank": own[token.word]} if token.word in own else {}), **_misc(token)}
-            for token in sentence.tokens
-        }
-        comments: dict[str, object] = {"rank": min(own.values()), "tokens_to_read": len(own)}
-        yield sentence_of(sentence), comments, misc
+        yield _marked(sentence, {"rank": min(own.values()), "tokens_to_read": len(own)}, own)
 
 
 def _sentence_records(ordered: Sequence[SureSentence]) -> Iterator[dict[str, Any]]:

@@ -15,13 +15,7 @@ import typer
 from wasabi import table
 
 from ..conllu import Sentence, conllu_files
-from ..conllu.repair import (
-    ArcChange,
-    enhanced_root_disagrees,
-    lines_and_root_label,
-    pos_of_sentence,
-    repair_sentence,
-)
+from ..conllu.repair import ArcChange, enhanced_root_disagrees, lines_and_root_label, repair_sentence
 from ..conllu.sentence import pieces_of
 from ..errors import ConlluError
 from ..labels import UD_ROOT
@@ -57,8 +51,7 @@ class Counts:
     reasons (Counter): Words that change, for each reason.
     enhanced (int): Sentences whose enhanced layer has another root.
     unreadable (int): Sentences that are not CoNLL-U, or have no heads.
-    broken_before, broken_after (Counter): Violations of each rule, if there are rules. Those before are counted in
-        single-rooted trees.
+    broken (Counter): Violations of each rule in single-rooted trees, if there are rules. None are left afterwards.
     """
 
     sentences: int = 0
@@ -69,12 +62,11 @@ class Counts:
     reasons: Counter[str] = field(default_factory=Counter)
     enhanced: int = 0
     unreadable: int = 0
-    broken_before: Counter[str] = field(default_factory=Counter)
-    broken_after: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
 
     def rules_table(self) -> str:
         """Return the violations of each rule, before and after."""
-        return violations_table(self.broken_before, self.broken_after)
+        return violations_table(self.broken, Counter())
 
     def table(self) -> str:
         """Return the counts, one per line."""
@@ -128,9 +120,7 @@ class _Job:
                 raise
             self.unreadable(error)
             return False
-        if self.rules is not None:
-            self.counts.broken_after.update(_violations(sentence, self.rules, []))
-            self.counts.broken_before.update(_violations(sentence, self.rules, changes))
+        self.counts.broken.update(changes.broken)
         self.counts.malformed += bool(changes)
         for change in changes:
             self._record(change)
@@ -259,15 +249,3 @@ def _shown_enhanced(sentence: Sentence) -> str:
     return (
         f"{where}: word {root} is the root of the basic layer, but not of the enhanced one (DEPS), which stays as it is"
     )
-
-
-def _violations(sentence: Sentence, rules: Rules, changes: Sequence[ArcChange]) -> list[str]:
-    """Return the names of the rules that a tree breaks, once for each violation, with these changes undone.
-
-    Changes that made the tree single-rooted are not undone.
-    """
-    heads, labels = sentence.heads.copy(), sentence.labels.copy()
-    for change in changes:
-        if change.why in rules.names or change.why == "rules":
-            heads[change.word - 1], labels[change.word - 1] = int(change.old_head), change.old_label
-    return [violation.rule for violation in rules.violations(heads, labels, pos_of_sentence(sentence))]

@@ -20,7 +20,7 @@ from ..audit.cross_validation import find_documents, split_documents, with_steps
 from ..audit.suspicion import WHAT, Suspect, What, cross_validated, order_suspects
 from ..building.config import make_config
 from ..conllu import Sentence
-from ..conllu.marks import MarkedWriter
+from ..conllu.marks import SentenceWriter
 from ..errors import CorpusError
 from ..escapes import visible
 from ..trees import MISSING
@@ -77,7 +77,7 @@ def run(
             suspects = [each for each in order_suspects(every, cast(What, what)) if each.log_odds(cast(What, what)) > 0]
             chosen = suspects[:most]
             if conllu is not None:
-                writer = MarkedWriter(conllu)
+                writer = SentenceWriter(conllu)
                 for marked in _marked(chosen, sentences):
                     writer.write(*marked)
             if lines is not None:

@@ -33,7 +33,8 @@ _HEADER = re.compile(rb"#\s*global\.columns\s*=(.*)", flags=re.DOTALL)
 class Columns:
     """The columns of a file: which of them are CoNLL-U's ten, and where they are.
 
-    names (tuple[str]): The name of each column. All others than CoNLL-U's ten are carried along unread.
+    names (tuple[str]): The name of each column. All others than CoNLL-U's ten are carried along unread, and so are
+        further columns after those with a name, whose number may differ by sentence.
     """
 
     __slots__ = ("_places", "names")
@@ -55,16 +56,17 @@ class Columns:
         return f"with {_listed(twice)} more than once" if twice else ""
 
     def header(self) -> str:
-        """Return the comment that names the columns, with its line end."""
-        return f"# global.columns = {' '.join(self.names)}\n"
+        """Return the comment that names the columns, without a line end."""
+        return f"# global.columns = {' '.join(self.names)}"
 
     def cells(self, line: bytes) -> list[bytes]:
         """Return the cells of a line that are CoNLL-U's, in CoNLL-U's order and without the line end.
 
-        A column that the file lacks gives "_". The result is empty if the line has another number of columns.
+        A column that the file lacks gives "_". The result is empty if the line has fewer columns than names, or more
+        and an empty cell: then a tab is likely to be a mistake.
         """
         cells = line.rstrip(b"\r\n").split(b"\t")
-        if len(cells) != len(self.names):
+        if len(cells) != len(self.names) and (len(cells) < len(self.names) or b"" in cells):
             return []
         return [b"_" if place is None else cells[place] for place in self._places]
 
@@ -79,18 +81,18 @@ class Columns:
         return b"\t".join(cells) + line[len(text) :]
 
 
-CONLLU = Columns(COLUMNS)
+CONLLU = Columns(COLUMNS)  # of files without a header; their lines have no further columns
 
 
 def read_header(line: bytes) -> Columns | None:
-    """Return the columns that a comment names; None if it is not a header. Plain CoNLL-U is `CONLLU` itself."""
+    """Return the columns that a comment names; None if it is not a header."""
     match = _HEADER.match(line)
     return _columns(tuple(match[1].decode("utf8", "replace").split())) if match else None
 
 
 @lru_cache(maxsize=64)
 def _columns(names: tuple[str, ...]) -> Columns:
-    return CONLLU if names == COLUMNS else Columns(names)
+    return Columns(names)
 
 
 def _listed(names: Sequence[str]) -> str:

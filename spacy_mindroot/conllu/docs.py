@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.attrs import SENT_START
+from spacy.morphology import Morphology
 from spacy.parts_of_speech import IDS as POS_IDS
+from spacy.strings import StringStore
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
@@ -19,12 +20,12 @@ from ..pipeline.extensions import describe, read_extension, write_extension
 from ..pipeline.reading import sentence_bounds
 from ..trees import MISSING, find_cycles, shown_cycle
 from .columns import CONLLU, DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Columns
-from .sentence import Sentence, clean_form, columns_named, format_rows
+from .rows import Rows, doc_rows, rows_text, token_rows
+from .sentence import Sentence, closed, columns_named, followed_by_space, format_rows, to_sentence
 
 __all__ = [
-    "doc_rows",
     "doc_to_conllu",
-    "rows_text",
+    "keep_sentences",
     "sentence_to_doc",
     "sentence_without_tree",
     "sentences_to_doc",
@@ -32,7 +33,7 @@ __all__ = [
     "write_predicted",
 ]
 
-_ANNOTATION = (LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL)  # the columns of _Token's fields after form and space
+_ANNOTATION = (LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL)
 
 
 class _Token(NamedTuple):
@@ -72,32 +73,20 @@ def sentences_to_doc(vocab: Vocab, sentences: Iterable[Sentence], *, surface_tok
     words: list[_Token] = []
     heads: list[int] = []
     starts: list[int] = []
-    texts: list[str] = []
-    columns = CONLLU
+    kept = []
     for sentence in sentences:
-        texts.append(_with_header(sentence, columns))
-        columns = sentence.columns
+        kept.append(sentence)
         tokens = _surface(sentence) if surface_tokens else _tokens(sentence)
         first = len(words)
         starts.append(first)
         words += tokens
         heads += [first + (i if token.head is None else token.head) for i, token in enumerate(tokens)]
-    doc = Doc(
-        vocab,
-        words=[token.form for token in words],
-        spaces=[token.space for token in words],
-        lemmas=[token.lemma for token in words],
-        pos=[token.pos for token in words],
-        tags=[token.tag for token in words],
-        morphs=[token.morph for token in words],
-        heads=heads,
-        deps=[token.dep for token in words],
-    )
+    doc = _doc(vocab, words, heads=heads, deps=[token.dep for token in words])
     if words:
         sent_starts = np.full(len(words), -1, dtype=np.int64)
         sent_starts[starts] = 1
         doc.from_array([SENT_START], sent_starts.view(np.uint64))  # spaCy derives others from incomplete trees
-    write_extension(doc, "conllu", texts)
+    keep_sentences(doc, kept)
     return doc
 
 
@@ -109,16 +98,35 @@ def sentence_without_tree(vocab: Vocab, sentence: Sentence) -> Doc:
     RAISES (ConlluError): If a cell is not UTF-8. The message names file and line.
     """
     words = _tokens(sentence, with_tree=False)
+    return _doc(vocab, words, sent_starts=[i == 0 for i in range(len(words))])
+
+
+def _doc(vocab: Vocab, tokens: Sequence[_Token], **structure: list[Any]) -> Doc:
     return Doc(
         vocab,
-        words=[token.form for token in words],
-        spaces=[token.space for token in words],
-        lemmas=[token.lemma for token in words],
-        pos=[token.pos for token in words],
-        tags=[token.tag for token in words],
-        morphs=[token.morph for token in words],
-        sent_starts=[i == 0 for i in range(len(words))],
+        words=[token.form for token in tokens],
+        spaces=[token.space for token in tokens],
+        lemmas=[token.lemma for token in tokens],
+        pos=[token.pos for token in tokens],
+        tags=[token.tag for token in tokens],
+        morphs=[token.morph for token in tokens],
+        **structure,
     )
+
+
+def keep_sentences(doc: Doc, sentences: Iterable[Sentence]) -> None:
+    """Set `doc._.conllu`, from which `doc_to_conllu` writes, to the text of sentences.
+
+    All but the last end in an empty line, and where columns change, a header names them.
+    """
+    texts: list[str] = []
+    columns = CONLLU
+    for sentence in sentences:
+        if texts:
+            texts[-1] = closed(texts[-1].encode("utf8")).decode("utf8")
+        texts.append(_with_header(sentence, columns))
+        columns = sentence.columns
+    write_extension(doc, "conllu", texts)
 
 
 def write_predicted(sentence: Sentence, doc: Doc) -> None:
@@ -134,15 +142,7 @@ def write_predicted(sentence: Sentence, doc: Doc) -> None:
     bounds = sentence_bounds(doc)
     if len(bounds) > 1:
         raise ConlluError(f"{describe(doc)} was one sentence, and has been split into {len(bounds)}.")
-    _write_cells(sentence, _tokens(sentence, with_tree=False), doc, 0, len(doc))
-
-
-def doc_rows(doc: Doc) -> list[tuple[list[int], list[list[str]]]]:
-    """Return the sentences of a Doc: the number of each token in the Doc, and its ten cells in CoNLL-U.
-
-    White-space tokens are left out, as in `doc_to_conllu`, and so are sentences of nothing else.
-    """
-    return list(_rows(doc, sentence_bounds(doc)))
+    _write_cells(sentence, _tokens(sentence, with_tree=False), *token_rows(doc, bounds))
 
 
 def doc_to_conllu(doc: Doc) -> str:
@@ -153,8 +153,7 @@ def doc_to_conllu(doc: Doc) -> str:
     names the columns, and annotation without a column is not written.
 
     Otherwise the cells are written from the Doc alone, with the text of each sentence as a comment. CoNLL-U has no
-    white-space tokens: their text goes to MISC (`SpacesAfter`, or `SpacesBefore` for the first word), and their
-    dependents attach to their heads.
+    white-space tokens: see `rows.doc_rows`.
 
     doc (Doc): A Doc with sentence boundaries; without any, it is one sentence. A token without a dep has no head ("_").
         Heads may be malformed: they are written as they are.
@@ -162,7 +161,7 @@ def doc_to_conllu(doc: Doc) -> str:
     RAISES (ConlluError): If tokens or sentences are not those of `doc._.conllu`, or if heads are in other sentences.
     """
     if read_extension(doc, "conllu") is None:
-        return _written(doc, sentence_bounds(doc))
+        return "".join(format_rows([f"# text = {rows_text(rows)}"], rows) for _, rows in doc_rows(doc))
     return "".join(sentence.text() for sentence in updated_sentences(doc))
 
 
@@ -181,26 +180,26 @@ def updated_sentences(doc: Doc) -> list[Sentence]:
             "tokens and changed boundaries can't be put back into CoNLL-U. Set doc._.conllu to None to write the Doc "
             "alone."
         )
-    for sentence, (start, end) in zip(sentences, spans, strict=True):
-        _update(sentence, doc, start, end)
+    for sentence, (start, end), rows in zip(sentences, spans, token_rows(doc, spans), strict=True):
+        if [token.text for token in doc[start:end]] != sentence.words:
+            raise ConlluError(f"{describe(doc)} has other tokens than the words in its doc._.conllu.")
+        _write_cells(sentence, _tokens(sentence), rows)
     return sentences
 
 
 def _with_header(sentence: Sentence, before: Columns) -> str:
     """Return the text of a sentence, after a header if its columns differ from those `before` and it has no header."""
     has_header = columns_named(sentence.lines, before, sentence.source, sentence.line) is sentence.columns
-    return sentence.text() if has_header else sentence.columns.header() + sentence.text()
+    end = "\r\n" if sentence.lines[0].endswith(b"\r\n") else "\n"
+    return sentence.text() if has_header else sentence.columns.header() + end + sentence.text()
 
 
 def _kept(texts: Iterable[str], name: str) -> list[Sentence]:
     """Return the sentences of `doc._.conllu`."""
-    source = f"doc._.conllu of {name}"
-    columns: Columns | None = CONLLU
-    sentences = []
+    sentences: list[Sentence] = []
     for text in texts:
-        lines = [line for line in re.split(rb"(?<=\n)", text.encode("utf8")) if line]
-        columns = columns_named(lines, columns, source, 1)
-        sentences.append(Sentence(source, 1, lines, columns or CONLLU))
+        columns = sentences[-1].columns if sentences else CONLLU
+        sentences.append(to_sentence(text, f"doc._.conllu of {name}", columns))
     return sentences
 
 
@@ -210,10 +209,7 @@ def _tokens(sentence: Sentence, *, with_tree: bool = True) -> list[_Token]:
         _check_tree(sentence)
     else:
         heads = [MISSING] * len(sentence)
-    columns = [sentence.column(number) for number in (FORM, LEMMA, UPOS, XPOS, FEATS, DEPREL, MISC)]
-    spaces = [_space(misc) for misc in columns[6]]
-    for first, last, cells in sentence.multiword_tokens():
-        spaces[first - 1 : last] = [True] * (last - first) + [_space(cells[MISC])]
+    columns = [sentence.column(number) for number in (FORM, LEMMA, UPOS, XPOS, FEATS, DEPREL)]
     return [
         _Token(
             form,
@@ -226,7 +222,7 @@ def _tokens(sentence: Sentence, *, with_tree: bool = True) -> list[_Token]:
             "" if head == MISSING else SPACY_ROOT if head == 0 else _text(deprel) or "dep",
         )
         for i, (form, lemma, upos, xpos, feats, deprel, space, head) in enumerate(
-            zip(*columns[:6], spaces, heads, strict=True)
+            zip(*columns, sentence.spaces(), heads, strict=True)
         )
     ]
 
@@ -245,7 +241,7 @@ def _surface(sentence: Sentence) -> list[_Token]:
         if cells is not None:
             inner = range(i, last)
             word = words[min(inner, key=lambda k: (depths[k], k))]
-            word = word._replace(form=cells[FORM], space=_space(cells[MISC]))
+            word = word._replace(form=cells[FORM], space=followed_by_space(cells[MISC]))
         of_word += [len(tokens)] * (last - i)
         tokens.append(word)
     return [token if token.head is None else token._replace(head=of_word[token.head]) for token in tokens]
@@ -283,136 +279,23 @@ def _check_tree(sentence: Sentence) -> None:
         raise sentence.fault(cycle[0], f"is in a cycle of its sentence: {shown_cycle(cycle)}. {remedy}")
 
 
-def _update(sentence: Sentence, doc: Doc, start: int, end: int) -> None:
-    """Write back the cells where the Doc differs from the sentence."""
-    if [token.text for token in doc[start:end]] != sentence.words:
-        raise ConlluError(f"{describe(doc)} has other tokens than the words in its doc._.conllu.")
-    _write_cells(sentence, _tokens(sentence), doc, start, end)
+def _write_cells(sentence: Sentence, before: list[_Token], rows: Rows) -> None:
+    """Write back the cells where the rows of a Doc differ from the tokens `before`."""
+    for word, (token, now) in enumerate(zip(before, rows, strict=True), 1):
+        was = _cells(word - 1, token)
+        for column in _ANNOTATION:
+            if now[column] in ("_", was[column]) or (column == FEATS and _same_feats(was[FEATS], now[FEATS])):
+                continue
+            sentence.replace(word, column, now[column])
 
 
-def _write_cells(sentence: Sentence, before: list[_Token], doc: Doc, start: int, end: int) -> None:
-    """Write back the cells where a Doc differs from the tokens `before`."""
-    for word, (was, now) in enumerate(zip(before, _read(doc, start, end), strict=True), 1):
-        for column, old, after in zip(_ANNOTATION, was[2:], now[2:], strict=True):
-            if after not in ("", None, old) and not (column == FEATS and _same_feats(was.morph, now.morph)):
-                sentence.replace(word, column, _cells(word - 1, now)[column])
-
-
-def _read(doc: Doc, start: int, end: int) -> list[_Token]:
-    """Return the tokens of a sentence of a Doc."""
-    tokens = []
-    for token in doc[start:end]:
-        head = token.head.i
-        if token.dep and not start <= head < end:
-            raise ConlluError(f"{describe(doc)}: the head of token {token.i} ({token.text!r}) is in another sentence.")
-        tokens.append(
-            _Token(
-                token.text,
-                bool(token.whitespace_) or token.i + 1 == len(doc),
-                token.lemma_,
-                token.pos_,
-                token.tag_,
-                str(token.morph),
-                head - start if token.dep else None,
-                token.dep_,
-            )
-        )
-    return tokens
-
-
-def _cells(i: int, token: _Token, misc: str = "_") -> list[str]:
-    """Return the ten cells of a token, which is number i of its sentence, from 0."""
+def _cells(i: int, token: _Token) -> list[str]:
+    """Return the ten cells that `rows` gives for a token, which is number i of its sentence, from 0."""
     is_root = token.head == i
     head = "_" if token.head is None else "0" if is_root else str(token.head + 1)
     dep = UD_ROOT if is_root and token.dep == SPACY_ROOT else token.dep
     annotation = (token.lemma, token.pos, token.tag, token.morph, head, dep)
-    return [str(i + 1), clean_form(token.form), *(" ".join(cell.split()) or "_" for cell in annotation), "_", misc]
-
-
-def _written(doc: Doc, spans: Iterable[tuple[int, int]]) -> str:
-    """Return the text of a Doc that did not come from CoNLL-U."""
-    return "".join(format_rows([f"# text = {rows_text(rows)}"], rows) for _, rows in _rows(doc, spans))
-
-
-def rows_text(rows: Sequence[Sequence[str]]) -> str:
-    """Return the text of a sentence, from its cells: the forms, with single spaces for any white space between them."""
-    return "".join(row[FORM] + (" " if "SpaceAfter=No" not in row[MISC].split("|") else "") for row in rows).rstrip()
-
-
-def _rows(doc: Doc, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Yield the tokens of each sentence that are more than white space, and their cells."""
-    spaces = _spaces(doc)
-    for start, end in spans:
-        tokens = _read(doc, start, end)
-        words = [i for i in range(len(tokens)) if start + i in spaces]
-        gaps = [spaces[start + i] for i in words]
-        rows = [
-            _cells(i, token, _misc(before, after))
-            for i, (token, (before, after)) in enumerate(zip(_without_spaces(tokens, words), gaps, strict=True))
-        ]
-        if rows:
-            yield [start + i for i in words], rows
-
-
-def _spaces(doc: Doc) -> dict[int, tuple[str, str]]:
-    """Return the white space before and after each token that is more than white space.
-
-    Space before is given for the first of these tokens alone. Space after includes white-space tokens. The last of
-    these tokens counts as followed by a space.
-    """
-    text = doc.text
-    words = [token for token in doc if not token.text.isspace()]
-    spaces = {}
-    for number, token in enumerate(words):
-        end = token.idx + len(token.text)
-        after = text[end : words[number + 1].idx] if number + 1 < len(words) else text[end:] or " "
-        spaces[token.i] = ("" if number else text[: token.idx], after)
-    return spaces
-
-
-def _without_spaces(tokens: Sequence[_Token], words: Sequence[int]) -> list[_Token]:
-    """Return the tokens `words` of a sentence without the others, which are white space.
-
-    What depends on white space attaches to its head. If white space is the root, the first of its dependents takes its
-    place.
-    """
-    if len(words) == len(tokens):
-        return list(tokens)
-    numbers = {i: number for number, i in enumerate(words)}
-    new_root: int | None = None
-    kept = []
-    for number, i in enumerate(words):
-        token, head, seen = tokens[i], tokens[i].head, set[int]()
-        while head is not None and head not in numbers and head not in seen:
-            seen.add(head)
-            head = tokens[head].head
-        if head is None or (head == i and seen):  # the latter: a cycle through white space
-            kept.append(token._replace(head=None, dep=""))
-        elif head in numbers:
-            kept.append(token._replace(head=numbers[head]))
-        elif new_root is None:
-            new_root = number
-            kept.append(token._replace(head=number, dep=SPACY_ROOT))
-        else:
-            kept.append(token._replace(head=new_root))
-    return kept
-
-
-def _misc(before: str, after: str) -> str:
-    """Return the cell MISC for the white space around a token."""
-    found = []
-    if not after:
-        found.append("SpaceAfter=No")
-    elif after != " ":
-        found.append(f"SpacesAfter={_escaped(after)}")
-    if before:
-        found.append(f"SpacesBefore={_escaped(before)}")
-    return "|".join(found) or "_"
-
-
-def _escaped(spaces: str) -> str:
-    """White space as UDPipe writes it in MISC: `\\s`, `\\n`, `\\t`, `\\r`; other characters as in Python, `\\xa0`."""
-    return "".join("\\s" if space == " " else space.encode("unicode_escape").decode() for space in spaces)
+    return [str(i + 1), token.form, *(" ".join(cell.split()) or "_" for cell in annotation), "_", "_"]
 
 
 def _text(cell: str, form: str = "") -> str:
@@ -420,23 +303,21 @@ def _text(cell: str, form: str = "") -> str:
     return "" if cell == "_" and form != "_" else cell
 
 
-def _space(misc: str) -> bool:
-    return "SpaceAfter=No" not in misc.split("|")
-
-
 @lru_cache(maxsize=4096)
 def _feats(cell: str) -> str:
-    """Return FEATS if spaCy can hold them without loss, as `Name=Value` pairs with different names; else ""."""
-    pairs = [feat.split("=") for feat in cell.split("|")]
-    good = all(len(pair) == 2 for pair in pairs) and len({name for name, *_ in pairs}) == len(pairs)
-    return cell if good else ""
+    """Return FEATS if spaCy gives them back without loss, in whatever order; else ""."""
+    try:  # a string store of its own, which does not grow
+        held = Morphology(StringStore()).normalize_features(cell)
+    except ValueError:  # no pairs of names and values
+        return ""
+    return cell if _same_feats(cell, held) else ""
 
 
 def _same_feats(cell: str, morph: str) -> bool:
-    """Whether two strings have the same features. spaCy sorts the features, and the values of each."""
+    """Whether two cells have the same features. spaCy sorts the features, and the values of each."""
     return _sorted_feats(cell) == _sorted_feats(morph)
 
 
 def _sorted_feats(feats: str) -> list[tuple[str, list[str]]]:
-    pairs = (feat.partition("=") for feat in feats.split("|"))
+    pairs = (feat.partition("=") for feat in "".join(feats.split()).split("|"))
     return sorted((name, sorted(values.split(","))) for name, _, values in pairs)

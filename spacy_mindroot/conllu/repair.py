@@ -20,6 +20,7 @@ from .sentence import Sentence, pieces_of
 
 __all__ = [
     "ArcChange",
+    "Changes",
     "enhanced_root_disagrees",
     "is_well_formed",
     "lines_and_root_label",
@@ -63,6 +64,17 @@ class ArcChange(NamedTuple):
         sentence = f"sentence {self.sent_id}, " if self.sent_id else ""
         cycle = f" ({shown_cycle(self.cycle)})" if self.cycle else ""
         return f"{self.file}:{self.line}: {sentence}word {self.word} {self.form!r}: {self.why}{cycle}: {arc}"
+
+
+class Changes(list[ArcChange]):
+    """The words that a repair has changed, in order.
+
+    broken (list[str]): The rules that the single-rooted tree broke before it was mended, once for each violation.
+    """
+
+    def __init__(self, changes: Iterable[ArcChange] = (), broken: Iterable[str] = ()) -> None:
+        super().__init__(changes)
+        self.broken = list(broken)
 
 
 def root_label_of(sentences: Iterable[Sentence]) -> str:
@@ -130,7 +142,7 @@ def is_well_formed(sentence: Sentence, root_label: str = UD_ROOT) -> bool:
 
 def repair_sentence(
     sentence: Sentence, *, root_label: str = UD_ROOT, demoted_label: str | None = None, rules: Rules | None = None
-) -> list[ArcChange]:
+) -> Changes:
     """Repair the basic tree of a sentence in place. See `repair.repair_heads` and `repair.repair_labels`.
 
     With rules, the single-rooted tree is then mended with the fewest changes of heads and labels, see
@@ -142,12 +154,25 @@ def repair_sentence(
         `root_label_of` finds it in a file. Rules are for trees with the label `root`.
     demoted_label (Optional[str]): The label of a word that is no longer a root.
     rules (Optional[Rules]): Rules that the tree must meet. Those with a price are left out.
-    RETURNS (list[ArcChange]): The changes, in order. `why` is the name of the rule that a word broke, or "rules" if it
-        changes so that another word can meet one.
+    RETURNS (Changes): A list of `ArcChange`. `why` is the name of the rule that a word broke, or "rules" if it changes
+        so that another word can meet one.
     RAISES (ConlluError): If no word has a head, or if no tree meets the rules.
     """
-    changes = _repair_roots(sentence, root_label, demoted_label)
-    return changes if rules is None else _mended(sentence, rules, changes)
+    well_formed = is_well_formed(sentence, root_label)
+    if well_formed and rules is None:
+        return Changes()
+    tree = _Tree(sentence.heads, sentence.labels, {}, {})
+    if not well_formed:
+        tree = _single_rooted(sentence, root_label, demoted_label)
+    broken = []
+    if rules is not None:
+        pos = pos_of_sentence(sentence)
+        violations = rules.hard.violations(tree.heads, tree.labels, pos)
+        broken = [violation.rule for violation in violations]
+        if violations:
+            by_word = {violation.token: violation.rule for violation in reversed(violations)}
+            tree = _mended(sentence, tree, rules, pos, by_word)
+    return Changes(_written(sentence, tree) if tree.why else (), broken)
 
 
 def pos_of_sentence(sentence: Sentence) -> list[str | None]:
@@ -160,47 +185,18 @@ def pos_of_sentence(sentence: Sentence) -> list[str | None]:
     return pos
 
 
-def _mended(sentence: Sentence, rules: Rules, changes: list[ArcChange]) -> list[ArcChange]:
-    """Mend a single-rooted tree in place. Returns its changes together with those made before."""
-    heads, labels, pos = sentence.heads.copy(), sentence.labels, pos_of_sentence(sentence)
-    broken = {violation.token: violation.rule for violation in reversed(rules.hard.violations(heads, labels, pos))}
-    if not broken:
-        return changes
-    try:
-        tree = mend_tree(heads, labels, rules, pos=pos)
-    except (NoValidTreeError, SearchLimitError) as error:
-        raise sentence.fault(1, f"begins a sentence that can't be mended: {error}") from error
-    by_word = {change.word: change for change in changes}
-    for word, (head, label) in enumerate(zip(tree.heads.tolist(), tree.labels, strict=True), 1):
-        if head == heads[word - 1] and label == labels[word - 1]:
-            continue
-        first = by_word.get(word) or ArcChange(
-            file=sentence.source,
-            line=sentence.line_of(word),
-            sent_id=sentence.sent_id,
-            word=word,
-            form=sentence.words[word - 1],
-            old_head=sentence.rows[word - 1][HEAD].decode(),
-            old_label=labels[word - 1],
-            head="",
-            label="",
-            why=broken.get(word, "rules"),
-            cycle=None,
-        )
-        by_word[word] = first._replace(head=str(head), label=label)
-        if head != heads[word - 1]:
-            sentence.replace(word, HEAD, str(head))
-        if label != labels[word - 1]:
-            sentence.replace(word, DEPREL, label)
-    return [by_word[word] for word in sorted(by_word)]
+class _Tree(NamedTuple):
+    """Heads and labels, with the reason for each word that a step has changed, and the cycle of each word in one."""
+
+    heads: list[int]
+    labels: list[str]
+    why: dict[int, str]
+    cycles: dict[int, list[int]]
 
 
-def _repair_roots(sentence: Sentence, root_label: str, demoted_label: str | None) -> list[ArcChange]:
-    if is_well_formed(sentence, root_label):
-        return []
-    words, labels = sentence.words, sentence.labels
+def _single_rooted(sentence: Sentence, root_label: str, demoted_label: str | None) -> _Tree:
+    words, before, labels = sentence.words, sentence.heads, sentence.labels
     pos: list[str | None] = [*sentence.column(UPOS)]
-    before = sentence.heads.copy()
     is_punct = [looks_like_punctuation(word, tag) for word, tag in zip(words, pos, strict=True)]
     try:
         known = [UD_ROOT if label == root_label else label for label in labels]
@@ -211,41 +207,59 @@ def _repair_roots(sentence: Sentence, root_label: str, demoted_label: str | None
         raise sentence.fault(
             1, "has no HEAD, nor has any other word of its sentence. Parse it first; there is nothing to repair."
         ) from error
-    after = repair.heads.tolist()
+    heads = repair.heads.tolist()
     roots = [label for label in labels if is_root_label(label)]
     if root_label not in roots:
         root_label = next(iter(roots), root_label)
     new_labels = repair_labels(
-        labels, before, after, pos=pos, is_punct=is_punct, root_label=root_label, demoted_label=demoted_label
+        labels, before, heads, pos=pos, is_punct=is_punct, root_label=root_label, demoted_label=demoted_label
     )
-    sent_id = sentence.sent_id
-    cycles = {word: cycle for cycle in repair.cycles for word in cycle}
-    reasons = {change.dependent: change.why for change in repair.changes}
-    changes = []
-    for word, (form, head, label) in enumerate(zip(words, after, new_labels, strict=True), 1):
-        old_label = labels[word - 1]
-        if head == before[word - 1] and label == old_label:
-            continue
-        changes.append(
-            ArcChange(
+    why: dict[int, str] = {
+        word: "label" for word, (old, new) in enumerate(zip(labels, new_labels, strict=True), 1) if old != new
+    }
+    moved = {change.dependent: change.why for change in repair.changes}
+    cycles = {word: cycle for cycle in repair.cycles for word in cycle if word in moved}
+    return _Tree(heads, new_labels, why | moved, cycles)
+
+
+def _mended(sentence: Sentence, tree: _Tree, rules: Rules, pos: list[str | None], by_word: dict[int, str]) -> _Tree:
+    """Return the nearest tree that meets the rules. `by_word` has the rule that each word breaks."""
+    try:
+        mended = mend_tree(tree.heads, tree.labels, rules, pos=pos)
+    except (NoValidTreeError, SearchLimitError) as error:
+        raise sentence.fault(1, f"begins a sentence that can't be mended: {error}") from error
+    heads = mended.heads.tolist()
+    changed = [
+        word
+        for word, arcs in enumerate(zip(tree.heads, heads, tree.labels, mended.labels, strict=True), 1)
+        if arcs[0] != arcs[1] or arcs[2] != arcs[3]
+    ]
+    return _Tree(heads, mended.labels, {word: by_word.get(word, "rules") for word in changed} | tree.why, tree.cycles)
+
+
+def _written(sentence: Sentence, tree: _Tree) -> Iterator[ArcChange]:
+    """Write a tree to a sentence, and yield the changes."""
+    sent_id, forms, labels = sentence.sent_id, sentence.words, sentence.labels
+    for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+        new_head, new_label = head != sentence.heads[word - 1], label != labels[word - 1]
+        if new_head or new_label:
+            yield ArcChange(
                 file=sentence.source,
                 line=sentence.line_of(word),
                 sent_id=sent_id,
                 word=word,
-                form=form,
+                form=forms[word - 1],
                 old_head=sentence.rows[word - 1][HEAD].decode(),
-                old_label=old_label,
+                old_label=labels[word - 1],
                 head=str(head),
                 label=label,
-                why=reasons.get(word, "label"),
-                cycle=cycles.get(word) if word in reasons else None,
+                why=tree.why[word],
+                cycle=tree.cycles.get(word),
             )
-        )
-        if head != before[word - 1]:
+        if new_head:
             sentence.replace(word, HEAD, str(head))
-        if label != old_label:
+        if new_label:
             sentence.replace(word, DEPREL, label)
-    return changes
 
 
 def enhanced_root_disagrees(sentence: Sentence) -> bool:

@@ -6,30 +6,34 @@ reported with its line. Libraries parse into objects that no longer know either.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import ConlluError
 from ..trees import MISSING
-from .columns import CONLLU, DEPREL, FORM, HEAD, MISC, Columns, read_header
+from .columns import CONLLU, DEPREL, FORM, HEAD, ID, MISC, Columns, read_header
 from .files import MOST_BYTES, text_lines
 
 __all__ = [
+    "BOM",
     "FaultHandler",
     "Sentence",
     "clean_form",
+    "closed",
     "columns_named",
+    "followed_by_space",
     "format_rows",
     "format_sentence",
     "pieces_of",
     "read_conllu",
     "read_pieces",
+    "to_sentence",
 ]
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _NUMBERS = [b"%d" % number for number in range(1000)]  # in their only valid spelling; grows with the longest sentence
 _VALUES = {cell: number for number, cell in enumerate(_NUMBERS)} | {b"_": MISSING}
 _RANGE = re.compile(rb"([1-9][0-9]*)-([1-9][0-9]*)")
@@ -84,7 +88,9 @@ class Sentence:
                 number += 1
             else:
                 number += checks.other_line(text, cells, number, line + place)
-        checks.end(number - 1, line + len(lines) - 1)
+        if not plain:
+            checks.widths([(line + place, lines[place].count(b"\t") + 1) for place in places])
+        checks.end(number - 1)
         if checks.faults:
             raise ConlluError("\n".join(f"{source}:{at}: line {at} {what}" for at, what in sorted(checks.faults)))
 
@@ -95,6 +101,10 @@ class Sentence:
     def to_bytes(self) -> bytes:
         """Return all lines, with the cells that have been replaced."""
         return b"".join(self.lines)
+
+    def closed(self) -> bytes:
+        """Return all lines, with the empty line that ends a sentence even if the file does not have it."""
+        return closed(self.to_bytes())
 
     def column(self, number: int) -> list[str]:
         """Return the cells of all words in a column, as text.
@@ -123,8 +133,18 @@ class Sentence:
     @property
     def comments(self) -> list[str]:
         """The comments, without line ends."""
-        before = self.lines[: self._places[0]] if self._places else self.lines
-        return [line.decode("utf8", "replace").rstrip("\r\n") for line in before if line.startswith(b"#")]
+        return [line.decode("utf8", "replace").rstrip("\r\n") for line in self.lines[: self.first_row]]
+
+    @property
+    def first_row(self) -> int:
+        """The number of comments, which is the index of the first line that is none."""
+        for at, line in enumerate(self.lines):
+            if not line.startswith(b"#"):
+                return at
+            cells = self.columns.cells(line) if b"\t" in line else []
+            if cells and cells[ID][:1].isdigit():  # in CoNLL-U Plus, a row may begin with any column
+                return at
+        return len(self.lines)
 
     @property
     def sent_id(self) -> str | None:
@@ -139,13 +159,18 @@ class Sentence:
                 return value.strip()
         return None
 
-    def add_comment(self, name: str, value: str) -> None:
-        """Add a comment `# name = value` after the others."""
-        before = self.lines[: self._places[0]] if self._places else self.lines
-        at = sum(1 for _ in takewhile(lambda line: line.startswith(b"#"), before))  # a multiword token may follow
-        end = b"\r\n" if self.lines[-1].endswith(b"\r\n") else b"\n"
-        self.lines.insert(at, f"# {name} = {value}".encode() + end)
-        self._places = [place + 1 for place in self._places]
+    def spaces(self) -> list[bool]:
+        """Return whether a space follows each word.
+
+        After a multiword token, as its own MISC says. Inside it, there is no space where its form is made up of the
+        words ("Don't" of "Do" and "n't"); words that are not part of the form are separated by spaces.
+        """
+        words = self.words
+        spaces = [followed_by_space(misc) for misc in self.column(MISC)]
+        for first, last, cells in self.multiword_tokens():
+            inside = _spaces_inside(cells[FORM], words[first - 1 : last])
+            spaces[first - 1 : last] = [*inside, followed_by_space(cells[MISC])]
+        return spaces
 
     def multiword_tokens(self) -> list[tuple[int, int, list[str]]]:
         """Return the first word (from 1), the last word and the cells of each multiword token."""
@@ -188,7 +213,7 @@ class Sentence:
                 raise self.fault(word, f"has HEAD {_shown(self.rows[word - 1][HEAD])}, but the sentence has {n} words.")
 
     def replace(self, word: int, column: int, cell: str) -> None:
-        """Replace a cell of a word (from 1) in any column but ID and MISC.
+        """Replace a cell of a word (from 1) in any column but ID and MISC, which `marks` changes.
 
         A column that the file lacks is not written.
         """
@@ -266,14 +291,15 @@ class _Checks:
         return False
 
     def _multiword_token(self, first: int, last: int, cells: list[bytes], number: int, line: int) -> None:
-        if first != number or last < first or first <= self._range[1]:
-            if last < first:
-                fault = ", a range that runs backwards."
-            elif first <= self._range[1]:
-                fault = f", which overlaps with the multiword token {self._range[0]}-{self._range[1]}."
-            else:
-                fault = f", but the next word is {number}."
-            self.faults.append((line, f"has ID {_shown(cells[0])}{fault}"))
+        fault = ""
+        if last < first:
+            fault = f"a reversed range: the first word of the multiword token {first}-{last} comes after its last."
+        elif first <= self._range[1]:
+            fault = "which overlaps the multiword token {}-{} before it.".format(*self._range)
+        elif first != number:
+            fault = f"but the next word is {number}."
+        if fault:
+            self.faults.append((line, f"has ID {_shown(cells[0])}, {fault}"))
             return
         self._range, self._range_line = (first, last), line
         if not cells[FORM]:
@@ -290,13 +316,18 @@ class _Checks:
             self.faults.append((line, what))
         self._empty_node = node
 
-    def end(self, words: int, line: int) -> None:
+    def widths(self, words: Sequence[tuple[int, int]]) -> None:
+        """Check that all words of a sentence have the same number of columns: those are its lines and their numbers."""
+        for line, width in words:
+            if width != words[0][1]:
+                what = f"has {width} columns, but the first word of its sentence has {words[0][1]}."
+                self.faults.append((line, what))
+
+    def end(self, words: int) -> None:
         """Check what can only be known at the end of the sentence."""
         if self._range[1] > words and not self.faults:
             what = f"is a multiword token up to word {self._range[1]}, but the sentence has {words} words."
             self.faults.append((self._range_line, what))
-        if not words and self._begun and not self.faults:
-            self.faults.append((line, "ends a sentence without words."))
 
 
 _PROSE = " If this file is a text, parse it first: spacy mindroot parse MODEL FILE --out FOLDER."
@@ -319,7 +350,7 @@ def _wrong_number(text: bytes, columns: Columns) -> str:
         elif columns is CONLLU:
             hint = (
                 "; a file with other columns, such as CoNLL-U Plus, needs their names in its first line: "
-                "# global.columns = ID FORM ..."
+                "# global.columns = ID FORM ... (columns after those need no name, and may differ by sentence)"
             )
     elif len(text.split()) == expected:
         hint = "; columns may be separated by spaces here"
@@ -357,9 +388,9 @@ def pieces_of(text: Iterable[bytes], source: str, on_fault: FaultHandler | None 
     for line in text:
         number += 1
         size += len(line)
-        if number == 1 and line.startswith(_BOM):
-            yield _BOM
-            line = line[len(_BOM) :]
+        if number == 1 and line.startswith(BOM):
+            yield BOM
+            line = line[len(BOM) :]
         if len(line) > 2 or line.strip(b"\r\n"):
             if size > MOST_BYTES:
                 begin = number - len(lines)
@@ -445,6 +476,17 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
                 yield piece
 
 
+def to_sentence(text: str, source: str, columns: Columns = CONLLU) -> Sentence:
+    """Return the sentence in a text, which may begin with a header.
+
+    source (str): The name of the text in messages.
+    columns (Columns): The columns, unless the text has a header.
+    RAISES (ConlluError): If the text is not a sentence.
+    """
+    lines = list(io.BytesIO(text.encode("utf8")))
+    return Sentence(source, 1, lines, columns_named(lines, columns, source, 1) or CONLLU)
+
+
 def format_rows(comments: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a sentence in CoNLL-U, with the empty line that ends it. Nothing is checked.
 
@@ -485,6 +527,33 @@ def format_sentence(
             )
         ],
     )
+
+
+def closed(text: bytes) -> bytes:
+    """Return text in CoNLL-U with an empty line at its end, so that a sentence can follow."""
+    if text.endswith((b"\n\n", b"\n\r\n")):
+        return text
+    end = b"\r\n" if text.partition(b"\n")[0].endswith(b"\r") else b"\n"
+    return text + (end if text.endswith(b"\n") else end + end)
+
+
+def followed_by_space(misc: str) -> bool:
+    """Whether a token is followed by a space, as its cell of MISC says."""
+    return "SpaceAfter=No" not in misc.strip().split("|")
+
+
+def _spaces_inside(form: str, words: Sequence[str]) -> list[bool]:
+    """Return whether a space follows each word of a multiword token but the last."""
+    spaces, rest = [], form
+    for word in words:
+        if not rest.startswith(word):
+            break
+        after = rest[len(word) :]
+        rest = after.lstrip()
+        spaces.append(rest != after)
+    if rest or len(spaces) < len(words):  # the form is not that of its words, as in "du" for "de" and "le"
+        return [True] * (len(words) - 1)
+    return spaces[:-1]
 
 
 def clean_form(word: str) -> str:

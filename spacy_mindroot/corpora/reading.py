@@ -18,6 +18,7 @@ from spacy.vocab import Vocab
 
 from ..conllu import Sentence, read_pieces
 from ..conllu.files import MOST_BYTES, SAMPLE, check_text
+from ..conllu.sentence import BOM
 from ..errors import ConlluError
 from ..escapes import printable
 from .shards import Shard, import_parquet
@@ -25,7 +26,6 @@ from .sources import Found, UnreadableInputError, open_source
 
 __all__ = ["Columns", "Document", "Item", "Rejected", "estimate_bytes_per_word", "read_shard"]
 
-_BOM = b"\xef\xbb\xbf"
 _CHUNK = 1 << 16  # bytes
 _TOO_LONG = f"has more than {MOST_BYTES:,} bytes, the limit"
 _SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
@@ -153,7 +153,7 @@ def _lines(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, 
         if not size:
             return
         text = None if line is None else line.rstrip(b"\r\n")
-        yield at, text.removeprefix(_BOM) if text and at == 0 else text
+        yield at, text.removeprefix(BOM) if text and at == 0 else text
         at += size
 
 
@@ -228,7 +228,7 @@ def _paragraphs(file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[
     first = size = 0  # of the paragraph so far
     for at, line in chain(_raw_units(file, start, stop), [(0, b"")]):
         text = None if line is None else line.strip(b"\r\n")
-        text = text.removeprefix(_BOM) if text and at == 0 else text
+        text = text.removeprefix(BOM) if text and at == 0 else text
         if text == b"":
             if size:
                 yield first, b" ".join(lines) if size <= MOST_BYTES else None
@@ -348,7 +348,7 @@ def _read_conllu(file: BinaryIO, start: int, stop: int | None, name: str) -> Ite
     for piece in _pieces(lines, source, faults):
         text = piece.to_bytes() if isinstance(piece, Sentence) else piece
         at = offsets[number] if text and number < len(offsets) else start
-        number += text.count(b"\n") + (not text.endswith(b"\n") and text != _BOM)
+        number += text.count(b"\n") + (not text.endswith(b"\n") and text != BOM)
         if offsets and number > 1000:
             del offsets[:number]
             number = 0

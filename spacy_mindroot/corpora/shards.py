@@ -11,8 +11,10 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from typing import Any, TypeVar
 
+from ..conllu.sentence import BOM
 from ..errors import CorpusError
 from .sources import Found, UnreadableInputError, digest_of, open_source
 
@@ -125,7 +127,8 @@ def _planned(file: Found, shard_words: int, bytes_per_word: BytesPerWord) -> Sou
             return replace(source, cuts=_cuts_of_parquet(file.path, shard_words))
     except UnreadableInputError:  # a shard that fails, as it might fail later
         return Source(file.path, file.format, file.compressed, 0, "")
-    has_header = b"global.columns" in first.partition(b"\n")[0]  # which later shards would lack
+    comments = takewhile(lambda line: line.removeprefix(BOM).startswith(b"#"), first.splitlines())
+    has_header = any(b"global.columns" in line for line in comments)  # which later shards would lack
     if compressed or has_header or size <= shard_words * _LEAST_BYTES.get(file.format, size):
         return source
     return replace(source, step=max(1, round(shard_words * bytes_per_word(first, file.format))))

@@ -21,11 +21,11 @@ from typing import Any, BinaryIO, cast
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..conllu.rows import Cells
 from ..errors import CorpusError
 from .documents import Notes, parse_documents, within_limit
 from .pipelines import Identity, loaded, this_process, trims_memory
 from .reading import Columns, Document, Item, Rejected, read_shard
-from .rows import Cells
 from .shards import Shard
 from .writing import Writer, make_writer
 

@@ -7,20 +7,21 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc, DocBin
 
-from ..conllu.columns import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
-from ..conllu.docs import rows_text, updated_sentences, write_predicted
+from ..conllu.columns import CONLLU, DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
+from ..conllu.docs import keep_sentences, updated_sentences, write_predicted
 from ..conllu.files import gzipped
-from ..conllu.sentence import Sentence, format_rows
-from ..pipeline.extensions import read_extension, write_extension
+from ..conllu.marks import SentenceWriter, with_attributes
+from ..conllu.rows import Cells, ParsedSentence, parsed_sentences, rows_text
+from ..conllu.sentence import Sentence, followed_by_space, format_rows
+from ..pipeline.extensions import read_extension
 from ..pipeline.reading import sentence_bounds
 from .reading import Document
-from .rows import Cells, ParsedSentence, parsed_sentences
 from .shards import import_parquet
 
 __all__ = ["OUTPUT_FORMATS", "Writer", "make_writer"]
@@ -78,27 +79,37 @@ def make_writer(kind: str, file: BinaryIO) -> Writer:
 
 
 class ConlluWriter(Writer):
-    """Writes CoNLL-U. Sentences that came from CoNLL-U keep every byte that the pipeline has not predicted."""
+    """Writes CoNLL-U. Sentences that came from CoNLL-U keep every byte that the pipeline has not predicted.
+
+    The file ends in an empty line, and does not begin with a byte order mark, so that files can be put together.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self._sentences = SentenceWriter(cast(BinaryIO, self))
 
     def add(self, document: Document, doc: Doc, cells: Cells) -> None:
         if document.sentence is not None:
-            text = _rewritten(document.sentence, doc, cells)
-            self.count(1, len(document.sentence))
+            write_predicted(document.sentence, doc)
+            marked = _with_results([document.sentence], doc, cells)
         elif read_extension(doc, "conllu") is not None:
-            kept = updated_sentences(doc)
-            text = _with_results(kept, parsed_sentences(doc, cells))
-            self.count(len(kept), sum(map(len, kept)))
+            marked = _with_results(updated_sentences(doc), doc, cells)
         else:
             sentences = parsed_sentences(doc, cells)
             text = _formatted(document, sentences).encode()
+            self._sentences.use(CONLLU)
+            self.write(text)
             self.count(len(sentences), sum(len(sentence.rows) for sentence in sentences))
-        self.write(text)
+            return
+        for each in marked:
+            self._sentences.write(*each)
+            self.count(1, len(each[0]))
 
     def write(self, text: bytes) -> None:
         self.file.write(text)
 
     def add_bytes(self, between: bytes) -> None:
-        self.write(between)
+        self._sentences.write_between(between)
 
 
 class GzipConlluWriter(ConlluWriter):
@@ -118,65 +129,43 @@ class GzipConlluWriter(ConlluWriter):
 def _formatted(document: Document, sentences: list[ParsedSentence]) -> str:
     """Return a document in CoNLL-U: its id, its metadata as JSON, and its sentences."""
     name = document.id
-    comments = [f"# newdoc id = {name}"]
+    comments = {"newdoc id": name}
     if document.meta:
-        comments.append(f"# meta = {_json(document.meta)}")
+        comments["meta"] = _json(document.meta)
     sent_id = "_".join(name.replace("/", "_").split())  # which may have neither
     parts = []
     for number, sentence in enumerate(sentences, 1):
         rows = sentence.rows
         for row, added in zip(rows, sentence.misc(), strict=False):
-            row[MISC] = _joined_misc(row[MISC], added)
-        comments += [f"# sent_id = {sent_id}-{number}", f"# text = {rows_text(rows)}", *sentence.comments()]
-        parts.append(format_rows(comments, rows))
-        comments = []
+            row[MISC] = with_attributes(row[MISC], added)
+        comments |= {"sent_id": f"{sent_id}-{number}", "text": rows_text(rows), **sentence.comments()}
+        parts.append(format_rows([f"# {key} = {value}" for key, value in comments.items()], rows))
+        comments = {}
     return "".join(parts)
 
 
-def _joined_misc(cell: str, added: str) -> str:
-    """Return MISC with further attributes, sorted as the guidelines have it."""
-    own = [] if cell == "_" else cell.split("|")
-    return "|".join(sorted([*own, *added.split("|")], key=lambda item: item.partition("=")[0].lower()))
-
-
-def _rewritten(sentence: Sentence, doc: Doc, cells: Cells) -> bytes:
-    """Return a sentence of a CoNLL-U file with what the pipeline has predicted."""
-    write_predicted(sentence, doc)
-    if not doc.user_data:
-        return sentence.to_bytes()
-    return _with_results([sentence], parsed_sentences(doc, cells))
-
-
-def _with_results(sentences: list[Sentence], parsed: list[ParsedSentence]) -> bytes:
-    """Return the sentences of a file with what `mind_root` has left on their Doc: comments, and attributes of MISC.
+def _with_results(
+    sentences: list[Sentence], doc: Doc, cells: Cells
+) -> list[tuple[Sentence, dict[str, str], dict[int, dict[str, str]]]]:
+    """Return sentences of CoNLL-U with what `mind_root` has left on their Doc: comments, and attributes of MISC.
 
     sentences (list[Sentence]): All of the Doc, with as many words as it has tokens.
     """
-    results = {found.tokens[0]: found for found in parsed}
-    written = []
+    if not doc.user_data:
+        return [(sentence, {}, {}) for sentence in sentences]
+    results = {found.tokens[0]: found for found in parsed_sentences(doc, cells)}
+    marked: list[tuple[Sentence, dict[str, str], dict[int, dict[str, str]]]] = []
     start = 0
     for sentence in sentences:
         end = start + len(sentence)
         found = next((results[token] for token in range(start, end) if token in results), None)
-        written.append(sentence.to_bytes() if found is None else _with_result(sentence, found, start))
+        if found is None:
+            marked.append((sentence, {}, {}))
+        else:
+            words = [token - start + 1 for token in found.tokens]
+            marked.append((sentence, found.comments(), dict(zip(words, found.misc(), strict=False))))
         start = end
-    return b"".join(written)
-
-
-def _with_result(sentence: Sentence, found: ParsedSentence, start: int) -> bytes:
-    """Return a sentence with what is known of its tree. `start` is its first token in the Doc."""
-    for token, added in zip(found.tokens, found.misc(), strict=False):
-        number = sentence.line_of(token - start + 1) - sentence.line
-        line = sentence.lines[number]
-        row = sentence.rows[token - start]
-        end = line[len(line.rstrip(b"\r\n")) :]
-        joined = _joined_misc(row[MISC].decode().rstrip("\r\n"), added).encode()
-        sentence.lines[number] = sentence.columns.replaced(line, MISC, joined)
-        row[MISC] = joined + end
-    first = next((k for k, line in enumerate(sentence.lines) if not line.startswith(b"#")), 0)
-    ending = b"\r\n" if sentence.lines[first].endswith(b"\r\n") else b"\n"
-    comments = [comment.encode() + ending for comment in found.comments()]
-    return b"".join([*sentence.lines[:first], *comments, *sentence.lines[first:]])
+    return marked
 
 
 class JsonWriter(Writer):
@@ -203,7 +192,7 @@ def _as_row(sentence: ParsedSentence) -> dict[str, Any]:
         cells = [row[column] for row in rows]
         found[name] = cells if name == "words" else ["" if cell == "_" else cell for cell in cells]
     found["heads"] = [None if row[HEAD] == "_" else int(row[HEAD]) for row in rows]
-    found["space_after"] = ["SpaceAfter=No" not in row[MISC] for row in rows]
+    found["space_after"] = [followed_by_space(row[MISC]) for row in rows]
     if sentence.head_prob is not None and sentence.head_entropy is not None:
         found["head_prob"] = [round(value, 4) for value in sentence.head_prob]
         found["head_entropy"] = [round(value, 4) for value in sentence.head_entropy]
@@ -285,7 +274,7 @@ class DocBinWriter(Writer):
             doc.user_data["meta"] = document.meta
         if document.sentence is not None:
             write_predicted(document.sentence, doc)
-            write_extension(doc, "conllu", [document.sentence.text()])
+            keep_sentences(doc, [document.sentence])
         self._docs.add(doc)
         # As in the other formats: white-space tokens, and sentences of nothing else, do not count.
         words = doc.to_array(IS_SPACE) == 0

@@ -14,15 +14,16 @@ from spacy.tokens import Doc, Token
 from tqdm import tqdm
 
 from ..audit.corpus import piped, reads_surface_tokens
-from ..conllu import Sentence, doc_to_conllu, read_pieces, sentence_to_doc
-from ..conllu.columns import COLUMNS, DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS
-from ..conllu.sentence import clean_form, format_rows
+from ..conllu import Sentence, read_pieces, sentence_to_doc
+from ..conllu.columns import FORM, MISC
+from ..conllu.marks import with_attributes
+from ..conllu.rows import doc_rows, rows_text, token_rows
+from ..conllu.sentence import followed_by_space, format_rows
 from ..errors import CorpusError
-from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.extensions import describe
 from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
-from ..pipeline.reading import read_heads
+from ..pipeline.reading import blank_doc
 from .raw_text import paragraphs
 
 __all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "set_confidence"]
@@ -66,13 +67,17 @@ def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface
     RAISES (CorpusError): If the pipeline fails, or sets no heads.
     """
     for doc, sentence in piped(nlp, ((_gold_doc(nlp, each, surface_tokens), each) for each in sentences)):
-        rows = _rows(doc)
+        _check_heads(doc)
+        (rows,) = token_rows(doc, [(0, len(doc))])  # one sentence, even if the parser has split it
+        if not surface_tokens:
+            for row, misc in zip(rows, sentence.column(MISC), strict=True):
+                row[MISC] = _spaces(misc)
+        for row, token in zip(rows, doc, strict=True):
+            row[FORM] = row[FORM] or "_"
+            row[MISC] = _with_prob(row[MISC], token)
         if not surface_tokens:
             for first, last, cells in reversed(sentence.multiword_tokens()):
                 rows.insert(first - 1, [f"{first}-{last}", cells[FORM], *["_"] * 7, _spaces(cells[MISC])])
-            plain = [row for row in rows if "-" not in row[ID]]
-            for row, misc in zip(plain, sentence.column(MISC), strict=True):
-                row[MISC] = _joined(_spaces(misc), row[MISC])
         yield format_rows([comment for comment in sentence.comments if "global.columns" not in comment], rows)
 
 
@@ -88,16 +93,14 @@ def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Itera
     nlp.max_length = max(nlp.max_length, *map(len, texts)) if texts else nlp.max_length
     for number, (doc, _) in enumerate(piped(nlp, ((text, None) for text in texts)), 1):
         _check_heads(doc)
-        words = (token for token in doc if not token.text.isspace())
-        lines = [f"# newpar id = p{number}"]
-        for line in doc_to_conllu(doc).split("\n"):
-            cells = line.split("\t")
-            if len(cells) == len(COLUMNS):
-                cells[MISC] = _joined(cells[MISC], _head_prob(next(words)))
-                line = "\t".join(cells)
-            lines.append(line)
-        if len(lines) > 2:
-            yield "\n".join(lines)
+        parts: list[str] = []
+        for tokens, rows in doc_rows(doc):
+            for row, i in zip(rows, tokens, strict=True):
+                row[MISC] = _with_prob(row[MISC], doc[i])
+            comments = [] if parts else [f"# newpar id = p{number}"]
+            parts.append(format_rows([*comments, f"# text = {rows_text(rows)}"], rows))
+        if parts:
+            yield "".join(parts)
 
 
 def sentences_in(text: str, source: str) -> list[Sentence]:
@@ -123,33 +126,8 @@ def set_confidence(nlp: Language) -> None:
 def _gold_doc(nlp: Language, sentence: Sentence, surface_tokens: bool) -> Doc:
     if surface_tokens:
         gold = sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)
-        words = [token.text for token in gold]
-        spaces = [bool(token.whitespace_) for token in gold]
-    else:
-        words = sentence.words
-        spaces = [_spaces(misc) == "_" for misc in sentence.column(MISC)]
-        for first, last, cells in sentence.multiword_tokens():
-            spaces[first - 1 : last] = [True] * (last - first) + [_spaces(cells[MISC]) == "_"]
-    return Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=[i == 0 for i in range(len(words))])
-
-
-def _rows(doc: Doc) -> list[list[str]]:
-    """Return the ten cells of each token of a Doc that is one sentence, even if the parser has split it."""
-    _check_heads(doc)
-    heads, _ = read_heads(doc)
-    rows = []
-    for token, head in zip(doc, heads.tolist(), strict=True):
-        is_root = head == token.i
-        row = ["_"] * 10
-        row[ID], row[FORM] = str(token.i + 1), clean_form(token.text)
-        row[LEMMA], row[UPOS], row[XPOS], row[FEATS] = map(
-            _cell, (token.lemma_, token.pos_, token.tag_, str(token.morph))
-        )
-        row[HEAD] = "0" if is_root else str(head + 1)
-        row[DEPREL] = UD_ROOT if is_root and token.dep_ == SPACY_ROOT else _cell(token.dep_)
-        row[MISC] = _head_prob(token)
-        rows.append(row)
-    return rows
+        return blank_doc(nlp.vocab, [token.text for token in gold], [bool(token.whitespace_) for token in gold])
+    return blank_doc(nlp.vocab, sentence.words, sentence.spaces())
 
 
 def _check_heads(doc: Doc) -> None:
@@ -160,19 +138,10 @@ def _check_heads(doc: Doc) -> None:
         )
 
 
-def _head_prob(token: Token) -> str:
+def _with_prob(misc: str, token: Token) -> str:
     prob = token._.head_prob
-    return "_" if prob is None else f"HeadProb={prob:.4f}"
+    return with_attributes(misc, {} if prob is None else {"HeadProb": f"{prob:.4f}"})
 
 
 def _spaces(misc: str) -> str:
-    return "SpaceAfter=No" if "SpaceAfter=No" in misc.strip().split("|") else "_"
-
-
-def _joined(*cells: str) -> str:
-    """Join cells of MISC, in the order that UD asks for."""
-    return "|".join(sorted((part for cell in cells if cell != "_" for part in cell.split("|")), key=str.lower)) or "_"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()) or "_"
+    return "_" if followed_by_space(misc) else "SpaceAfter=No"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..conllu import Sentence
 from ..conllu.columns import FORM, MISC
+from ..conllu.sentence import followed_by_space
 
 __all__ = ["paragraphs", "starts_paragraph", "surface_forms", "text_of"]
 
@@ -62,7 +63,7 @@ def surface_forms(sentence: Sentence) -> list[tuple[str, bool]]:
     while word <= len(forms):
         last, cells = ranges.get(word, (word, None))
         form, cell = (forms[word - 1], misc[word - 1]) if cells is None else (cells[FORM], cells[MISC])
-        tokens.append((form, "SpaceAfter=No" not in cell.strip().split("|")))
+        tokens.append((form, followed_by_space(cell)))
         word = last + 1
     return tokens
 

@@ -26,7 +26,7 @@ from .arc_labels import ArcLabels
 from .extensions import describe
 from .head_scores import HeadScores
 from .mind_root import MindRoot
-from .reading import check_sentences, read_heads, sentence_bounds
+from .reading import check_sentences, conllu_heads, sentence_bounds
 from .training_loop import averaged_bytes, resolve_training, training_steps
 
 __all__ = ["Annotation", "HeldOut", "cross_validate", "find_mind_root", "read_annotation", "score_held_out"]
@@ -108,17 +108,9 @@ def find_mind_root(nlp: Language, name: str | None = None) -> tuple[str, MindRoo
 
 def read_annotation(doc: Doc) -> Annotation:
     """Return the annotation of a Doc. A Doc without sentence boundaries is one sentence."""
-    heads, deps = read_heads(doc)
-    names = {dep: doc.vocab.strings[dep] for dep in set(deps.tolist()) - {0}}
-    of_sentences, labels = [], []
-    for start, end in sentence_bounds(doc):
-        own = heads[start:end] - start + 1
-        own[own == np.arange(1, end - start + 1)] = 0
-        own[deps[start:end] == 0] = MISSING
-        of_sentences.append(own)
-        labels.append([names.get(dep, "") for dep in deps[start:end].tolist()])
+    labels = [[token.dep_ for token in doc[start:end]] for start, end in sentence_bounds(doc)]
     spaces = [bool(token.whitespace_) for token in doc]
-    return Annotation([token.text for token in doc], spaces, of_sentences, labels)
+    return Annotation([token.text for token in doc], spaces, conllu_heads(doc), labels)
 
 
 def score_held_out(nlp: Language, gold: Iterable[Annotation], name: str | None = None) -> HeldOut:

@@ -526,13 +526,16 @@ class MindRoot(Pipe):
     def _hash_labels(self, doc: Doc, names: Sequence[str] | None) -> Hashes:
         """Return the hashes of label names. They are kept, since the next Doc most likely has the same names."""
         key = (doc.vocab, self.root_label, tuple(names or ()))
-        if self._hashed is None or self._hashed[0] != key:
+        strings = doc.vocab.strings  # which may have lost the names, at the end of a memory zone
+        kept, hashes = self._hashed or (None, np.empty(0, dtype=np.uint64))
+        if kept != key or not all(each in strings for each in hashes if each):
             if not all(name is None or isinstance(name, str) for name in key[2]):
                 raise LabelsError(
                     f"doc._.arc_label_names of {describe(doc)} must be a list of strings; found {str(names)[:100]}."
                 )
-            self._hashed = (key, hash_labels(doc.vocab.strings, key[2], self.root_label))
-        return self._hashed[1]
+            hashes = hash_labels(strings, key[2], self.root_label)
+            self._hashed = (key, hashes)
+        return hashes
 
     def _error(self, doc: Doc, sentences: _Sentences, fault: Fault) -> DecodingError:
         k, matrices = fault.sentence, sentences.sourced.matrices

@@ -12,14 +12,18 @@ from spacy.attrs import DEP, HEAD, ORTH, SENT_START
 from spacy.pipeline import Sentencizer
 from spacy.strings import get_string_id
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from ..constraints import Constraints, pairs_of_ints
 from ..errors import ConstraintsError, SentenceMismatchError
+from ..trees import MISSING
 from . import _annotate
 from .extensions import describe
 
 __all__ = [
+    "blank_doc",
     "check_sentences",
+    "conllu_heads",
     "lengths_between",
     "listed",
     "looks_like_many",
@@ -45,6 +49,26 @@ def read_heads(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
     """
     offsets, deps = doc.to_array((HEAD, DEP)).T
     return np.arange(len(doc)) + offsets.view(np.int64), deps
+
+
+def conllu_heads(doc: Doc) -> list[npt.NDArray[np.int64]]:
+    """Return the heads of each sentence as in CoNLL-U: 0 = ROOT, j = token j-1 of the sentence, MISSING = none.
+
+    A token without a label has no head. A Doc without sentence boundaries is one sentence.
+    """
+    heads, deps = read_heads(doc)
+    found = []
+    for start, end in sentence_bounds(doc):
+        own = heads[start:end] - start + 1
+        own[own == np.arange(1, end - start + 1)] = 0
+        own[deps[start:end] == 0] = MISSING
+        found.append(own)
+    return found
+
+
+def blank_doc(vocab: Vocab, words: Sequence[str], spaces: Sequence[bool]) -> Doc:
+    """Return a Doc that is one sentence, with no other annotation."""
+    return Doc(vocab, words=[*words], spaces=[*spaces], sent_starts=[i == 0 for i in range(len(words))])
 
 
 def sentence_lengths(doc: Doc) -> list[int] | None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from scorer_helpers import gold_docs, make_nlp
 from spacy_mindroot.cli import evaluate as module
+from spacy_mindroot.conllu import read_conllu
 
 pytest.importorskip("udtools", reason="the command needs the extra `evaluate`")
 
@@ -130,3 +131,14 @@ def test_a_missing_package_is_known_before_parsing(model, gold, monkeypatch):
 def test_help_says_what_it_needs():
     result = run("--help")
     assert result.exit_code == 0 and "Needs the extra `evaluate`" in result.stdout
+
+
+@pytest.mark.parametrize("end", ["", "\n\n"])
+def test_output_in_conllu_plus(end, tmp_path):
+    """The header may be a block of its own. What is kept has it, too, and ends in an empty line."""
+    path = tmp_path / "a.conllup"
+    path.write_text("# global.columns = ID FORM HEAD DEPREL\n\n1\ta\t0\troot\n\n1\tb\t0\troot" + end)
+    result = run(path, path, "--output", tmp_path / "out.conllup")
+    assert result.exit_code == 0, result.output
+    assert [sentence.words for sentence in read_conllu(tmp_path / "out.conllup")] == [["a"], ["b"]]
+    assert (tmp_path / "out.conllup").read_text().endswith("\troot\n\n")

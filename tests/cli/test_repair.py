@@ -533,6 +533,10 @@ def test_a_sentence_that_cannot_be_mended(write, tmp_path):
     assert re.search(r"in.conllu:2: .*can't be mended.*no tree meets the rules", " ".join(result.output.split()))
     result = repair(write(GOOD + TWO_SUBJECTS), tmp_path / "out.conllu", "--rules", rules, "--skip-invalid")
     assert result.exit_code == 0 and (tmp_path / "out.conllu").read_bytes().decode() == GOOD + TWO_SUBJECTS
+    two_roots = TWO_SUBJECTS.replace("4\tfixed", "0\troot")  # it stays as it is, roots included
+    options = ["--rules", rules, "--skip-invalid", "--demoted-label", "fixed"]
+    result = repair(write(GOOD + two_roots), tmp_path / "out.conllu", *options)
+    assert result.exit_code == 0 and (tmp_path / "out.conllu").read_bytes().decode() == GOOD + two_roots
 
 
 # Root labels of other schemes

@@ -4,7 +4,7 @@ import pytest
 from conllu_samples import PLAIN, joined, pieces, row
 
 from spacy_mindroot.conllu import Sentence, repair_sentence
-from spacy_mindroot.conllu.columns import CONLLU, DEPREL, FORM, HEAD, ID, LEMMA, MISC, Columns, read_header
+from spacy_mindroot.conllu.columns import DEPREL, FORM, HEAD, ID, LEMMA, MISC, Columns, read_header
 from spacy_mindroot.errors import ConlluError
 
 TEN = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
@@ -40,7 +40,7 @@ def test_cells_of_a_line():
     assert columns.cells(b"m\t0\ta\t1\n") == []
     assert columns.replaced(b"m\t0\ta\t1\troot\r\n", DEPREL, b"dep") == b"m\t0\ta\t1\tdep\r\n"
     assert columns.replaced(b"m\t0\ta\t1\troot", LEMMA, b"x") == b"m\t0\ta\t1\troot"
-    assert columns.header() == "# global.columns = MINE HEAD FORM ID DEPREL\n"
+    assert columns.header() == "# global.columns = MINE HEAD FORM ID DEPREL"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,6 @@ def test_cells_of_a_line():
 def test_headers(line, names):
     found = read_header(line.encode())
     assert (None if found is None else " ".join(found.names)) == names
-    assert (found is CONLLU) == (names == TEN)
 
 
 def test_cupt():
@@ -144,3 +143,43 @@ def test_nothing_is_read_below_a_header_at_fault_but_after_the_next():
     found = list(read_pieces(io.BytesIO(text.encode()), "f", faults.append))
     assert [isinstance(piece, Sentence) for piece in found] == [False, False, True]
     assert len(faults) == 1 and joined(found).decode() == text
+
+
+NAMED = f"# global.columns = {TEN}\n"
+
+
+@pytest.mark.parametrize("header", [NAMED, NAMED.replace("\n", "\r\n"), "# global.columns = DEPREL HEAD FORM ID\n"])
+def test_columns_after_those_with_a_name_may_differ_by_sentence(header):
+    """One for each predicate of the sentence, for example. All tools carry them along."""
+    end = "\r\n" if "\r" in header else "\n"
+    plus = [["root", "0", "a", "1"], ["root", "0", "b", "2"]]
+    words = [line.split("\t") for line in BAD.splitlines() if line] if TEN in header else plus
+    text = header + "".join(
+        "".join("\t".join([*word, *["A0", "_", "V", "*"][:more]]) + end for word in words) + end for more in (1, 0, 4)
+    )
+    (first, _, last) = found = sentences(text)
+    assert [len(each.columns) for each in found] == [len(words[0])] * 3 and joined(pieces(text)) == text.encode()
+    assert first.words == last.words and last.labels == ["root", "root"] and last.heads == [0, 0]
+    mended = repaired(text)
+    assert mended != text and [line.count("\t") for line in mended.split(end)] == [
+        line.count("\t") for line in text.split(end)
+    ]
+    assert mended.count("A0\t_\tV\t*") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (NAMED + row(1)[:-1] + "\tx\n" + row(2), "line 3 has 10 columns, but the first word of its sentence has 11"),
+        (NAMED + row(1) + row(2)[:-1] + "\tx\n", "line 3 has 11 columns, but the first word of its sentence has 10"),
+        (
+            NAMED + row(1)[:-1] + "\t\n",
+            "line 2 has 11 columns, expected 10 .by the header.*; there is a tab at its end",
+        ),
+        (NAMED + row(1).replace("\tX", "\t\tX"), "line 2 has 11 columns, .*; there are two tabs in a row"),
+        (row(1)[:-1] + "\tx\n", "line 1 has 11 columns, expected 10 .*columns after those need no name"),
+    ],
+)
+def test_further_columns_need_a_header_and_all_words(text, says):
+    with pytest.raises(ConlluError, match=says):
+        pieces(text + "\n")

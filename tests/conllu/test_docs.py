@@ -216,6 +216,11 @@ def test_treebanks_come_back_byte_for_byte(data, nlp):
         ("Case=b,a", "Case=a,b"),
         ("B=x|A=y", "A=y|B=x"),
         ("Case=Acc", "Case=Acc"),
+        ("Case=Nom|pos=adj", ""),  # spaCy's morphology spells it POS=ADJ
+        ("ud=ADJ|Pos=adj|prc3=0", ""),
+        ("POS=adj", ""),
+        ("POS=ADJ", "POS=ADJ"),
+        ("x=1|X=2", "X=2|x=1"),
         ("_", ""),
         ("", ""),
     ],
@@ -281,7 +286,7 @@ def test_a_doc_of_conllu_plus_comes_back_with_its_header(nlp):
     [
         ("It works.\n\nReally", [("It", "_"), ("works", "No"), (".", "=\\n\\n"), ("Really", "_")]),
         (" \n Go on!  ", [("Go", "before"), ("on", "No"), ("!", "=\\s\\s")]),
-        ("a\tb\xa0c\u2028d", [("a", "=\\t"), ("b", "=\\xa0"), ("c", "=\\u2028"), ("d", "_")]),
+        ("a\tb\xa0c\u2028d", [("a", "=\\t"), ("b", "=\xa0"), ("c", "=\u2028"), ("d", "_")]),
         ("a  b", [("a", "=\\s\\s"), ("b", "_")]),
         ("a\r\n", [("a", "=\\r\\n")]),
         ("\n\n", []),
@@ -290,7 +295,7 @@ def test_a_doc_of_conllu_plus_comes_back_with_its_header(nlp):
 def test_white_space_tokens_become_spaces(text, rows, nlp):
     written = doc_to_conllu(nlp.make_doc(text))
     misc = {"No": "SpaceAfter=No", "before": "SpacesBefore=\\s\\n\\s"}
-    found = [tuple(line.split("\t")[i] for i in (1, 9)) for line in written.splitlines() if "\t" in line]
+    found = [tuple(line.split("\t")[i] for i in (1, 9)) for line in written.split("\n") if "\t" in line]
     assert found == [(form, f"SpacesAfter{cell}" if cell[0] == "=" else misc.get(cell, cell)) for form, cell in rows]
 
 
@@ -321,7 +326,7 @@ def test_text_and_forms_agree(words, data):
     """As the validator compares them: the forms, with single spaces where MISC does not forbid them, are the text."""
     doc = Doc(VOCAB, words, [data.draw(st.booleans()) for _ in words])
     written = doc_to_conllu(doc)
-    lines = written.splitlines()
+    lines = written.split("\n")
     cells = [line.split("\t") for line in lines if "\t" in line]
     assert [row[1] for row in cells] == [word for word in words if not word.isspace()]
     if cells:
@@ -332,7 +337,8 @@ def test_text_and_forms_agree(words, data):
 
 def test_the_validator_accepts_docs_with_white_space(nlp, tmp_path):
     nlp.add_pipe("sentencizer")
-    texts = ["It works.\n\nReally it does . ", "  Go\ton!\n", "a\xa0b  c"]
+    # Of other white space, which stands for itself in SpacesAfter, the validator does not want any at the end.
+    texts = ["It works.\n\nReally it does . ", "  Go\ton!\n", "a\xa0 b  c"]
     (tmp_path / "out.conllu").write_text("".join(doc_to_conllu(nlp(text)) for text in texts), "utf8")
     code = "import sys; from udtools.cli import main; sys.exit(main())"
     options = ["--lang", "ud", "--level", "2", "--max-err", "0", tmp_path / "out.conllu"]
@@ -341,3 +347,43 @@ def test_the_validator_accepts_docs_with_white_space(nlp, tmp_path):
     assert faults and not {fault for fault in faults if "space" in fault or "text" in fault or "column" in fault}, (
         faults
     )
+
+
+def test_sentences_of_several_files_are_joined_as_sentences(nlp):
+    """The last sentence of a file may lack its empty line, or even its line end."""
+    for end in ("\n", "\r\n"):
+        for text in (FULL, FULL[:-1], FULL[:-2]):
+            text = text.replace("\n", end)
+            doc = sentences_to_doc(nlp.vocab, [sentence(text), sentence(PLAIN), sentence(text)])
+            written = doc_to_conllu(doc)
+            assert written == FULL.replace("\n", end) + PLAIN + text
+            assert [len(piece) for piece in pieces(written) if isinstance(piece, Sentence)] == [6, 2, 6]
+
+
+def test_words_that_make_up_their_multiword_token_are_not_separated(nlp):
+    text = "1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_\n" + row(1).replace("\ta", "\tDo", 1)
+    text += row(2, "1").replace("\ta", "\tn't", 1) + row(3, "1").replace("\ta", "\tgo", 1) + "\n"
+    doc = sentence_to_doc(nlp.vocab, sentence(text))
+    assert doc.text == "Don't go " and doc_to_conllu(doc) == text
+    doc._.conllu = None
+    assert doc_to_conllu(doc).startswith("# text = Don't go\n1\tDo\t")
+
+
+@pytest.mark.parametrize("store", ["bytes", "JSON", "DocBin"])
+def test_a_doc_goes_through_text_and_storage(store, nlp):
+    """Text of a Doc without `doc._.conllu`, read, is a Doc with the same text."""
+    doc = nlp.make_doc("It\tworks.\xa0 \n\nReally ")
+    doc[1].pos_, doc[1].lemma_ = "VERB", "work"
+    doc[1].set_morph("Mood=Ind|VerbForm=Fin")
+    text = doc_to_conllu(doc)
+    again = sentence_to_doc(nlp.vocab, sentence(text))
+    if store == "bytes":
+        again = Doc(nlp.vocab).from_bytes(again.to_bytes())
+    elif store == "JSON":
+        again = Doc(nlp.vocab).from_json(again.to_json())
+    else:
+        (again,) = DocBin(docs=[again], store_user_data=True).get_docs(nlp.vocab)
+    written = doc_to_conllu(again)
+    if store == "JSON":  # has no user data, so the spaces that a Doc has no place for are lost
+        written, text = (re.sub("Spaces(After|Before)=[^\n]*", "_", each) for each in (written, text))
+    assert written == text

@@ -6,7 +6,7 @@ from conllu_samples import FULL, PLAIN, row, sentence
 from spacy_mindroot.conllu import repair_sentence
 from spacy_mindroot.conllu.repair import enhanced_root_disagrees, is_well_formed
 from spacy_mindroot.errors import ConlluError
-from spacy_mindroot.rules import UD
+from spacy_mindroot.rules import UD, Rules, Unique
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,19 @@ def test_punctuation_in_another_tagset(tag, rules):
     assert list(zip(found.heads, found.labels, strict=True))[:2] == [(found.heads.index(0) + 1, "punct"), (3, "subj")]
     assert found.heads.index(0) != 0
     assert {found.labels[4]} == {"dep"}, "its part of speech is unknown"
+
+
+RULES = Rules([Unique(["obj"], name="one-object")])
+
+
+def test_rules_are_counted_once_in_the_single_rooted_tree(monkeypatch):
+    counted = []
+    honest = Rules.violations
+    monkeypatch.setattr(Rules, "violations", lambda *arguments: counted.append(1) or honest(*arguments))
+    text = row(1, "0").replace("dep", "root") + row(2, "1").replace("dep", "obj") + row(3, "1").replace("dep", "obj")
+    found = sentence(text + row(4, "0").replace("dep", "root") + "\n")
+    changes = repair_sentence(found, rules=RULES)
+    assert changes.broken == ["one-object"] and [change.why for change in changes] == ["one-object", "extra root"]
+    assert len(counted) == 2  # here, and where the tree is mended
+    assert repair_sentence(found, rules=RULES) == [] and repair_sentence(found, rules=RULES).broken == []
+    assert len(counted) == 4

@@ -107,3 +107,13 @@ def test_without_pyarrow_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
     with pytest.raises(CorpusError, match=r"spacy-mindroot\[parquet\]"):
         import_parquet()
+
+
+@pytest.mark.parametrize("before", [b"", b"# a licence\n", b"\xef\xbb\xbf# a licence\r\n#\n"])
+def test_a_file_with_a_header_is_not_cut(before, tmp_path):
+    """Shards after the first would not know the columns. The header is one of the first comments."""
+    header = b"# global.columns = ID FORM HEAD DEPREL\n"
+    (tmp_path / "a.conllu").write_bytes(before + header + b"1\ta\t0\troot\n\n" * 500)
+    (tmp_path / "b.conllu").write_bytes(before + b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n" + header * 500)
+    with_header, without = planned(tmp_path, 20)
+    assert with_header.step == 0 and without.step > 0

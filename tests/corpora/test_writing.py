@@ -13,12 +13,12 @@ import spacy
 from conllu_samples import FULL
 from spacy.tokens import DocBin
 
-from spacy_mindroot.conllu import read_pieces
-from spacy_mindroot.conllu.docs import sentence_without_tree, updated_sentences
+from spacy_mindroot.conllu import doc_to_conllu, read_pieces
+from spacy_mindroot.conllu.docs import sentence_without_tree
+from spacy_mindroot.conllu.rows import Cells
 from spacy_mindroot.corpora.pipelines import loaded
 from spacy_mindroot.corpora.reading import Document
-from spacy_mindroot.corpora.rows import Cells, ParsedSentence
-from spacy_mindroot.corpora.writing import OUTPUT_FORMATS, _with_results, make_writer
+from spacy_mindroot.corpora.writing import OUTPUT_FORMATS, make_writer
 
 DOCUMENTS = [
     Document("d/1 x", "The cat sees the dog. It runs away  quickly.", meta={"url": "http://x", "ä": [1, None]}),
@@ -225,15 +225,6 @@ def test_docs_with_conllu_of_their_own_get_probabilities(words_model):
         writer.add(Document("x", doc=doc), doc, Cells(doc.vocab.strings))
     assert file.getvalue() == wanted and wanted.count(b"HeadProb=") == 12
 
-    sentences = [sentence for doc in docs for sentence in updated_sentences(doc)]
-    parsed = [ParsedSentence(range(k, k + 6), [], -1.5, 2.0, [], [k / 100] * 6, [0.5] * 6) for k in (0, 6)]
-    (one, two) = read_pieces(io.BytesIO(_with_results(sentences, parsed)), "x")
-    assert [piece.column(9)[5].split("|")[:2] for piece in (one, two)] == [
-        ["HeadEntropy=0.5000", "HeadProb=0.0000"],
-        ["HeadEntropy=0.5000", "HeadProb=0.0600"],
-    ]
-    assert one.comments[-2:] == ["# tree_logprob = -1.5", "# tree_margin = 2"]
-
 
 def test_docs_with_conllu_of_their_own(words_model):
     """A .spacy file from CoNLL-U goes back to it."""
@@ -246,3 +237,69 @@ def test_docs_with_conllu_of_their_own(words_model):
     (again,) = read_pieces(io.BytesIO(file.getvalue()), "x")
     (wanted,) = read_pieces(io.BytesIO(FULL.encode()), "x")
     assert again.words == wanted.words and len(again.multiword_tokens()) == 2 and writer.words == 6
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_files_of_shards_can_be_put_together(end, words_model):
+    """A file may lack its empty line, begin with a byte order mark, or end with comments."""
+    text = ("\ufeff" + FULL.rstrip() + end).encode()
+    comments = b"# nothing follows" + end.encode()
+    data = b"".join(
+        write_pieces("conllu", read_pieces(io.BytesIO(each), "x"), words_model) for each in (text, comments)
+    )
+    found = list(read_pieces(io.BytesIO(data * 2), "x"))
+    assert [piece.words for piece in found if not isinstance(piece, bytes)] == [
+        ["Vamos", "nos", "a", "el", "mar", "."] for _ in range(2)
+    ]
+    assert data.count(b"# nothing follows\n\n") == 1
+
+
+def write_pieces(kind, pieces, model):
+    file = io.BytesIO()
+    with loaded(str(model)) as pipeline:
+        writer = make_writer(kind, file)
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                writer.add_bytes(piece)
+            else:
+                doc = pipeline.nlp(sentence_without_tree(pipeline.nlp.vocab, piece))
+                writer.add(Document("x", sentence=piece), doc, Cells(doc.vocab.strings))
+        writer.close()
+    return file.getvalue()
+
+
+def test_docs_of_conllu_plus_keep_the_names_of_their_columns(words_model):
+    """In every Doc, so that each can be written by itself, and once in a file of all of them."""
+    header = "# global.columns = ID FORM HEAD DEPREL MISC\n"
+    plus = f"{header}1\ta\t0\troot\t_\n2\tb\t1\tdep\t_\n\n1\tc\t0\troot\tSpaceAfter=No"
+    data = write_pieces("spacy", read_pieces(io.BytesIO(plus.encode()), "x"), words_model)
+    docs = list(DocBin(store_user_data=True).from_bytes(data).get_docs(spacy.blank("en").vocab))
+    assert [doc_to_conllu(doc).startswith(header) for doc in docs] == [True, True]
+    plain = spacy.blank("en").make_doc("A plain Doc")
+    file = io.BytesIO()
+    writer = make_writer("conllu", file)
+    for doc in (*docs, plain, docs[0]):
+        writer.add(Document("x", doc=doc), doc, Cells(doc.vocab.strings))
+    found = [piece for piece in read_pieces(io.BytesIO(file.getvalue()), "x") if not isinstance(piece, bytes)]
+    assert [piece.words for piece in found] == [["a", "b"], ["c"], ["A", "plain", "Doc"], ["a", "b"]]
+    assert [len(piece.columns) for piece in found] == [5, 5, 10, 5] and file.getvalue().count(b"global.columns") == 3
+
+
+def test_what_an_earlier_run_has_added_is_replaced(words_model):
+    both = {"confidence": True, "kbest": 2}
+    (piece,) = read_pieces(io.BytesIO(FULL.encode()), "x")
+    data, _ = write("conllu", [Document("x", sentence=piece)], words_model, **both)
+    (again,) = read_pieces(io.BytesIO(data), "x")
+    twice, _ = write("conllu", [Document("x", sentence=again)], words_model, **both)
+    assert twice == data
+
+
+def test_a_header_is_not_lost_with_the_first_sentence(words_model):
+    """Where that is rejected. Nor is it written twice, or spelled in another way, where it is there already."""
+    text = "#global.columns=ID FORM HEAD DEPREL\n# sent_id = a\n1\ta\t0\troot\n\n1\tb\t0\troot\n\n"
+    assert write_pieces("conllu", read_pieces(io.BytesIO(text.encode()), "x"), words_model) == text.encode()
+    first, *rest = read_pieces(io.BytesIO(text.encode()), "x")
+    data = write_pieces("conllu", rest, words_model)
+    assert data == b"# global.columns = ID FORM HEAD DEPREL\n1\tb\t0\troot\n\n"
+    text = f"#global.columns=ID FORM HEAD DEPREL\n\n{text}"
+    assert write_pieces("conllu", read_pieces(io.BytesIO(text.encode()), "x"), words_model) == text.encode()

@@ -156,7 +156,7 @@ def test_long_texts_are_parsed():
 def test_white_space_tokens_are_not_words(monkeypatch):
     nlp = pipeline("last_head_for_test_predicting")
     nlp.tokenizer = lambda text: Doc(nlp.vocab, words=["Sí", " ", "."], spaces=[False] * 3)
-    monkeypatch.setattr(predicting, "_head_prob", lambda token: f"HeadProb=0.{token.i}")
+    monkeypatch.setattr(predicting, "_with_prob", lambda misc, token: f"HeadProb=0.{token.i}")
     (sentence,) = sentences_in("".join(predict_from_raw_text(nlp, gold()[1:])), "output")
     assert (sentence.words, sentence.heads) == (["Sí", "."], [2, 0])
     assert [row[-1].split(b"|")[0].strip() for row in sentence.rows] == [b"HeadProb=0.0", b"HeadProb=0.2"]

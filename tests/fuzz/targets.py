@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import spacy
 import typer
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
@@ -29,9 +30,11 @@ from spacy_mindroot.conllu import (
     read_pieces,
     repair_sentence,
     sentence_to_doc,
+    sentences_to_doc,
 )
 from spacy_mindroot.errors import ConlluError, MindRootError, ScoreFileError
 from spacy_mindroot.labels import is_root_label
+from spacy_mindroot.pipeline.annotate import restore_sentences
 from spacy_mindroot.score_file import read_score_file
 from spacy_mindroot.scored import decode_sentences
 
@@ -238,7 +241,8 @@ class Files(Target):
     """Every command, with random options, on random files: a message and an exit status, never a traceback.
 
     The first bytes of an input choose the command and its options; the rest is the file. Properties: the inputs are as
-    they were, unless one of them is the output; a command that fails writes nothing; no temporary file stays behind.
+    they were, unless one of them is the output; a command that fails writes nothing; no temporary file stays behind;
+    CoNLL-U that a command writes reads back, but for what it was told to leave as it is.
     """
 
     name = "files"
@@ -273,7 +277,8 @@ class Files(Target):
         outputs.mkdir()
         command = rng.choice(sorted(self.commands))
         arguments = self.arguments(self.commands[command], rng, inputs, outputs)
-        result = CliRunner().invoke(mindroot, [command, *arguments], input=data[self.prefix :])
+        with contextlib.chdir(outputs):  # where a command may take "-" for a folder
+            result = CliRunner().invoke(mindroot, [command, *arguments], input=data[self.prefix :])
         shown = f"`{command} {' '.join(arguments)}`"
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise AssertionError(f"{shown} ends in a traceback") from result.exception
@@ -283,6 +288,10 @@ class Files(Target):
         changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         written = _contents(outputs)
         assert not [path for path in (*written, *after) if Path(path).name.startswith(".")], f"{shown}: {written}"
+        for name, content in written.items() if "--skip-invalid" not in arguments else ():
+            is_report = content.startswith((b"{", b"["))  # which may have any name
+            if (name.endswith(".conllu") or command in ("repair", "vote")) and not is_report:
+                list(read_pieces(io.BytesIO(content), name))
         if result.exit_code and "--check" not in arguments:  # which exits with 1 if it finds something to report
             assert not changed, f"{shown} fails and has changed {changed}"
             assert not written, f"{shown} fails and has written {list(written)}"
@@ -322,6 +331,70 @@ class Files(Target):
         return rng.choice([*texts, *numbers, *files])
 
 
+class Docs(Target):
+    """Docs: written as CoNLL-U, read and written again they give the same text, also if they are stored in between.
+
+    An input is CoNLL-U, and also the text of a Doc.
+    """
+
+    name = "docs"
+    folders = ("conllu",)
+    mutations = (mutated_conllu, mutated_conllu, mutated_bytes)
+
+    def __init__(self) -> None:
+        self.nlp = spacy.blank("en")
+        self.nlp.add_pipe("sentencizer")
+
+    def check(self, data: bytes, folder: Path) -> None:
+        self.check_doc(self.nlp(data.decode("utf8", "replace")[:2000]))
+        good = []
+        with contextlib.suppress(ConlluError):
+            for piece in read_pieces(io.BytesIO(data), "in.conllu", lambda error: None):
+                with contextlib.suppress(ConlluError):
+                    if isinstance(piece, Sentence) and sentence_to_doc(self.nlp.vocab, piece):
+                        good.append(piece)
+        doc = sentences_to_doc(self.nlp.vocab, good)
+        text = doc_to_conllu(doc)
+        for stored in self.stored(doc):
+            assert doc_to_conllu(stored) == text, "storing a Doc changes its CoNLL-U"
+        found = [piece for piece in read_pieces(io.BytesIO(text.encode()), "out") if isinstance(piece, Sentence)]
+        assert [sentence.words for sentence in found] == [sentence.words for sentence in good], "sentences are lost"
+        doc._.conllu = None
+        self.check_doc(doc)
+
+    def check_doc(self, doc: Doc) -> None:
+        text = doc_to_conllu(doc)
+        sentences = [piece for piece in read_pieces(io.BytesIO(text.encode()), "out") if isinstance(piece, Sentence)]
+        assert "".join(sentence.text() for sentence in sentences) == text, "a Doc gives more than sentences"
+        again = sentences_to_doc(self.nlp.vocab, sentences)
+        assert doc_to_conllu(again) == text
+        again._.conllu = None
+        text = _without_white_space(text)
+        for stored in self.stored(again, Doc(self.nlp.vocab).from_json(again.to_json())):
+            assert doc_to_conllu(stored) == text, "a Doc that was read has another text"
+
+    def stored(self, doc: Doc, *others: Doc) -> list[Doc]:
+        """Return the Doc, and what comes back if it is stored; not if words lack a head, of which spaCy loses track."""
+        if doc.has_annotation("DEP") and not doc.has_annotation("DEP", require_complete=True):
+            return [doc]
+        docs = list(DocBin(docs=[doc], store_user_data=True).get_docs(self.nlp.vocab))
+        docs += [Doc(self.nlp.vocab).from_bytes(doc.to_bytes()), *others]
+        for each in docs:
+            restore_sentences(each)
+        return [doc, *docs]
+
+
+def _without_white_space(text: str) -> str:
+    """Return CoNLL-U without the attributes for white space that a Doc made from it has no place for."""
+    lines = []
+    for line in text.split("\n"):
+        *cells, misc = line.split("\t")
+        if cells:
+            misc = "|".join(each for each in misc.split("|") if not each.startswith("Spaces")) or "_"
+        lines.append("\t".join([*cells, misc]))
+    return "\n".join(lines)
+
+
 def _joined(pieces: list[Sentence | bytes]) -> bytes:
     return b"".join(piece.to_bytes() if isinstance(piece, Sentence) else piece for piece in pieces)
 
@@ -342,4 +415,5 @@ TARGETS: dict[str, Callable[[], Target]] = {
     "repair": Repair,
     "scores": Scores,
     "files": Files,
+    "docs": Docs,
 }

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from spacy_mindroot.conllu import Sentence
+from spacy_mindroot.errors import ConlluError
 
 from . import running, targets
 from .mutation import mutated
@@ -110,6 +111,22 @@ def test_a_traceback_from_a_command_is_found(monkeypatch):
     for command in ("audit", "decode", "init_config", "repair", "vote"):
         monkeypatch.setattr(f"spacy_mindroot.cli.{command}.run", run)
     assert "ends in a traceback" in str(found_by("files").error)
+
+
+def test_conllu_that_does_not_read_back_is_found(monkeypatch):
+    honest = Sentence.to_bytes
+    monkeypatch.setattr(Sentence, "to_bytes", lambda self: honest(self).replace(b"\n", b"", 1))
+    target = TARGETS["files"]()
+    target.commands = {"repair": target.commands["repair"]}
+    good = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
+    found = [running.check(target, number.to_bytes(target.prefix) + good) for number in range(80)]
+    assert any(isinstance(each.error, ConlluError) for each in found if each)
+
+
+def test_a_doc_that_loses_a_space_is_found(monkeypatch):
+    honest = Sentence.spaces
+    monkeypatch.setattr(Sentence, "spaces", lambda self: [False, *honest(self)[1:]])
+    assert "a Doc that was read has another text" in str(found_by("docs").error)
 
 
 def test_a_failure_is_written_and_can_be_checked_again(tmp_path, checkout, monkeypatch, capsys):

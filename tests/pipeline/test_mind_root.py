@@ -520,3 +520,15 @@ def test_random_scores_of_every_kind_give_one_root(nlp, rng):
         nlp.get_pipe("mind_root")(doc)
         assert len(list(doc.sents)) == 1
         assert sum(t.head == t for t in doc) == 1
+
+
+def test_labels_are_there_after_a_memory_zone():
+    """A zone ends with the strings that were added in it, and the component keeps their hashes."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("mind_root")
+    for _ in range(2):
+        with nlp.memory_zone():
+            doc = Doc(nlp.vocab, ["a", "b"], sent_starts=[True, False])
+            doc._.arc_scores, doc._.arc_labels = [np.zeros((2, 3))], [np.full((2, 3), 1)]
+            doc._.arc_label_names = ["ROOT", "a label that nothing else has"]
+            assert "a label that nothing else has" in [token.dep_ for token in nlp(doc)]

@@ -7,7 +7,9 @@ from spacy.tokens import Doc
 
 from spacy_mindroot.errors import ConstraintsError, SentenceMismatchError
 from spacy_mindroot.pipeline.reading import (
+    blank_doc,
     check_sentences,
+    conllu_heads,
     lengths_between,
     listed,
     looks_like_many,
@@ -102,3 +104,16 @@ def test_a_text_that_looks_like_many_sentences(text, second):
     doc = spacy.blank("xx")(text)
     found = looks_like_many(doc)
     assert (None if found is None else doc[found].text) == second
+
+
+def test_heads_as_in_conllu():
+    """Of each sentence, from its start; white space, and a token without a label, are tokens as any."""
+    doc = Doc(VOCAB, ["a", "b", " ", "c", "d"], heads=[1, 1, 1, 3, 3], deps=["x", "ROOT", "dep", "ROOT", ""])
+    assert [own.tolist() for own in conllu_heads(doc)] == [[2, 0, 2], [0, -1]]
+    assert conllu_heads(Doc(VOCAB)) == []
+    assert [own.tolist() for own in conllu_heads(Doc(VOCAB, ["a", "b"]))] == [[-1, -1]]
+
+
+def test_a_blank_doc_is_one_sentence():
+    doc = blank_doc(VOCAB, ("a", "b", "c"), (True, False, True))
+    assert (doc.text, len(list(doc.sents)), doc.has_annotation("DEP")) == ("a bc ", 1, False)

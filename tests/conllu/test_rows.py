@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 import spacy
-from corpora_helpers import texts
+from corpora_helpers import make_model, texts
 from spacy.tokens import Doc
 
 from spacy_mindroot.conllu import doc_to_conllu
-from spacy_mindroot.conllu.docs import rows_text
+from spacy_mindroot.conllu.rows import Cells, parsed_sentences, rows_text
 from spacy_mindroot.conllu.sentence import format_rows
-from spacy_mindroot.corpora.rows import Cells, _fast_rows, parsed_sentences
 from spacy_mindroot.errors import ConlluError
 from spacy_mindroot.pipeline.annotate import write_confidence, write_kbest, write_trees
 
@@ -31,8 +30,13 @@ def written(sentences):
     return "".join(format_rows([f"# text = {rows_text(s.rows)}"], s.rows) for s in sentences)
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("model") / "tiny")
+
+
 def test_all_columns():
-    (first, second) = _fast_rows(DOC, Cells(NLP.vocab.strings))
+    (first, second) = parsed_sentences(DOC, Cells(NLP.vocab.strings))
     assert list(first.tokens) == [0, 1, 2] and list(second.tokens) == [3, 4]
     assert written([first, second]) == doc_to_conllu(DOC)
     assert second.rows[0] == ["1", "Go", "go", "INTJ", "X Y", "_", "0", "root", "_", "SpaceAfter=No"]
@@ -49,9 +53,8 @@ def test_the_same_as_from_doc_to_conllu(model):
         assert written(parsed_sentences(doc, Cells(doc.vocab.strings))) == doc_to_conllu(doc)
 
 
-def test_white_space_takes_the_slow_way():
+def test_white_space_tokens_have_no_rows():
     doc = NLP("A  b")
-    assert _fast_rows(doc, Cells(NLP.vocab.strings)) is None
     (sentence,) = parsed_sentences(doc, Cells(NLP.vocab.strings))
     assert list(sentence.tokens) == [0, 2] and len(sentence.rows) == 2
 
@@ -80,10 +83,13 @@ def test_results_of_the_component():
     (sentence,) = parsed_sentences(doc, Cells(NLP.vocab.strings))
     assert [row[6] for row in sentence.rows] == ["0", "1", "2"]
     assert [found.tolist() for found, _ in sentence.trees] == [[0, 1, 2], [2, 0, 1]]
-    assert sentence.comments() == [
-        "# tree_1 = weight=8 heads=0,1,2",
-        "# tree_2 = weight=1.5 heads=2,0,1",
-        f"# tree_logprob = {sure.tree_logprob:.6g}",
-        "# tree_margin = inf",
-    ]
-    assert sentence.misc()[1] == f"HeadEntropy={sure.head_entropy[2]:.4f}|HeadProb={sure.head_prob[2]:.4f}"
+    assert sentence.comments() == {
+        "tree_1": "weight=8 heads=0,1,2",
+        "tree_2": "weight=1.5 heads=2,0,1",
+        "tree_logprob": f"{sure.tree_logprob:.6g}",
+        "tree_margin": "inf",
+    }
+    assert sentence.misc()[1] == {
+        "HeadEntropy": f"{sure.head_entropy[2]:.4f}",
+        "HeadProb": f"{sure.head_prob[2]:.4f}",
+    }
