@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import os
 import re
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import IO
 
 from spacy.util import load_config
 
@@ -25,6 +23,13 @@ from .treebank import Treebank
 __all__ = ["Trained", "one_thread", "reason", "train"]
 
 _LINES = 6  # of an error message
+# The command `spacy`. Its exceptions go to standard output, as its messages do, so that the log has both, in order.
+_SPACY = """
+import sys, traceback
+sys.excepthook = lambda *error: traceback.print_exception(*error, file=sys.stdout)
+from spacy.cli import setup_cli
+setup_cli()
+"""
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
 
@@ -97,7 +102,7 @@ def train(
     if show:
         overrides["training.logger.progress_bar"] = "true"
     out.mkdir(parents=True)
-    command = [sys.executable, "-m", "spacy", "train", str(config), "--output", str(out)]
+    command = [sys.executable, "-c", _SPACY, "train", str(config), "--output", str(out)]
     command += ["--code", str(code)] if code is not None else []
     command += [part for name, value in overrides.items() for part in (f"--{name}", value)]
     began, cpu = time.monotonic(), _cpu_of_children()
@@ -139,37 +144,20 @@ def reason(said: str) -> str:
 
 
 def _run(command: list[str], log: IO[bytes], show: bool) -> int:
-    """Run a command. Its standard output and error go to the log and, if `show`, to ours."""
-    errors = subprocess.PIPE if show else subprocess.STDOUT
-    with (
-        ThreadPoolExecutor(1) as threads,
-        subprocess.Popen(command, env=one_thread(), stdout=subprocess.PIPE, stderr=errors) as process,
-    ):
-        other = threads.submit(_copy, process, process.stderr, log, sys.stderr) if show else None
-        _copy(process, process.stdout, log, sys.stdout if show else None)
-        if other:
-            other.result()
+    """Run a command. Its standard output goes to the log and to ours; progress bars, on standard error, to ours."""
+    errors = None if show else subprocess.STDOUT
+    with subprocess.Popen(command, env=one_thread(), stdout=subprocess.PIPE, stderr=errors) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                log.write(_COLOUR.sub(b"", line))
+                if show:
+                    sys.stdout.write(line.decode("utf8", "replace"))
+                    sys.stdout.flush()
+        except BaseException:
+            process.kill()
+            raise
     return process.returncode
-
-
-def _copy(process: subprocess.Popen[bytes], pipe: Any, log: IO[bytes], shown: TextIO | None) -> None:
-    """Copy what comes from a pipe to a stream, at once, and to a log, line by line, without colours and progress bars.
-
-    If that is not possible, the process is killed: it would wait for a reader.
-    """
-    decoder = codecs.getincrementaldecoder("utf8")("replace")
-    rest = b""
-    try:
-        while chunk := pipe.read1():
-            if shown is not None:
-                shown.write(decoder.decode(chunk))
-                shown.flush()
-            *lines, rest = (rest + chunk).split(b"\n")
-            log.writelines(_COLOUR.sub(b"", line.rstrip(b"\r").rpartition(b"\r")[2]) + b"\n" for line in lines)
-        log.write(rest.rpartition(b"\r")[2])
-    except BaseException:
-        process.kill()
-        raise
 
 
 def _cpu_of_children() -> float:
