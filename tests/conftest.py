@@ -60,6 +60,7 @@ SLOWEST = (
     "building/test_training.py",
     "cli/test_build.py",
     "cli/test_init_config.py",
+    "cli/test_code.py",
 )
 
 
