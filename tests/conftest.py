@@ -67,6 +67,7 @@ SLOWEST = (
     "cli/test_init_config.py",
     "cli/test_paths.py",
     "cli/test_written_conllu.py",
+    "cli/test_code.py",
 )
 
 
