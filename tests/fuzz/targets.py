@@ -41,6 +41,7 @@ from spacy_mindroot.scored import decode_sentences
 from .mutation import Mutation, mutated_bytes, mutated_conllu, mutated_scores
 
 CORPUS = Path(__file__).parent / "corpus"
+WRITE_CONLLU = ("audit", "decode", "evaluate", "parse", "rank", "repair", "suspect", "vote")
 _KIB, _MIB = 1 << 10, 1 << 20
 
 
@@ -288,10 +289,10 @@ class Files(Target):
         changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         written = _contents(outputs)
         assert not [path for path in (*written, *after) if Path(path).name.startswith(".")], f"{shown}: {written}"
-        for name, content in written.items() if "--skip-invalid" not in arguments else ():
-            is_report = content.startswith((b"{", b"["))  # which may have any name
-            if (name.endswith(".conllu") or command in ("repair", "vote")) and not is_report:
-                list(read_pieces(io.BytesIO(content), name))
+        if command in WRITE_CONLLU and "--skip-invalid" not in arguments:
+            for name, content in written.items():
+                if (len(Path(name).parts) == 1 or name.endswith(".conllu")) and not content.startswith((b"{", b"[")):
+                    list(read_pieces(io.BytesIO(content), name))  # not a report, in JSON
         if result.exit_code and "--check" not in arguments:  # which exits with 1 if it finds something to report
             assert not changed, f"{shown} fails and has changed {changed}"
             assert not written, f"{shown} fails and has written {list(written)}"
