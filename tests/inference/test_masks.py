@@ -184,8 +184,8 @@ def test_masked_arcs_that_every_tree_needs(single_root, large, rng):
     """They stay: as good as the size of the mask allows, against all trees in exact arithmetic."""
     for _ in range(20):
         scores = rng.integers(-3, 4, (4, 5)).astype(float)
-        scores[rng.integers(4)] -= large  # every arc of one token
-        scores[rng.random(scores.shape) < 0.3] -= large
+        scores[:2, [0, 3, 4]] -= large  # two tokens have no other head than each other
+        scores[rng.integers(2, 4)] -= large  # every arc of one token
         found = marginals(scores, single_root=single_root)
         assert (found >= 0).all() and (found <= 1 + 1e-12).all()
         np.testing.assert_allclose(found.sum(axis=1), 1)
