@@ -209,6 +209,15 @@ def test_masks_next_to_a_penalty_on_all_arcs_from_root(single_root, rng):
         np.testing.assert_allclose(marginals(scores, lapse=1.0), marginals(forbidden, lapse=1.0), atol=1e-12)
 
 
+def test_masked_arcs_that_only_trees_with_crossing_arcs_can_avoid():
+    scores = np.full((4, 5), -1e6)
+    scores[np.arange(4), [3, 4, 0, 3]] = 0  # 1 <- 3 and 2 <- 4 cross
+    assert marginals(scores, lapse=0.5)[1, 4] == 1
+    found = marginals(scores, lapse=0.5, projective=True)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert 0 < found[1, 4] < 1
+
+
 def test_the_log_probability_of_a_tree_with_a_masked_arc():
     scores = [[0, 0, -1e6], [0, 0, 0]]
     assert confidence(scores, [2, 0]).tree_logprob == pytest.approx(-1e6)
