@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class Related:
     part (str): The part that is mixed in: "train", or "dev" if it has no training set, or "" if it is not divided.
     sentences, words (int): The size of this part.
     licence (str): What the README of a UD treebank says; "" if it is unknown.
+    unused (list[str]): Files without a part in their names, although others have one.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Related:
     sentences: int = 0
     words: int = 0
     licence: str = ""
+    unused: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -142,7 +144,8 @@ def _part_to_mix(source: Path) -> tuple[Related, list[Path]]:
     if part is None:
         raise CorpusError(f"There is only a test set in the related treebank {source}. Test sets are not trained on.")
     licence, _ = licence_of(source if source.is_dir() else source.parent)
-    return Related(source.resolve().name.partition(".conllu")[0], part, licence=licence), by_part[part]
+    unused = [str(path.relative_to(source)) for path in by_part.get("", [])] if part else []
+    return Related(source.resolve().name.partition(".conllu")[0], part, licence=licence, unused=unused), by_part[part]
 
 
 def _adapt(sentence: Sentence, labels: set[str], features: set[str]) -> None:

@@ -15,6 +15,7 @@ from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..conllu.columns import CONLLU, FEATS, LEMMA, UPOS, XPOS
+from ..conllu.files import refuse_link_out
 from ..errors import ConlluError, CorpusError
 
 __all__ = [
@@ -66,6 +67,7 @@ class Treebank:
         specific tags (XPOS) that say more than UPOS, `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
     licence (str): What the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown.
     licence_file (Optional[Path]): The LICENSE file in its folder.
+    unused (list[str]): Files without a part in their names, although others have one.
     divided (bool): Whether the parts were divided here, since no file was named after a part.
     digest (str): Hash of all parts.
     """
@@ -77,6 +79,7 @@ class Treebank:
     annotated: list[str] = field(default_factory=list)
     licence: str = ""
     licence_file: Path | None = None
+    unused: list[str] = field(default_factory=list)
     divided: bool = False
     digest: str = ""
 
@@ -96,6 +99,7 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
 
     Files belong to the part in their names: `train`, `dev` or `test` between hyphens, dots, underscores. If no name has
     one, the first 80 % of the sentences are for training, 10 % for development and the last 10 % for testing.
+    Otherwise, files without a part are not used.
 
     source (Path): A folder with files in CoNLL-U, or one file.
     folder (Path): The folder for the copies. It is made if it is missing.
@@ -106,13 +110,15 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
         raise CorpusError(f"There is no treebank {source}.")
     files: dict[str, list[Path]] = {part: [] for part in PARTS}
     rest: list[Path] = []
-    for path in conllu_files(source):
+    for path in (paths := conllu_files(source)):
         files.get(part_of(path), rest).append(path)
+    divided = not any(files.values())
     treebank = Treebank(
         name=source.resolve().name.partition(".conllu")[0],
         folder=folder,
-        language=_language(conllu_files(source)),
-        divided=not any(files.values()),
+        language=_language(paths),
+        unused=[] if divided else [str(path.relative_to(source)) for path in rest],
+        divided=divided,
     )
     if not treebank.divided and not files["train"]:
         raise CorpusError(
@@ -232,10 +238,19 @@ class _Tags:
 
 
 def licence_of(folder: Path) -> tuple[str, Path | None]:
-    """Return the licence in the machine-readable part of a UD README, and the licence file."""
+    """Return the licence in the machine-readable part of a UD README, and the licence file.
+
+    RAISES (CorpusError): If one of these files is a link out of the folder. The licence file becomes part of a wheel.
+    """
     licence = ""
-    for path in sorted(folder.glob("README*")):
+    for path in _files(folder, "README*"):
         match = re.search(r"^Licen[sc]e:\s*(.+?)\s*$", path.read_text("utf8", errors="replace"), flags=re.MULTILINE)
         licence = licence or (match[1].rstrip(".") if match else "")
-    files = [path for pattern in ("LICENSE*", "LICENCE*") for path in sorted(folder.glob(pattern)) if path.is_file()]
-    return licence, files[0] if files else None
+    return licence, next((path for pattern in ("LICENSE*", "LICENCE*") for path in _files(folder, pattern)), None)
+
+
+def _files(folder: Path, pattern: str) -> Iterator[Path]:
+    for path in sorted(folder.glob(pattern)):
+        if path.is_file():
+            refuse_link_out(path, folder)
+            yield path

@@ -108,6 +108,11 @@ def build(
     _check_folders(source, out)
     treebank = prepare_treebank(source, out / "corpus")
     mixture = mix_treebanks(treebank, related) if related else None
+    unused = {treebank.name: treebank.unused}
+    unused |= {each.name: each.unused for each in (mixture.related if mixture is not None else [])}
+    for name, files in unused.items():
+        if files:
+            warn(f"Not used of {name}: {', '.join(files)}. No `train`, `dev` or `test` is in the name.")
     code = lang or spacy_language(treebank.language)
     if config is None:
         components, sentences = ["senter", *treebank.annotated], treebank.parts["train"].sentences

@@ -10,9 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from ..errors import ConlluError
+from ..errors import ConlluError, CorpusError
 
-__all__ = ["conllu_files", "gzipped", "is_gzip", "text_lines"]
+__all__ = ["conllu_files", "gzipped", "is_gzip", "refuse_link_out", "text_lines"]
 
 _SUFFIXES = (".conllu", ".conllup", ".cupt")
 _GZIP = b"\x1f\x8b"
@@ -33,7 +33,7 @@ def conllu_files(path: Path) -> list[Path]:
 
     path (Path): A file of any name, or a folder, of which the files *.conllu, *.conllup and *.cupt are taken, each also
         as *.gz.
-    RAISES (ConlluError): If there are none.
+    RAISES (ConlluError): If there are none. CorpusError: if one is a link to a file outside of the folder.
     """
     if path.is_dir():
         endings = tuple(suffix + end for suffix in _SUFFIXES for end in ("", ".gz"))
@@ -41,10 +41,23 @@ def conllu_files(path: Path) -> list[Path]:
         if not files:
             wanted = ", ".join(f"*{suffix}" for suffix in _SUFFIXES)
             raise ConlluError(f"{path}: this folder has no files {wanted}, or one of these with .gz at its end.")
+        for file in files:
+            refuse_link_out(file, path)
         return files
     if not path.exists():
         raise ConlluError(f"{path}: there is no such file or folder.")
     return [path]
+
+
+def refuse_link_out(path: Path, folder: Path) -> None:
+    """Raise CorpusError if a file in a folder is a link to a file outside of it.
+
+    The folder may be somebody else's, and nobody has named what the link leads to.
+    """
+    if path.is_symlink() and folder.resolve() not in path.resolve().parents:
+        raise CorpusError(
+            f"{path} is a symbolic link out of its folder, to {path.resolve()}. Put the file itself in its place."
+        )
 
 
 def text_lines(file: BinaryIO, source: str) -> Iterator[bytes]:

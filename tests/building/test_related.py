@@ -50,7 +50,9 @@ def test_annotation_becomes_that_of_the_treebank(treebank, tmp_path):
     assert theirs.comments == ["# related_treebank = UD_Theirs"]
     assert mixture.file == tmp_path / "corpus" / "mixed.conllu" and mixture.sentences == 1
     facts = mixture.facts()
-    assert facts["related"] == [{"name": "UD_Theirs", "part": "train", "sentences": 1, "words": 4, "licence": ""}]
+    assert facts["related"] == [
+        {"name": "UD_Theirs", "part": "train", "sentences": 1, "words": 4, "licence": "", "unused": []}
+    ]
     assert treebank.file("train").read_text("utf8") == OWN  # as it was
 
 
@@ -70,7 +72,12 @@ def test_development_sets_are_used_if_there_is_no_training_set_and_test_sets_nev
     assert (related.part, related.sentences, related.licence) == ("dev", 2, "CC0 1.0")
     (related,) = mix_treebanks(treebank, [write(tmp_path / "file", one=THEIRS) / "one.conllu"]).related
     assert (related.name, related.part) == ("one", "")
+    (related,) = mix_treebanks(treebank, [write(tmp_path / "odd", one=THEIRS, train=THEIRS)]).related
+    assert (related.part, related.sentences, related.unused) == ("train", 1, ["one.conllu"])
+    linked = write(tmp_path / "linked", dev=THEIRS)
+    (linked / "train.conllu").symlink_to(tmp_path / "theirs" / "de_x-ud-dev.conllu")
     for wrong, says in (
+        (linked, "is a symbolic link out of its folder"),
         (write(tmp_path / "tests", test=THEIRS), "only a test set"),
         (tmp_path / "nowhere", "no related treebank"),
         (write(tmp_path / "empty", train="\n"), "no sentences in the related"),

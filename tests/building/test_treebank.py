@@ -53,6 +53,14 @@ def test_parts_are_whole_words_of_names(tmp_path, name):
     assert {part: each.sentences for part, each in treebank.parts.items()} == {"train": 32, "dev": 4, "test": 4}
 
 
+def test_files_without_a_part_are_named_if_others_have_one(tmp_path):
+    source = write(tmp_path / "treebank", **{"a-train": word(), "b": word(), "c.x": word()})
+    (source / "sub").mkdir()
+    shutil.copy(source / "b.conllu", source / "sub" / "d.conllu")
+    treebank = prepare_treebank(source, tmp_path / "corpus")
+    assert treebank.unused == ["b.conllu", "c.x.conllu", "sub/d.conllu"] and treebank.parts["train"].sentences == 1
+
+
 def test_a_treebank_is_divided_in_order(tmp_path):
     source = write(tmp_path, one="".join(word(f"w{i}") for i in range(25)))
     treebank = prepare_treebank(source / "one.conllu", tmp_path / "corpus")
@@ -92,6 +100,8 @@ def test_licences(tmp_path):
     assert prepare_treebank(source, tmp_path / "corpus").licence == ""
     (source / "README.md").write_text("# Odd\n\nLicense: CC BY-SA 4.0\nGenre: x\n")
     (source / "LICENSE.txt").write_text("text")
+    (source / "LICENSES").mkdir()
+    (source / "README_assets").mkdir()
     treebank = prepare_treebank(source, tmp_path / "corpus")
     assert (treebank.licence, treebank.licence_file.name) == ("CC BY-SA 4.0", "LICENSE.txt")
     facts = treebank.facts()
@@ -113,6 +123,34 @@ def test_faults_are_named(tmp_path, files, says):
     source = write(tmp_path / "treebank", **files)
     with pytest.raises((CorpusError, ConlluError), match=says):
         prepare_treebank(source, tmp_path / "corpus")
+
+
+@pytest.mark.parametrize("name", ["train.conllu", "sub/dev.conllu", "LICENSE.txt", "LICENCE", "README.md"])
+@pytest.mark.parametrize("inside", [True, False])
+def test_no_link_is_followed_out_of_the_treebank(tmp_path, name, inside):
+    """The licence goes into a wheel: it must not be a file that nobody has named."""
+    source = write(tmp_path / "treebank", train=word())
+    target = tmp_path / ("treebank" if inside else "treebank of others") / "secret"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(word())
+    (source / name).parent.mkdir(exist_ok=True)
+    (source / name).unlink(missing_ok=True)
+    (source / name).symlink_to(target)
+    (tmp_path / "link").symlink_to(source)
+    for path in (source, tmp_path / "link"):
+        if inside:
+            assert prepare_treebank(path, tmp_path / "corpus").parts["train"].sentences == 1
+        else:
+            with pytest.raises(CorpusError, match=f"{name} is a symbolic link out of its folder"):
+                prepare_treebank(path, tmp_path / "corpus")
+
+
+def test_a_folder_that_is_a_link_is_not_part_of_the_treebank(tmp_path):
+    source, other = write(tmp_path / "treebank", train=word()), write(tmp_path / "other", train=word("b"))
+    (source / "sub").symlink_to(other)
+    (source / "LICENSE").symlink_to(other)
+    treebank = prepare_treebank(source, tmp_path / "corpus")
+    assert treebank.parts["train"].sentences == 1 and treebank.licence_file is None
 
 
 def test_no_treebank(tmp_path):

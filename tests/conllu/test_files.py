@@ -11,7 +11,7 @@ from conllu_samples import FULL, PLAIN
 
 from spacy_mindroot.conllu import conllu_files, read_conllu, read_pieces
 from spacy_mindroot.conllu.files import gzipped, is_gzip, text_lines
-from spacy_mindroot.errors import ConlluError
+from spacy_mindroot.errors import ConlluError, CorpusError
 
 
 def test_the_files_of_a_folder(tmp_path):
@@ -24,6 +24,22 @@ def test_the_files_of_a_folder(tmp_path):
         (tmp_path / name).touch()
     assert [str(file.relative_to(tmp_path)) for file in conllu_files(tmp_path)] == names
     assert conllu_files(tmp_path / "x.txt") == [tmp_path / "x.txt"]
+
+
+def test_links_in_a_folder(tmp_path):
+    """Links to files in the folder are read. Those out of it would be files that nobody has named."""
+    (tmp_path / "own" / "sub").mkdir(parents=True)
+    for name in ("own/a.conllu", "b.conllu"):
+        (tmp_path / name).touch()
+    (tmp_path / "own" / "sub" / "c.conllu").symlink_to("../a.conllu")
+    (tmp_path / "link").symlink_to("own")
+    for folder in (tmp_path / "own", tmp_path / "link"):
+        assert [file.name for file in conllu_files(folder)] == ["a.conllu", "c.conllu"]
+    (tmp_path / "own" / "sub" / "d.conllu").symlink_to(tmp_path / "b.conllu")
+    for folder in (tmp_path / "own", tmp_path / "link", tmp_path / "own" / "sub"):
+        with pytest.raises(CorpusError, match="is a symbolic link out of its folder"):
+            conllu_files(folder)
+    assert conllu_files(tmp_path / "own" / "sub" / "d.conllu") == [tmp_path / "own" / "sub" / "d.conllu"]  # named
 
 
 def test_there_are_none(tmp_path):
