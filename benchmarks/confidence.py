@@ -25,9 +25,9 @@ from thinc.api import NumpyOps, set_current_ops
 
 from spacy_mindroot.audit.corpus import GoldSentence
 from spacy_mindroot.audit.cross_validation import with_steps
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.building.training import train
 from spacy_mindroot.building.treebank import prepare_treebank, spacy_language
-from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.inference import (
     Calibration,
     calibration_error_by_chance,

@@ -25,7 +25,7 @@ from spacy_mindroot import constrain_scores, decode, decode_batch, is_tree
 from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
 from spacy_mindroot.audit.cross_validation import find_documents, split_documents, train, with_steps
 from spacy_mindroot.audit.suspicion import cross_validated, order_suspects
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import Sentence, sentence_to_doc
 from spacy_mindroot.conllu.columns import DEPREL, HEAD, UPOS
 from spacy_mindroot.inference import marginals_batch

@@ -21,7 +21,7 @@ from spacy.util import load_config_from_str
 from spacy_mindroot import decode_batch
 from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
 from spacy_mindroot.audit.cross_validation import new_parser, train, with_steps
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import sentence_to_doc
 from spacy_mindroot.inference import marginals_batch
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from tqdm import tqdm
 from wasabi import msg
 
+from spacy_mindroot.building.build import build
 from spacy_mindroot.building.card import Description
 from spacy_mindroot.building.training import one_thread
-from spacy_mindroot.cli.build import build
 from spacy_mindroot.errors import MindRootError
 
 from .contestants import RELATED

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -59,7 +58,7 @@ def train(
 
     config (Path): A config of spaCy's. Its corpora are CoNLL-U files.
     treebank (Treebank): The data. Without a development set, the last pipeline is taken.
-    out (Path): The folder for the checkpoints and log.txt.
+    out (Path): A new folder for the checkpoints and log.txt.
     mixture (Optional[Mixture]): The training set with related treebanks, to train on instead of the treebank alone.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
@@ -91,7 +90,6 @@ def train(
         overrides["training.eval_frequency"] = str(most)
     if show:
         overrides["training.logger.progress_bar"] = "true"
-    shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     command = [sys.executable, "-m", "spacy", "train", str(config), "--output", str(out)]
     command += [part for name, value in overrides.items() for part in (f"--{name}", value)]

@@ -7,17 +7,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import srsly
+from packaging.version import InvalidVersion, Version
 from spacy.cli.package import has_build
 from thinc.api import Config
 
 from ..errors import MindRootError
+from .card import Description
 from .training import one_thread
 
-__all__ = ["PackagingError", "build_wheel", "check_name", "check_tools"]
+__all__ = ["PackagingError", "build_wheel", "check_description", "check_tools", "package_name", "wheel_name"]
 
 _NEEDS = "A wheel is made with the package `build`. Install it with: pip install 'spacy-mindroot[build]'"
 
@@ -26,12 +29,38 @@ class PackagingError(MindRootError):
     """A pipeline can't be made into a wheel."""
 
 
-def check_name(name: str) -> None:
-    """Raise PackagingError unless a name can be part of the name of a Python package."""
+def check_description(about: Description) -> Description:
+    """Return a description with its version as wheels spell it.
+
+    RAISES (PackagingError): If the name can't be part of the name of a Python package, if the version is none by PEP
+        440, or if something else is not one line of text.
+    """
+    name = about.name
     if not (name.isascii() and f"x{name}".isidentifier() and name == name.strip("_") and "__" not in name and name):
         raise PackagingError(
             f"{name!r} can't be the name of a package. Use letters of ASCII, digits and single underscores."
         )
+    for what, text in asdict(about).items():
+        if not text.isprintable():
+            raise PackagingError(f"The {what.replace('licence', 'license')} is {text!r}. Give one line of text.")
+    try:
+        return replace(about, version=str(Version(about.version)))
+    except InvalidVersion as error:
+        raise PackagingError(
+            f"{about.version!r} can't be the version of a package. Use numbers such as 1.0.2 (PEP 440)."
+        ) from error
+
+
+def package_name(name: str, lang: str) -> str:
+    """Return the name of a pipeline without its language, which spaCy adds: it can't load a package `en_en_x`."""
+    while name.startswith(f"{lang}_"):
+        name = name.removeprefix(f"{lang}_")
+    return name
+
+
+def wheel_name(lang: str, about: Description) -> str:
+    """Return the name of the file of a wheel."""
+    return f"{lang}_{about.name}-{about.version}-py3-none-any.whl"
 
 
 def check_tools() -> None:
@@ -53,7 +82,6 @@ def build_wheel(
     RETURNS (Path): The wheel.
     RAISES (PackagingError): If that fails. The message has the last lines of what the two say.
     """
-    check_name(meta["name"])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         source = Path(work) / "pipeline"

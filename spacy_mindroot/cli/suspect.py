@@ -18,13 +18,14 @@ from wasabi import table
 from ..audit.corpus import GoldSentence, read_corpus
 from ..audit.cross_validation import find_documents, split_documents, with_steps
 from ..audit.suspicion import WHAT, Suspect, What, cross_validated, order_suspects
+from ..building.config import make_config
 from ..conllu import Sentence
 from ..conllu.marks import MarkedWriter
 from ..errors import CorpusError
 from ..escapes import visible
 from ..trees import MISSING
 from .files import PathsError, errors_as_messages, outputs, printable, refuse_same_files
-from .init_config import check_language, make_config
+from .init_config import check_language
 from .rank import head_of, shortened
 
 __all__ = ["run"]

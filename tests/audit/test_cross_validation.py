@@ -14,7 +14,7 @@ from spacy_mindroot.audit.cross_validation import (
     train,
     with_steps,
 )
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import sentence_to_doc
 from spacy_mindroot.errors import CorpusError
 

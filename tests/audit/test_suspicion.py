@@ -11,7 +11,7 @@ from spacy_mindroot.audit import suspicion
 from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
 from spacy_mindroot.audit.cross_validation import new_parser, train, with_steps
 from spacy_mindroot.audit.suspicion import Suspect, assess, cross_validated, order_suspects
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import sentence_to_doc
 from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.inference import marginals

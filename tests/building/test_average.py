@@ -6,8 +6,8 @@ from spacy.util import load_config_from_str
 
 from scorer_helpers import TREEBANK
 from spacy_mindroot.building.average import average_trained
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.building.training import Trained
-from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.pipeline.held_out import HeldOut
 
 DEV = str(TREEBANK / "dev.conllu")

@@ -5,9 +5,9 @@ import spacy
 from spacy import util
 from spacy.training.initialize import init_nlp
 
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.building.related import mix_treebanks
 from spacy_mindroot.building.treebank import prepare_treebank
-from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.conllu.columns import FEATS, LEMMA, UPOS, XPOS
 from spacy_mindroot.errors import ConlluError, CorpusError

@@ -2,9 +2,9 @@
 
 import pytest
 
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.building.training import one_thread, train
 from spacy_mindroot.building.treebank import prepare_treebank
-from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.errors import TrainingError
 
 
@@ -26,7 +26,6 @@ def config(tmp_path):
 
 def test_without_a_development_set_the_last_pipeline_is_taken(treebank, config, tmp_path, capfd):
     out = tmp_path / "a path with spaces"
-    (out / "model-best").mkdir(parents=True)  # of another training
     trained = train(config, treebank, out, steps=3, seed=5)
     assert (trained.steps, trained.seeds, trained.best) == (3, [5], "model-last")
     assert trained.cpu_seconds > 0.5

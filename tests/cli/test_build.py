@@ -9,10 +9,8 @@ import srsly
 from spacy.cli import app
 from typer.testing import CliRunner
 
-from spacy_mindroot.building.training import Trained
-from spacy_mindroot.cli import build as module
-from spacy_mindroot.cli.init_config import make_config
-from spacy_mindroot.errors import SentenceTooLongError
+from spacy_mindroot.building import build as module
+from spacy_mindroot.building.config import make_config
 
 pytest.importorskip("udtools", reason="the command needs the extra `build`")
 
@@ -21,7 +19,7 @@ def run(*args):
     return CliRunner().invoke(app, ["mindroot", "build", *map(str, args)])
 
 
-OPTIONS = ("--lang", "en", "--name", "demo", "--steps", 3, "--optimize", "efficiency")
+OPTIONS = ("--lang", "en", "--name", "en_demo", "--steps", 3, "--optimize", "efficiency")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +32,10 @@ def test_everything_is_made(built):
     out, result = built
     assert result.exit_code == 0, result.output
     found = srsly.read_json(out / "pipeline.json")
-    assert found.keys() == {"facts", "training", "gold tokens", "raw text", "words per CPU second", "package"}
+    steps = {"training", "gold tokens", "raw text", "words per CPU second", "package"}
+    assert found.keys() == {"made_by", "facts", "files", *steps}
+    files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert files == {*found["files"], "pipeline.json"}
     assert found["facts"]["treebank"]["parts"]["test"]["sentences"] == 18
     assert found["gold tokens"]["official"]["Words"]["f1"] == 1
     assert found["raw text"]["measures"]["single_root"] == 1
@@ -53,6 +54,7 @@ def test_the_wheel_is_complete(built):
         metadata = archive.read("en_demo-0.1.0.dist-info/METADATA").decode()
         config = archive.read("en_demo/en_demo-0.1.0/config.cfg").decode()
         meta = srsly.json_loads(archive.read("en_demo/en_demo-0.1.0/meta.json").decode())
+    assert (meta["lang"], meta["name"], meta["version"]) == ("en", "demo", "0.1.0")  # so spaCy finds the folder
     assert str(out) not in config + metadata and "train = null" in config
     assert metadata.count("Requires-Dist: spacy-mindroot") == 1 and "License: CC0 1.0" in metadata
     assert "Known limits" in metadata and "97 training sentences" in metadata
@@ -85,70 +87,15 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
         ((tmp_path / "broken", tmp_path), "which holds the treebank"),
         ((tmp_path / "broken", tmp_path / "broken"), "which holds the treebank"),
         ((tmp_path / "broken", tmp_path / "broken" / "out"), "would count as data"),
+        ((treebank, tmp_path / "broken"), "not empty, and not from an earlier build"),
+        ((treebank, tmp_path / "out", "--version", "one"), "can't be the version of a package"),
     ]:
         result = run(*args)
         assert result.exit_code == 1 and says in result.stderr, result.output
+    assert not (tmp_path / "out").exists() and len(list((tmp_path / "broken").iterdir())) == 1
     for wrong in (("--optimize", "nothing"), ("--lang", "dep")):
         result = run(treebank, tmp_path / "out", *wrong)
         assert result.exit_code == 2 and wrong[0] in result.output, result.output
-
-
-def test_raw_text_that_can_not_be_parsed_is_left_out(built, tmp_path, monkeypatch, capsys):
-    """As when no sentence boundary is found in a long text. From gold tokens, it is an error."""
-
-    def fails(nlp, gold, **settings):
-        raise SentenceTooLongError("a sentence of 2,000 tokens")
-
-    monkeypatch.setattr(module, "predict", fails)
-    best, output = built[0] / "training" / "model-best", tmp_path / "out.conllu"
-    assert module._evaluation(best, [], True, output, False) == {"error": "could not be parsed"}
-    assert "2,000 tokens" in capsys.readouterr().err and output.read_text() == ""
-    with pytest.raises(SentenceTooLongError):
-        module._evaluation(best, [], False, output, False)
-
-
-@pytest.mark.parametrize(
-    "folder, name",
-    [("UD_Afrikaans-AfriBooms", "afrikaans_afribooms"), ("my-treebank", "my_treebank"), ("ä", "pipeline")],
-)
-def test_the_name_of_a_package_is_that_of_the_treebank(tmp_path, folder, name):
-    assert module._package_name(tmp_path / folder) == name
-
-
-def test_related_treebanks_are_mixed_in_and_named(checkout, tmp_path, monkeypatch):
-    """Nothing is trained: an untrained pipeline stands for the result."""
-    small = tmp_path / "small"
-    small.mkdir()
-    text = (checkout / "assets" / "treebank" / "train.conllu").read_text("utf8")
-    sentences = text.rstrip().split("\n\n")
-    (small / "train.conllu").write_text("\n\n".join(sentences[:5]) + "\n\n", "utf8")
-    seen = {}
-
-    def train(config, treebank, out, **options):
-        seen.update(options, sentences=treebank.parts["train"].sentences, config=config.read_text("utf8"))
-        nlp = spacy.blank("en")
-        nlp.add_pipe("sentencizer")
-        out.mkdir()
-        nlp.to_disk(out / "model-last")
-        return Trained(steps=1, seeds=[0], cpu_seconds=1.0, seconds=1.0, best="model-last")
-
-    monkeypatch.setattr(module, "train", train)
-    args = (small, tmp_path / "out", "--lang", "en", "--name", "demo", "--with", checkout / "assets" / "treebank")
-    result = run(*args)
-    assert result.exit_code == 0, result.output
-    mixture = seen["mixture"]
-    assert (seen["sentences"], mixture.sentences, mixture.copies) == (5, 97, 6)
-    assert "--sentences 102" in seen["config"]
-    card = (tmp_path / "out" / "README.md").read_text("utf8")
-    assert "treebank (97 sentences; licence: " in card and "repeated 6 times" in card
-    found = srsly.read_json(tmp_path / "out" / "pipeline.json")
-    assert found["facts"]["mixture"]["copies"] == 6
-    assert seen["calibrate"]  # by the config, with the overrides of the mixture
-    with zipfile.ZipFile(tmp_path / "out" / "dist" / "en_demo-0.1.0-py3-none-any.whl") as archive:
-        meta = srsly.json_loads(archive.read("en_demo/en_demo-0.1.0/meta.json").decode())
-    assert [source["name"] for source in meta["sources"]] == ["small", "treebank"]
-    result = run(*args[:2], "--with", tmp_path / "nowhere")
-    assert result.exit_code == 2 and "nowhere" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("has_dev", [True, False], ids=["with a development set", "without one"])
@@ -158,7 +105,6 @@ def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
     for part in ("train", "dev", "test")[:: 1 if has_dev else 2]:
         sentences = (checkout / "assets" / "treebank" / f"{part}.conllu").read_text("utf8").split("\n\n")
         (small / f"{part}.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf8")
-    (tmp_path / "out" / "training" / "model-best").mkdir(parents=True)  # of another build
     config = tmp_path / "config.cfg"
     config.write_text(make_config("en", "efficiency", ["senter"], None).replace("folds = 5", "folds = 2"), "utf8")
     options = ("--lang", "en", "--name", "demo", "--steps", 2, "--config", config, "--seeds", 2, "--seed", 3)

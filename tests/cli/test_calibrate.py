@@ -11,8 +11,8 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from scorer_helpers import TREEBANK, gold_docs, make_nlp
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.cli import calibrate as module
-from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.inference import Calibration
 from spacy_mindroot.pipeline.calibration import calibrate, set_calibration
 

@@ -6,7 +6,7 @@ import pytest
 from spacy.cli import app
 from typer.testing import CliRunner
 
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import read_conllu
 
 

@@ -13,7 +13,7 @@ from spacy.util import load_config_from_str
 
 from scorer_helpers import gold_docs, make_nlp, with_sentences
 from spacy_mindroot import errors
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.inference import Calibration, calibrated_marginals, head_sets
 from spacy_mindroot.pipeline.calibration import calibrate, make_calibrate_callback, read_corpora, set_calibration
 

@@ -10,7 +10,7 @@ from spacy.util import load_config_from_str
 
 from scorer_helpers import gold_docs, make_examples, make_nlp
 from spacy_mindroot import decode, errors
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.building.config import make_config
 from spacy_mindroot.pipeline.held_out import (
     Annotation,
     HeldOut,

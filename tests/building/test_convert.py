@@ -8,7 +8,7 @@ from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from typer.testing import CliRunner
 
-from spacy_mindroot.cli.from_experimental import convert_config
+from spacy_mindroot.building.convert import convert_config
 from spacy_mindroot.errors import MindRootError
 
 CONFIG = """

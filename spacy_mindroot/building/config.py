@@ -1,0 +1,183 @@
+"""The training configs of `init-config` and `build`: sizes and schedules that suit the data, and the template."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+from spacy import util
+
+__all__ = ["EXTRAS", "Size", "make_config", "size_for"]
+
+# Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
+# of None keeps a score out of the table that spaCy prints.
+EXTRAS: dict[str, dict[str, float | None]] = {
+    "senter": {"sents_f": 0.2},
+    "tagger": {"tag_acc": 0.1, "pos_acc": 0.0, "tag_micro_p": None, "tag_micro_r": None, "tag_micro_f": None},
+    "morphologizer": {"pos_acc": 0.05, "morph_acc": 0.05, "morph_per_feat": None},
+    "trainable_lemmatizer": {"lemma_acc": 0.1},
+}
+_TREE_SCORES: dict[str, float | None] = {
+    **dict.fromkeys(("dep_lem", "root_acc", "single_root"), 0.0),
+    "dep_uem": 0.2,
+    **dict.fromkeys(("dep_las_per_type", "sents_p", "sents_r"), None),
+    "sents_f": 0.0,
+}
+
+
+class Size(NamedTuple):
+    """The settings of a config that depend on the number of training sentences.
+
+    comment (str): What the number of steps is good for.
+    steps (int): Training steps. The learning rate falls until the last one.
+    patience (int): Steps without improvement after which training stops.
+    warmup (int): Steps until the learning rate has risen.
+    eval_frequency (int): Steps between evaluations.
+    batch (int): The greatest number of words in a batch.
+    divisions (int): Copies of each sentence in an epoch.
+    width (int): Width of the encoder.
+    lstm_depth (int): Number of BiLSTM layers.
+    arc_width (int): Width of the vectors that score arcs.
+    rows (list[int]): Rows of the tables of norms, prefixes, suffixes and shapes.
+    ngram_rows (int): Rows of the table of character n-grams.
+    projective (bool): Whether trees have no crossing arcs. A parser that has seen few sentences sets most of them in
+        the wrong place.
+    """
+
+    comment: str
+    steps: int
+    patience: int = 2000
+    warmup: int = 100
+    eval_frequency: int = 200
+    batch: int = 1000
+    divisions: int = 4
+    width: int = 160
+    lstm_depth: int = 2
+    arc_width: int = 192
+    rows: tuple[int, ...] = (5000, 1000, 2500, 2500)
+    ngram_rows: int = 10000
+    projective: bool = False
+
+
+def size_for(optimize: str, sentences: int | None = None) -> Size:
+    """Return the sizes and the schedule for a number of training sentences.
+
+    optimize (str): "efficiency" or "accuracy".
+    sentences (Optional[int]): The number of training sentences. None: the number is not known.
+    """
+    if sentences is None:
+        size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)
+    elif sentences < 100:
+        rows = (1000, 500, 1000, 500)  # in larger tables, most rows are never trained
+        size = Size(
+            "Enough for a hundred sentences",
+            *(1000, 1000),
+            eval_frequency=100,
+            lstm_depth=1,
+            rows=rows,
+            ngram_rows=3000,
+            projective=True,
+        )
+    elif sentences < 600:
+        size = Size("Enough for a few hundred sentences", 1500, 1000, eval_frequency=100)
+    elif sentences < 3000:
+        size = Size("Enough for three thousand sentences", 2500)
+    elif sentences < 10000:
+        size = Size("Enough for ten thousand sentences", 4000, batch=1500)
+    else:
+        rows = (20000, 2000, 5000, 5000)
+        size = Size(
+            "For more than ten thousand sentences",
+            *(12000, 3000),
+            eval_frequency=500,
+            batch=2000,
+            divisions=1,
+            width=256,
+            arc_width=256,
+            rows=rows,
+            ngram_rows=20000,
+        )
+    if optimize == "efficiency":
+        comment = size.comment.replace("four", "three")
+        steps = size.steps if sentences is not None and sentences < 600 else 8 * size.steps // 5
+        size = size._replace(comment=comment, steps=steps, width=96, lstm_depth=1, arc_width=128)
+    return size
+
+
+def make_config(
+    lang: str,
+    optimize: str,
+    extras: list[str],
+    transformer: str | None,
+    *,
+    whole_doc: bool = False,
+    sentences: int | None = None,
+    vectors: str | None = None,
+    curated: dict[str, Any] | None = None,
+) -> str:
+    """Return the text of the config.
+
+    lang (str): A language of spaCy's, or "xx".
+    optimize (str): "efficiency" or "accuracy".
+    extras (list[str]): Components of EXTRAS to put before the scorer. Without a senter, whole_doc must be True.
+    transformer (Optional[str]): Name of a pretrained model to use in place of the tok2vec.
+    whole_doc (bool): Train on single sentences, and treat a Doc without sentence boundaries as one sentence.
+    sentences (Optional[int]): The number of training sentences, for sizes and schedule.
+    vectors (Optional[str]): Name or path of a pipeline whose word vectors are an input of the encoder.
+    curated (Optional[dict]): The settings of the transformer for spacy-curated-transformers, as `curated_model` returns
+        them. None: spacy-transformers is used.
+    """
+    extras = [name for name in EXTRAS if name in extras]
+    options = [f"--lang {lang}"]
+    if transformer:
+        options.append(f"--transformer {shlex.quote(transformer)}")
+    if curated:
+        options.append("--curated")
+    if optimize != "accuracy":
+        options.append(f"--optimize {optimize}")
+    if extras not in ([], ["senter"]):
+        options.append(f"--pipeline {','.join(extras)}")
+    if whole_doc:
+        options.append("--whole-doc")
+    if sentences is not None:
+        options.append(f"--sentences {sentences}")
+    if vectors:
+        options.append(f"--vectors {shlex.quote(vectors)}")
+    weights = _TREE_SCORES | {name: weight for extra in extras for name, weight in EXTRAS[extra].items()}
+    of_trees = 1 - sum(filter(None, weights.values()))
+    weights |= {"dep_uas": round(of_trees / 2, 3), "dep_las": round(of_trees / 2, 3)}
+    template = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        trim_blocks=False,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    ).get_template("config.cfg.jinja")
+    return template.render(
+        command=" ".join(["spacy mindroot init-config", *options]),
+        lang=lang,
+        accuracy=optimize == "accuracy",
+        transformer=transformer,
+        curated=curated,
+        transformer_json=json.dumps(transformer, ensure_ascii=False),
+        pipeline=["transformer" if transformer else "tok2vec", *extras, "arc_scorer", "mind_root"],
+        score_weights=weights,
+        whole_doc=whole_doc,
+        vectors=vectors,
+        vectors_json=json.dumps(vectors, ensure_ascii=False),
+        size=size_for(optimize, sentences),
+        **_tokenizer_settings(lang),
+    )
+
+
+def _tokenizer_settings(lang: str) -> dict[str, dict[str, str]]:
+    """Return the sections of the language's own tokenizer, as JSON: Vietnamese and some others have another one."""
+    defaults = util.get_lang_class(lang).Defaults.config
+    tokenizer = defaults.get("nlp", {}).get("tokenizer", {"@tokenizers": "spacy.Tokenizer.v1"})
+    initialize = defaults.get("initialize", {}).get("tokenizer", {})
+    return {
+        "tokenizer": {name: json.dumps(value) for name, value in tokenizer.items()},
+        "initialize_tokenizer": {name: json.dumps(value) for name, value in initialize.items()},
+    }
