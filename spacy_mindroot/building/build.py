@@ -130,8 +130,9 @@ class _Build:
             self.mixture.file = self.treebank.folder / self.mixture.file.name
 
         best, trained = self._train(plan)
-        scores, speed = self._evaluate(best, plan) if self.part else ({}, 0)
-        self._step("package", plan, lambda folder: self._package(folder, best, trained, scores, speed))
+        load = cache(lambda: load_model(best))
+        scores, speed = self._evaluate(best, load, plan) if self.part else ({}, 0)
+        self._step("package", plan, lambda work: self._package(work, best, load(), trained, scores, speed))
         return chain.results | {"evaluated_on": self.part or None}
 
     def _prepare(self, source: Path, related: Sequence[Path], folder: Path) -> None:
@@ -236,25 +237,27 @@ class _Build:
 
         return out / plan["average"][0], Trained(**self._step("average", plan, average))
 
-    def _evaluate(self, best: Path, plan: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], int]:
+    def _evaluate(
+        self, best: Path, load: Callable[[], Language], plan: Mapping[str, Sequence[str]]
+    ) -> tuple[dict[str, Any], int]:
         """Return the evaluations of a pipeline from gold tokens and from raw text, and its words per CPU second.
 
         An evaluation that failed is left out. Without one of raw text, the speed is 0.
         """
-        loaded = cache(lambda: load_model(best))  # not for the speed: here, it sets the probabilities of heads
+        with_probabilities = cache(lambda: load_model(best))  # of heads, which take time
         gold = list(read_conllu(self.treebank.folder / f"{self.part}.conllu"))
         scores: dict[str, Any] = {}
         for name in ("gold tokens", "raw text"):
 
             def evaluation(work: Path, name: str = name) -> dict[str, Any]:
-                return self._evaluation(loaded(), gold, name == "raw text", work / _output_of(name))
+                return self._evaluation(with_probabilities(), gold, name == "raw text", work / _output_of(name))
 
             found = self._step(name, plan, evaluation)
             if "error" not in found:
                 scores[name] = found
         if "raw text" not in scores:
             return scores, 0
-        return scores, self._step("words per CPU second", plan, lambda _: words_per_cpu_second(load_model(best), gold))
+        return scores, self._step("words per CPU second", plan, lambda _: words_per_cpu_second(load(), gold))
 
     def _evaluation(self, nlp: Language, gold: list[Sentence], raw: bool, output: Path) -> dict[str, Any]:
         """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
@@ -269,10 +272,10 @@ class _Build:
         return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}
 
     def _package(
-        self, work: Path, best: Path, trained: Trained, scores: Mapping[str, Any], speed: int
+        self, work: Path, best: Path, nlp: Language, trained: Trained, scores: Mapping[str, Any], speed: int
     ) -> dict[str, Any]:
         megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
-        meta = make_meta(load_model(best), self.treebank, self.about, scores, self.mixture)
+        meta = make_meta(nlp, self.treebank, self.about, scores, self.mixture)
         card = make_card(
             meta,
             self.treebank,

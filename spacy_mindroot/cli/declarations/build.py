@@ -19,7 +19,9 @@ def build_cli(
         "such names, the sentences are divided: 80, 10 and 10 %",
         exists=True,
     ),
-    out: Path = typer.Argument(..., metavar="OUT", help="Folder for everything that is made", file_okay=False),
+    out: Path = typer.Argument(
+        ..., metavar="OUT", help="New folder for everything that is made, or that of an earlier build", file_okay=False
+    ),
     lang: str = options.language(
         "Language of the pipeline; xx for any (default: as in the names of UD's files, such as "
         "en_gum-ud-train.conllu; otherwise xx)",
@@ -75,7 +77,8 @@ def build_cli(
 
     OUT gets the config, the trained pipeline, what it made of the test set (CoNLL-U), pipeline.json with all figures,
     README.md (the model card) and dist/*.whl. Steps that are done are not repeated: run the same command again after
-    an interruption. Other data, settings or versions begin anew.
+    an interruption. Other data, settings or versions begin again. Files that a build has not made, or that have been
+    changed since, are never replaced.
 
     Needs the extra `build`.
     """
