@@ -31,6 +31,7 @@ from ..rules import to_rules
 from ..score_file import read_score_file
 from .corpora import read_for, warn
 from .files import Opened, PathsError, errors_as_messages, outputs, printable, refuse_same_files
+from .folders import refuse_links_out
 
 __all__ = ["run"]
 
@@ -54,6 +55,8 @@ def run(
     """Run the command and turn errors into messages. See `spacy mindroot audit --help`."""
     with errors_as_messages(nothing_written=out is not None):
         _check_paths(model, corpus, out)
+        if out is not None:
+            refuse_links_out(out, [out / name for name in _FILES])
         known = None if rules is None else to_rules(rules, what="--rules")
         tally, valid_tally = Tally(), None if known is None else RuleTally(known)
         with outputs(out) as opened:

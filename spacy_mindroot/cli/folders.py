@@ -1,18 +1,33 @@
-"""New folders for pipelines: what a command makes is complete or not there, and nothing is replaced."""
+"""Folders that commands write to.
+
+A new folder for a pipeline is complete or not there, and nothing is replaced. A folder that is there may be somebody
+else's, so no symbolic link is followed out of it.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .files import PathsError, printable
 from .signals import raised_signals
 
-__all__ = ["check_new_folder", "new_folder"]
+__all__ = ["check_new_folder", "new_folder", "refuse_links_out"]
+
+
+def refuse_links_out(folder: Path, files: Iterable[Path]) -> None:
+    """Raise PathsError if one of the files to write to a folder would be written elsewhere, through a link."""
+    for file in files:
+        place = os.path.realpath(file)
+        if not place.startswith(os.path.join(os.path.realpath(folder), "")):
+            raise PathsError(
+                f"{printable(file)} leads out of its folder, through a symbolic link, to {printable(place)}. Remove "
+                "the link, or choose another folder."
+            )
 
 
 def check_new_folder(path: Path, option: str) -> None:

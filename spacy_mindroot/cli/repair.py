@@ -20,6 +20,7 @@ from ..errors import ConlluError
 from ..repair import looks_zero_based
 from ..rules import Rules, to_rules
 from .files import PathsError, check_label, errors_as_messages, opened_to_read, outputs, printable
+from .folders import refuse_links_out
 from .rewriting import Progress, made_folders, opened_conllu, refuse_lost_files, rewritten, shown_name, violations_table
 
 __all__ = ["Counts", "run"]
@@ -157,6 +158,8 @@ def run(
         pairs = _pairs(source, out)
         in_place = out is not None and os.path.abspath(source) == os.path.abspath(out)
         refuse_lost_files(pairs, report, in_place=in_place)
+        if out is not None and source.is_dir():
+            refuse_links_out(out, [target for _, target in pairs if target is not None])
         _repair_files(job, pairs, report, folders=source.is_dir())
     with errors_as_messages():  # from here on, files have been written
         job.summarize()

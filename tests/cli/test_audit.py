@@ -100,6 +100,15 @@ def test_audits_a_score_file(checkout, tmp_path):
     assert json.loads((tmp_path / "audit.jsonl").read_text("utf8").splitlines()[0])["id"] == "demo-1"
 
 
+def test_no_link_is_followed_out_of_the_folder_to_write(checkout, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "out" / "audit.md").symlink_to("../mine")
+    result = audit(checkout / "assets" / "demo.npz", "-o", tmp_path / "out")
+    assert result.exit_code == 1 and "audit.md leads out of its folder" in result.stderr
+    assert (tmp_path / "mine").read_text() == "mine" and len(list((tmp_path / "out").iterdir())) == 1
+
+
 def test_what_cant_be_audited_is_told_in_a_line(checkout, corpus, tmp_path):
     wrong = tmp_path / "wrong.spacy"
     wrong.write_bytes(b"no corpus")

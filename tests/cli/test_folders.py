@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from spacy_mindroot.cli.files import PathsError
-from spacy_mindroot.cli.folders import check_new_folder, new_folder
+from spacy_mindroot.cli.folders import check_new_folder, new_folder, refuse_links_out
 
 
 def make(folder):
@@ -40,6 +40,23 @@ def test_other_folders_are_refused(tmp_path):
     with pytest.raises(PathsError, match="which is a file"):
         check_new_folder(tmp_path / "full" / ".hidden", "--output")
     check_new_folder(tmp_path / "new", "--output")
+
+
+@pytest.mark.parametrize("name", ["file", "sub/file", "sub/new/file"])
+def test_no_link_is_followed_out_of_a_folder(tmp_path, name):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    out = tmp_path / "link"
+    out.symlink_to("out")  # as it is named
+    refuse_links_out(out, [out / name])
+    (out / "inside").mkdir()
+    first = out / name.partition("/")[0]
+    first.symlink_to("inside/x" if first.name == "file" else "inside")
+    refuse_links_out(out, [out / name])
+    first.unlink()
+    first.symlink_to("../elsewhere/x" if first.name == "file" else "../elsewhere")
+    with pytest.raises(PathsError, match=f"{name} leads out of its folder"):
+        refuse_links_out(out, [out / name])
 
 
 @pytest.mark.parametrize("existed", [True, False])

@@ -329,6 +329,17 @@ def test_no_path_is_lost_to_another(args, write, tmp_path, monkeypatch):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_no_link_is_followed_out_of_the_folder_to_write(write, tmp_path, monkeypatch):
+    write(TWO_ROOTS, "folder/a.conllu")
+    write(GOOD, "elsewhere/a.conllu")
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("out")
+    os.symlink("../elsewhere/a.conllu", "out/a.conllu")
+    result = repair("folder", "out")
+    assert result.exit_code == 1 and "leads out of its folder" in result.output
+    assert (tmp_path / "elsewhere" / "a.conllu").read_bytes() == GOOD.encode()
+
+
 @pytest.mark.parametrize("args", [["loop", "out"], ["in.conllu", "loop"], ["in.conllu", "out", "--report", "loop"]])
 def test_links_that_lead_nowhere(args, write, tmp_path, monkeypatch):
     write(GOOD)
