@@ -90,7 +90,10 @@ def run_all(runs: list[Run], jobs: int) -> dict[str, str]:
 
 def _run(run: Run) -> str:
     """Trains and audits one parser. Returns one line on the result."""
-    shutil.rmtree(run.out, ignore_errors=True)
+    if run.out.exists():
+        if run.out.is_symlink() or any(run.out.iterdir()) and not (run.out / "log.txt").is_file():
+            raise RuntimeError(f"{run.out} is not from an earlier run. Choose another folder")
+        shutil.rmtree(run.out)
     run.out.mkdir(parents=True)
     began = time.monotonic()
     model, audit = run.out / "model", run.out / "audit"

@@ -192,6 +192,17 @@ def test_runs_with_different_settings_are_not_joined(finished, treebanks, tmp_pa
         treebanks.collect(tmp_path)
 
 
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    module = __import__("scripts.treebanks.run", fromlist=["run"])
+    (tmp_path / "seed-1").mkdir()
+    (tmp_path / "seed-1" / "notes.txt").touch()
+    (tmp_path / "link").symlink_to("seed-1")
+    for name in ("seed-1", "link"):
+        with pytest.raises(RuntimeError, match="not from an earlier run"):
+            module._run(module.Run("x", None, 1, 2, tmp_path / "config.cfg", tmp_path / name))
+    assert (tmp_path / "seed-1" / "notes.txt").exists()
+
+
 def test_table_and_figures(finished, treebanks):
     out, _, _ = finished
     code, output = command(out, "table")
