@@ -50,7 +50,7 @@ class Steps:
 
     def _read(self) -> None:
         if not self.folder.is_dir():
-            raise CorpusError(f"{self.folder} is a file. Choose a folder.")
+            raise CorpusError(f"{self.folder} is a file. Choose a new folder.")
         if not any(self.folder.iterdir()):
             return
         try:
@@ -58,7 +58,7 @@ class Steps:
         except (OSError, ValueError):
             found = None
         if not (isinstance(found, dict) and found.get("made_by") == _MADE_BY and isinstance(found.get("files"), dict)):
-            raise CorpusError(f"{self.folder} is not empty, and not from an earlier build. Choose a new folder.")
+            raise CorpusError(f"The folder {self.folder} is not empty, and not from an earlier build. Choose a new one.")
         self._files = {name: digest for name, digest in found["files"].items() if _is_below(name)}
         unfinished = str(found.get("unfinished"))
         self._unfinished = unfinished if _UNFINISHED.fullmatch(unfinished) else ""
