@@ -263,10 +263,8 @@ class _Build:
         """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
         try:
             text = predict(nlp, gold, raw=raw, show=self.show)
-        except MindRootError as error:
-            if not raw:
-                raise
-            self.warn(f"The raw text could not be evaluated: {error}")  # such as a sentence that is too long
+        except MindRootError as error:  # such as a sentence that is too long: no reason to make no wheel
+            self.warn(f"The {'raw text' if raw else 'gold tokens'} could not be evaluated: {error}")
             text = ""
         output.write_text(text, encoding="utf8")
         return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}

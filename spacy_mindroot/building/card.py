@@ -137,7 +137,7 @@ def make_card(
         mixture=mixture,
         training=trained,
         scores=scores,
-        metrics=list(gold["official"]) if gold else [],
+        metrics=[*{metric: None for found in scores.values() for metric in found["official"]}],
         evaluated_on={"test": "test", "dev": "development"}.get(evaluated_on, evaluated_on),
         sure=gold["measures"]["calibration"] if gold else None,
         limits=known_limits(treebank, scores, evaluated_on=evaluated_on),

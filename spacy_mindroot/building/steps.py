@@ -58,7 +58,9 @@ class Steps:
         except (OSError, ValueError):
             found = None
         if not (isinstance(found, dict) and found.get("made_by") == _MADE_BY and isinstance(found.get("files"), dict)):
-            raise CorpusError(f"The folder {self.folder} is not empty, and not from an earlier build. Choose a new one.")
+            raise CorpusError(
+                f"The folder {self.folder} is not empty, and not from an earlier build. Choose a new one."
+            )
         self._files = {name: digest for name, digest in found["files"].items() if _is_below(name)}
         unfinished = str(found.get("unfinished"))
         self._unfinished = unfinished if _UNFINISHED.fullmatch(unfinished) else ""

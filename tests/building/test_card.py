@@ -74,6 +74,14 @@ def test_card_without_scores(nlp, tmp_path):
     assert "Not evaluated" in text and "the last step was kept" in text and "not measured" in text
 
 
+@pytest.mark.parametrize("failed", ["gold tokens", "raw text", None])
+def test_card_without_one_of_the_scores(nlp, tmp_path, failed):
+    found = {name: each for name, each in scores().items() if failed not in (name, None)}
+    text = card(nlp, treebank(tmp_path), found)
+    assert ("| LAS | 87.50 |\n" in text) == bool(found)
+    assert ("Not evaluated." in text) == (not found)
+
+
 def test_limits(tmp_path):
     plenty = known_limits(treebank(tmp_path), scores(), evaluated_on="test")
     assert len(plenty) == 2 and "F1 of 90.0" in plenty[0] and "another kind" in plenty[1]
