@@ -138,6 +138,21 @@ def test_what_was_changed_is_not_replaced(folder, name):
     assert made == [] and {k: v for k, v in content(folder).items() if "unfinished" not in k} == before
 
 
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_results_that_are_not_made_any_more(folder, is_changed):
+    if is_changed:
+        (folder / "b" / "log.txt").write_text("mine")
+    steps = Steps(folder)
+    steps.begin_unfinished()
+    if is_changed:
+        with pytest.raises(CorpusError, match=r"b/log\.txt would be replaced"):
+            steps.remaining({"data": 2}, {"a": ["a.txt"]})
+    else:
+        assert steps.remaining({"data": 2}, {"a": ["a.txt"]}) == ["a"]
+        steps.begin({"data": 2})
+        assert content(folder) == {GIVEN: "data 1"} and not (folder / "b").exists()
+
+
 @pytest.mark.parametrize("name", ["a.txt", "b/model", "b/log.txt", GIVEN, "b", "corpus"])
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
 def test_what_has_come_to_the_place_of_an_output(tmp_path, name, kind):
