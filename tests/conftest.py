@@ -59,6 +59,8 @@ SLOWEST = (
     "cli/test_audit.py",
     "building/test_training.py",
     "cli/test_build.py",
+    "building/test_build.py",
+    "building/test_wheel.py",
     "cli/test_init_config.py",
 )
 

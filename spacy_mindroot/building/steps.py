@@ -7,7 +7,9 @@ link in it is followed.
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -100,7 +102,7 @@ class Steps:
         done = [name in self.results and self._is_there(names) for name, names in plan.items()]
         steps = list(plan)[[*done, False].index(False) if self._has(facts) else 0 :]
         for names in plan.values():
-            self._refuse_links(names)
+            self._check_places(names)
         self.check(name for step in steps for name in plan[step])
         if not self._has(facts):
             self.check(self._of_results())
@@ -157,7 +159,7 @@ class Steps:
     def check(self, names: Iterable[str]) -> None:
         """Raise CorpusError if one of these is there, or has a file in it, that is not as a step has made it."""
         for name in names:
-            self._refuse_links([name])
+            self._check_places([name])
             path = self.folder / name
             if path.exists() and not self._below(name):
                 raise _stranger(path)
@@ -167,7 +169,8 @@ class Steps:
                 if each.exists() and not is_own:
                     raise _stranger(each)
 
-    def _refuse_links(self, names: Iterable[str]) -> None:
+    def _check_places(self, names: Iterable[str]) -> None:
+        """Raise CorpusError if a link or a file is in the way of these, or OSError if a folder can't be written to."""
         for name in names:
             path = self.folder / name
             above = [self.folder / parent for parent in PurePosixPath(name).parents[:-1]]
@@ -177,6 +180,9 @@ class Steps:
             file = next((each for each in above if each.exists() and not each.is_dir()), None)
             if file is not None:
                 raise CorpusError(f"{file} is a file where this command makes a folder. Move it to another place.")
+            for each in above:
+                if each.exists() and not os.access(each, os.W_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(each))
 
     def _remove(self, names: Iterable[str]) -> None:
         """Remove files that steps have made, and the folders that are empty then."""

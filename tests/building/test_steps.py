@@ -1,5 +1,7 @@
 """Steps are not repeated once they are done, and nothing is replaced but what they have made."""
 
+import os
+
 import pytest
 import srsly
 
@@ -136,6 +138,14 @@ def test_what_was_changed_is_not_replaced(folder, name):
     with pytest.raises(CorpusError, match=f"{name} would be replaced"):
         run(folder, made, facts=2)
     assert made == [] and {k: v for k, v in content(folder).items() if "unfinished" not in k} == before
+
+
+def test_a_folder_that_can_not_be_written_to_is_known_before(folder, monkeypatch):
+    access, made = os.access, []
+    monkeypatch.setattr("os.access", lambda path, mode: path != folder / "b" and access(path, mode))
+    with pytest.raises(PermissionError, match="Permission denied: '.*/b'"):
+        run(folder, made, facts=2)
+    assert made == []
 
 
 @pytest.mark.parametrize("is_changed", [True, False])
