@@ -43,7 +43,10 @@ TESTS = {
     "sampling": ["tests/inference/test_sampling.py", "tests/core"],
     "confidence": ["tests/inference/test_calibration.py", "tests/inference/test_arc_confidence.py"],
     "inside_outside": ["tests/core/test_inside_outside.py"],
-    "rules": ["tests/core/test_rules.py", "tests/rules/test_labelled.py"],
+    **dict.fromkeys(
+        ("rule_tables", "rule_scores", "rule_search", "crossing_arcs", "arcs_on_demand"),
+        ["tests/core/test_rules.py", "tests/rules/test_labelled.py"],
+    ),
 }
 NARROW = "-DMINDROOT_DISPATCH=0"  # compiles faster, and short rows fill vectors, too
 SCALAR = "-DMINDROOT_VECTORS=0"  # for mutations of the scalar loops

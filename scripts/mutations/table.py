@@ -21,7 +21,7 @@ class Mutation(NamedTuple):
 
     @property
     def extension(self) -> str:
-        if self.header == "rules":
+        if self.header.startswith("rule_") or self.header in ("arcs_on_demand", "crossing_arcs"):
             return "_rules"
         return EXTENSIONS[self.header in ("numbers", "matrix_tree", "sampling", "inside_outside")]
 
@@ -631,75 +631,75 @@ MUTATIONS = [
         "only time is lost",
     ),
     Mutation("sampling", "(engine_() >> 11) * 0x1p-53", "(engine_() >> 12) * 0x1p-53", "numbers in [0, 0.5)"),
-    # rules.hh
+    # The search under rules
     Mutation(
-        "rules",
-        "if (found && !(loss > crossing_loss_)) continue;",
-        "if (found && !(loss < crossing_loss_)) continue;",
+        "rule_search",
+        "if (!found.dependent || loss > found.loss)",
+        "if (!found.dependent || loss < found.loss)",
         "crossing arcs: the easiest one divides the node",
     ),
     Mutation(
-        "rules",
-        "if (common < applied_.size()) undo(applied_[common].before);",
+        "rule_search",
+        "if (common < applied_.size()) scores_.undo(applied_[common].before);",
         "if (common < applied_.size()) applied_.resize(common);",
         "edits of another branch stay",
     ),
     Mutation(
-        "rules",
+        "rule_scores",
         "best_changes |= k == best;",
         "best_changes |= false;",
         "the best label of an arc stays the best when it is forbidden",
     ),
     Mutation(
-        "rules",
+        "rule_tables",
         "pricing = std::max<std::uint8_t>(pricing, masked);",
         "pricing = masked;",
         "an arc with forbidden and priced labels: prices are dropped",
     ),
     Mutation(
-        "rules",
+        "rule_scores",
         "if (value > values[where]) values[where] = value, names[where] = k;",
         "if (value >= values[where]) values[where] = value, names[where] = k;",
         "the last of equal labels of a class",
     ),
     Mutation(
-        "rules",
+        "rule_search",
         "suspects_.unique |= unique & (seen_[head] |",
         "suspects_.unique |= unique & ~(seen_[head] |",
         "unique: the first dependent is suspected, not the second",
     ),
     Mutation(
-        "rules",
+        "rule_search",
         "if (head != 0) suspects_.leaf |=",
         "if (head > 1) suspects_.leaf |=",
         "leaf: dependents of the first token are not tested",
     ),
     Mutation(
-        "rules",
+        "rule_search",
         "suspects_.planar |= prepared_->planar[own];",
         "suspects_.planar = prepared_->planar[own];",
         "planar: only the last token counts",
     ),
     Mutation(
-        "rules",
+        "arcs_on_demand",
         "if (!(best[k] <= arcs_[cells[k]])) return false;",
         "if (best[k] > arcs_[cells[k]] + 1) return false;",
         "labels on demand: scores above 0 are let through",
     ),
     Mutation(
-        "rules",
+        "arcs_on_demand",
         "if (!(others + rest_[token] >= least)) continue;",
         "if (!(others + rest_[token] > least + 1)) continue;",
         "labels on demand: arcs that could be in a better tree are left out",
     ),
     Mutation(
-        "rules",
+        "arcs_on_demand",
         "if (arcs_[cell] > FORBIDDEN && others + arcs_[cell] >= least)",
         "if (arcs_[cell] > FORBIDDEN && others + arcs_[cell] >= least + 1)",
         "labels on demand: further arcs are left out",
     ),
     Mutation(
-        "rules",
+        "arcs_on_demand",
         "for (int token = 0; token < n_; ++token) bound += most[token] = std::max(most[token], rest_[token]);",
         "for (int token = 0; token < n_; ++token) bound += most[token];",
         "labels on demand: the bound leaves out arcs that are not scored",
