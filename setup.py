@@ -2,6 +2,7 @@
 
 import os
 import sys
+from glob import glob
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -9,11 +10,6 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, ExecError, PlatformError
 
 WINDOWS = sys.platform == "win32"
-HEADERS = (
-    *("rows", "arborescence", "root_constraint", "parallel", "decode"),
-    *("kbest", "projective", "masks", "numbers", "matrix_tree", "sampling", "confidence", "inside_outside", "rules"),
-)
-LAYER_HEADERS = ("vectors", "lstm", "layers", "ngrams")
 
 
 class BuildExtensions(build_ext):
@@ -57,8 +53,7 @@ setup(
             depends=[
                 "setup.py",
                 "spacy_mindroot/core/_fault.pxd",
-                *(f"spacy_mindroot/core/{header}.hh" for header in HEADERS),
-                *(f"spacy_mindroot/arc_scorer/{header}.hh" for header in LAYER_HEADERS),
+                *sorted(glob("spacy_mindroot/*/*.hh")),
             ],
             language="c++",
             extra_compile_args=["/std:c++17", "/O2"] if WINDOWS else ["-std=c++17", "-O3", "-pthread", *options],

@@ -28,7 +28,9 @@ from queue import SimpleQueue
 from scripts.mutations.table import MUTATIONS, ROOT, Mutation
 
 CORE = Path("spacy_mindroot/core")
-EXTENSIONS = {"rules.hh": "_rules"} | dict.fromkeys(
+EXTENSIONS = dict.fromkeys(
+    ("rule_tables.hh", "rule_scores.hh", "rule_search.hh", "crossing_arcs.hh", "arcs_on_demand.hh"), "_rules"
+) | dict.fromkeys(
     ("numbers.hh", "matrix_tree.hh", "masks.hh", "sampling.hh", "inside_outside.hh"), "_inference"
 )  # of the other headers, _core
 QUICK = [  # kill most mutants of the core at once, and import nothing that takes long

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
-"""Python's access to the search for the best labelled tree under rules, which is in rules.hh and runs without the GIL.
+"""Python's access to the search for the best labelled tree under rules, which is in rule_search.hh and runs without the GIL.
 
 The caller validates arguments.
 """
@@ -17,7 +17,7 @@ from ._fault cimport CFault, CFaultKind
 from .fault import Fault, FaultKind
 from .rules import Found
 
-cdef extern from "rules.hh" namespace "mindroot" nogil:
+cdef extern from "rule_tables.hh" namespace "mindroot" nogil:
     cdef cppclass RuleTables:
         int n_labels, n_classes, n_head_kinds
         const int32_t* class_of
@@ -42,6 +42,7 @@ cdef extern from "rules.hh" namespace "mindroot" nogil:
         size_t size
         const int32_t* shared
 
+cdef extern from "rule_search.hh" namespace "mindroot" nogil:
     cdef cppclass RulesFound:
         CFault fault
         cbool found
@@ -54,6 +55,7 @@ cdef extern from "rules.hh" namespace "mindroot" nogil:
         cbool, double*
     )
 
+cdef extern from "arcs_on_demand.hh" namespace "mindroot" nogil:
     cdef cppclass ArcsOnDemand:
         vector[int64_t] dependents, heads, cells
         cbool begin(const double*, int, double) except +

@@ -1,4 +1,4 @@
-"""The search of core/rules.hh in plain Python: the same steps in the same order, with results equal to the last bit."""
+"""The search of core/rule_search.hh in plain Python: the same steps in the same order, and the same bits as results."""
 
 from __future__ import annotations
 
