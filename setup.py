@@ -65,7 +65,7 @@ setup(
             ("core._core", ()),
             ("core._inference", ()),
             ("core._rules", ()),
-            ("pipeline._annotate", ()),
+            ("doc._annotate", ()),
             # Products and sums of floats in one instruction; square roots of vectors.
             ("arc_scorer._lstm", ("-ffp-contract=fast",)),
             ("arc_scorer._layers", ("-ffp-contract=fast", "-fno-math-errno")),

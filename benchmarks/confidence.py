@@ -23,11 +23,6 @@ from spacy.training import Example
 from spacy.util import load_config_from_str
 from thinc.api import NumpyOps, set_current_ops
 
-from spacy_mindroot.audit.corpus import GoldSentence
-from spacy_mindroot.audit.cross_validation import with_steps
-from spacy_mindroot.building.config import make_config
-from spacy_mindroot.building.training import train
-from spacy_mindroot.building.treebank import prepare_treebank, spacy_language
 from spacy_mindroot.inference import Calibration, head_sets
 from spacy_mindroot.inference.arc_confidence import confidences_of
 from spacy_mindroot.inference.calibration import (
@@ -36,6 +31,11 @@ from spacy_mindroot.inference.calibration import (
     label_probabilities,
 )
 from spacy_mindroot.pipeline.held_out import Annotation, HeldOut, cross_validate, score_held_out
+from spacy_mindroot.tools.building.config import make_config
+from spacy_mindroot.tools.building.training import train
+from spacy_mindroot.tools.building.treebank import prepare_treebank, spacy_language
+from spacy_mindroot.tools.folds import with_steps
+from spacy_mindroot.tools.gold import GoldSentence
 
 from .calibration import spearman
 from .training_size import blank_docs, gold_docs, treebank_part

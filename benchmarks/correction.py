@@ -22,14 +22,14 @@ from spacy.tokens import Doc
 from spacy.util import load_config_from_str
 
 from spacy_mindroot import constrain_scores, decode, decode_batch, is_tree
-from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
-from spacy_mindroot.audit.cross_validation import find_documents, split_documents, train, with_steps
-from spacy_mindroot.audit.suspicion import cross_validated, order_suspects
-from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import Sentence, sentence_to_doc
 from spacy_mindroot.conllu.columns import DEPREL, HEAD, UPOS
 from spacy_mindroot.inference import marginals
 from spacy_mindroot.labels import UD_ROOT
+from spacy_mindroot.tools.building.config import make_config
+from spacy_mindroot.tools.correction.suspicion import cross_validated, order_suspects
+from spacy_mindroot.tools.folds import find_documents, split_documents, train, with_steps
+from spacy_mindroot.tools.gold import GoldSentence, read_corpus
 
 from .training_size import blank_docs, gold_docs, make_parser, matrices, measure, read_runs, treebank_part
 

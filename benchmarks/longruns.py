@@ -27,10 +27,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_mindroot import decode_batch
-from spacy_mindroot.audit.measures import audit_sentences
 from spacy_mindroot.conllu import read_pieces, repair_sentence
 from spacy_mindroot.conllu.sentence import Sentence
 from spacy_mindroot.scored import ScoredSentence
+from spacy_mindroot.tools.audit.measures import audit_sentences
 
 MOST_GROWTH = 8 << 20  # bytes; a leak of 8 bytes per sentence is as much over a million
 _STEP = 1000  # sentences between two looks at the clock

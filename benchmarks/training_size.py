@@ -19,11 +19,11 @@ from spacy.tokens import Doc
 from spacy.util import load_config_from_str
 
 from spacy_mindroot import decode_batch
-from spacy_mindroot.audit.corpus import GoldSentence, read_corpus
-from spacy_mindroot.audit.cross_validation import new_parser, train, with_steps
-from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import sentence_to_doc
 from spacy_mindroot.inference import marginals
+from spacy_mindroot.tools.building.config import make_config
+from spacy_mindroot.tools.folds import new_parser, train, with_steps
+from spacy_mindroot.tools.gold import GoldSentence, read_corpus
 
 from .calibration import reliability
 

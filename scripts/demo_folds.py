@@ -22,9 +22,9 @@ from spacy.util import load_config
 from tqdm import tqdm
 
 from spacy_mindroot import write_score_file
-from spacy_mindroot.audit.corpus import read_corpus, score_sentences
-from spacy_mindroot.audit.cross_validation import new_parser, split, train
 from spacy_mindroot.scored import ScoredSentence
+from spacy_mindroot.tools.folds import new_parser, split, train
+from spacy_mindroot.tools.gold import read_corpus, score_sentences
 
 PARTS = ("train.spacy", "dev.spacy", "test.spacy")
 WARMUP = 50  # steps; the config's 100 suit longer training

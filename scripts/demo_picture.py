@@ -14,9 +14,9 @@ import spacy
 
 from spacy_mindroot import decode
 from spacy_mindroot.decoding import Heads
-from spacy_mindroot.drawing.drawing import on_card, write_line
-from spacy_mindroot.drawing.trees import DrawnTree, draw_trees
 from spacy_mindroot.scored import ScoredSentence
+from spacy_mindroot.tools.drawing.drawing import on_card, write_line
+from spacy_mindroot.tools.drawing.trees import DrawnTree, draw_trees
 
 
 def score_text(nlp: spacy.language.Language, text: str) -> ScoredSentence:

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from spacy_mindroot import decode_labelled
-from spacy_mindroot.drawing.trees import DrawnTree
 from spacy_mindroot.rules.labelled import LabelledTree
+from spacy_mindroot.tools.drawing.trees import DrawnTree
 
 from .demo_picture import picture
 

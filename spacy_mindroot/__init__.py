@@ -18,9 +18,9 @@ from .trees import count_roots, is_projective, is_tree, tree_weight
 from .voting import arc_votes, vote_heads
 
 if TYPE_CHECKING:
-    from .drawing.render import render
+    from .doc.extensions import install_extensions
     from .pipeline.annotate import TangledTreeWarning, restore_sentences
-    from .pipeline.extensions import install_extensions
+    from .tools.drawing.render import render
 
 __all__ = [
     "MindRootError",
@@ -50,8 +50,8 @@ __all__ = [
 
 _NEED_SPACY = {
     "TangledTreeWarning": "pipeline.annotate",
-    "install_extensions": "pipeline.extensions",
-    "render": "drawing.render",
+    "install_extensions": "doc.extensions",
+    "render": "tools.drawing.render",
     "restore_sentences": "pipeline.annotate",
 }
 

@@ -24,7 +24,7 @@ from docutils.statemachine import StringList
 from spacy_docstrings import items
 from sphinx.util import logging
 
-from spacy_mindroot.drawing.style import page_colours
+from spacy_mindroot.tools.drawing.style import page_colours
 
 LOGGER = logging.getLogger(__name__)
 WIDTH = 88  # columns of a command's help

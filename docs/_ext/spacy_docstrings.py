@@ -13,7 +13,14 @@ from sphinx.domains.python import PyXRefRole
 
 from spacy_mindroot import errors
 
-FOLDERS = ("pipeline", "arc_scorer", "conllu", "audit", "cli")  # all other modules have docstrings in NumPy's style
+FOLDERS = (
+    "doc",
+    "pipeline",
+    "arc_scorer",
+    "conllu",
+    "tools",
+    "cli",
+)  # all other modules have docstrings in NumPy's style
 _ITEM = re.compile(r"(?P<names>\w+(?:, \w+)*)(?: \((?P<type>.*?)\))?: +(?P<text>\S.*)")
 _HEADING = re.compile(r"^-{4,}$", re.MULTILINE)  # a section in NumPy's style
 _FIELDS = {"RETURNS": "returns", "YIELDS": "yields"}

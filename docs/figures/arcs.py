@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spacy_mindroot.drawing.arcs import Arc, Word, draw_arcs
-from spacy_mindroot.drawing.drawing import on_card
+from spacy_mindroot.tools.drawing.arcs import Arc, Word, draw_arcs
+from spacy_mindroot.tools.drawing.drawing import on_card
 
 # Chosen arcs are solid and thick, the others dashed, so that nothing depends on colour alone.
 _CLASSES = {"chosen": "p5", "rival": "next p1"}

@@ -18,18 +18,18 @@ from typing import Any
 
 from spacy.language import Language
 
-from spacy_mindroot.building.related import mix_treebanks
-from spacy_mindroot.building.speed import words_per_cpu_second
-from spacy_mindroot.building.treebank import prepare_treebank
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.errors import MindRootError
-from spacy_mindroot.evaluation.predicting import (
+from spacy_mindroot.tools.building.related import mix_treebanks
+from spacy_mindroot.tools.building.speed import words_per_cpu_second
+from spacy_mindroot.tools.building.treebank import prepare_treebank
+from spacy_mindroot.tools.evaluation.predicting import (
     predict_from_raw_text,
     predict_from_tokens,
     sentences_in,
     set_confidence,
 )
-from spacy_mindroot.evaluation.report import evaluate, to_json
+from spacy_mindroot.tools.evaluation.report import evaluate, to_json
 
 from .contestants import save, train_contestant
 from .scoreboard import config_number

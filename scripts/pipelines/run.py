@@ -11,10 +11,10 @@ from typing import NamedTuple
 from tqdm import tqdm
 from wasabi import msg
 
-from spacy_mindroot.building.build import build
-from spacy_mindroot.building.card import Description
-from spacy_mindroot.building.training import one_thread
 from spacy_mindroot.errors import MindRootError
+from spacy_mindroot.tools.building.build import build
+from spacy_mindroot.tools.building.card import Description
+from spacy_mindroot.tools.building.training import one_thread
 
 from .contestants import RELATED
 from .scoreboard import is_current, read_runs

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import srsly
 
-from spacy_mindroot.audit.report import markdown_table
+from spacy_mindroot.tools.audit.report import markdown_table
 
 __all__ = ["TREEBANKS", "Row", "config_number", "is_current", "read_runs", "rows_of", "to_json", "to_page"]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import srsly
 from tqdm import tqdm
 
-from spacy_mindroot.building.training import one_thread
+from spacy_mindroot.tools.building.training import one_thread
 
 from .prepare import Treebank
 from .train import LOSS

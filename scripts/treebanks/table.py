@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import srsly
 
-from spacy_mindroot.audit.report import markdown_table
+from spacy_mindroot.tools.audit.report import markdown_table
 
 from .paper import GROUPS, PaperRow, read_paper
 

@@ -18,11 +18,11 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
+from ..doc import reading
+from ..doc.extensions import describe, install_extensions
 from ..errors import LabelsError, MindRootError, TrainingError
 from ..labels import SPACY_ROOT, UD_ROOT
-from ..pipeline import reading
 from ..pipeline.arc_labels import ArcLabels
-from ..pipeline.extensions import describe, install_extensions
 from ..scores import FloatArray
 from .gold import GoldArcs, read_gold, sentence_lengths
 from .label_biaffine import AverageLabelScores, LabelScores

@@ -14,8 +14,8 @@ from spacy.tokens import Doc
 from thinc.api import HashEmbed, Model, chain, concatenate, list2ragged, ragged2list, with_array
 from thinc.types import Floats2d, Ints2d
 
+from ..doc.extensions import read_extension
 from ..errors import MindRootError
-from ..pipeline.extensions import read_extension
 from .character_ngrams import CharacterNGrams, spelling_vectors
 from .maxout import MaxoutNorm
 from .products import on_one_thread, set_products

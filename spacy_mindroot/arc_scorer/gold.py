@@ -11,10 +11,10 @@ from spacy.attrs import POS
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..doc import reading
+from ..doc.alignment import UNALIGNED, one_to_one
+from ..doc.extensions import describe
 from ..errors import MissingSentencesError, SentenceTooLongError
-from ..pipeline import reading
-from ..pipeline.alignment import UNALIGNED, one_to_one
-from ..pipeline.extensions import describe
 from ..trees import MISSING
 
 __all__ = ["GoldArcs", "read_gold", "sentence_lengths"]

@@ -17,11 +17,6 @@ from tqdm import tqdm
 from wasabi import table
 
 from ..arc_scorer.component import ArcScorer
-from ..audit.corpus import GoldSentence, load_pipeline, score_sentences
-from ..audit.measures import SIDES, Audit, AuditedSentence, Tally, audit_sentences
-from ..audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
-from ..audit.valid import SCORE_HEADER as RULE_HEADER
-from ..audit.valid import VIOLATION_HEADER, RuleAudit, RuleTally, ValidSentence, audit_rules
 from ..conllu import format_sentence
 from ..conllu.marks import SentenceWriter
 from ..conllu.repair import pos_of_sentence
@@ -29,6 +24,11 @@ from ..errors import CorpusError
 from ..pipeline.mind_root import MindRoot
 from ..rules import to_rules
 from ..score_file import read_score_file
+from ..tools.audit.measures import SIDES, Audit, AuditedSentence, Tally, audit_sentences
+from ..tools.audit.report import NOTE, SCORE_HEADER, count_rows, score_rows, to_html, to_json, to_markdown
+from ..tools.audit.valid import SCORE_HEADER as RULE_HEADER
+from ..tools.audit.valid import VIOLATION_HEADER, RuleAudit, RuleTally, ValidSentence, audit_rules
+from ..tools.gold import GoldSentence, load_pipeline, score_sentences
 from .corpora import read_for, warn
 from .files import Opened, check_paths, errors_as_messages, model_folder, outputs, printable, rules_file
 from .folders import refuse_links_out

@@ -8,7 +8,7 @@ import typer
 from wasabi import msg
 
 from ..arc_scorer.average import average_pipelines
-from ..audit.corpus import load_pipeline
+from ..tools.gold import load_pipeline
 from .files import errors_as_messages
 from .folders import check_new_folder, new_folder
 

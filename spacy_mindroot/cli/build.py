@@ -9,8 +9,8 @@ from typing import Any
 import typer
 from wasabi import msg, table
 
-from ..building.build import build
-from ..building.card import Description
+from ..tools.building.build import build
+from ..tools.building.card import Description
 from .corpora import warn
 from .files import PathsError, check_paths, errors_as_messages, printable
 from .init_config import check_language

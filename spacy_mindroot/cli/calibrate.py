@@ -18,8 +18,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from wasabi import table
 
-from ..audit.corpus import GoldSentence, load_pipeline
 from ..conllu.docs import sentence_to_doc
+from ..doc.reading import blank_doc
 from ..inference.arc_confidence import confidences_of
 from ..inference.calibration import (
     Calibration,
@@ -31,7 +31,7 @@ from ..inference.conformal import head_sets
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.calibration import set_calibration
 from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
-from ..pipeline.reading import blank_doc
+from ..tools.gold import GoldSentence, load_pipeline
 from ..trees import MISSING
 from .corpora import read_for
 from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, outputs

@@ -9,8 +9,8 @@ import typer
 from spacy.language import Language
 from spacy.util import import_file
 
-from ..audit.corpus import GoldSentence, read_corpus, reads_surface_tokens
 from ..errors import CorpusError
+from ..tools.gold import GoldSentence, read_corpus, reads_surface_tokens
 from .files import errors_as_messages, printable
 
 __all__ = ["import_code", "read_for", "warn"]
@@ -21,7 +21,7 @@ def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterat
 
     surface_tokens (Optional[bool]): Whether the tokens of CoNLL-U are its multiword tokens or the words in them.
         None: as the corpus reader in the pipeline's config has it, or words if that names none.
-    RAISES (CorpusError, ConlluError): See `audit.corpus.read_corpus`.
+    RAISES (CorpusError, ConlluError): See `tools.gold.read_corpus`.
     """
     chosen = reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens
     multiword_tokens = 0

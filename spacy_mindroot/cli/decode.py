@@ -10,7 +10,6 @@ import typer
 from tqdm import tqdm
 from wasabi import table
 
-from ..audit.evaluation import Right, attachment_score, count_right
 from ..conllu import format_sentence
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
@@ -20,6 +19,7 @@ from ..inference.arc_confidence import confidence_of, margins_of
 from ..inference.next_best import kbest_matrix
 from ..score_file import read_score_file
 from ..scored import DecodedSentence, ScoredSentence, decode_sentences, raise_fault
+from ..tools.audit.evaluation import Right, attachment_score, count_right
 from ..trees import count_roots, tree_weight
 from .files import check_paths, errors_as_messages, opened_to_write, printable
 from .text_trees import side_by_side, tree_lines

@@ -11,14 +11,14 @@ import srsly
 import typer
 from wasabi import table
 
-from ..audit.corpus import load_pipeline
 from ..conllu import conllu_files, read_conllu
 from ..conllu.files import CONLLU_SUFFIXES
 from ..conllu.marks import SentenceWriter
 from ..errors import CorpusError
-from ..evaluation.official import load_script
-from ..evaluation.predicting import predict, sentences_in
-from ..evaluation.report import OFFICIAL_HEADER, Evaluation, evaluate, measure_rows, official_rows, to_json
+from ..tools.evaluation.official import load_script
+from ..tools.evaluation.predicting import predict, sentences_in
+from ..tools.evaluation.report import OFFICIAL_HEADER, Evaluation, evaluate, measure_rows, official_rows, to_json
+from ..tools.gold import load_pipeline
 from .files import check_paths, errors_as_messages, model_folder, outputs, printable
 
 __all__ = ["run"]

@@ -9,9 +9,9 @@ from pathlib import Path
 import typer
 from spacy import util
 
-from ..building.config import EXTRAS, make_config
-from ..building.convert import convert_config
 from ..errors import MindRootError
+from ..tools.building.config import EXTRAS, make_config
+from ..tools.building.convert import convert_config
 from .curated import curated_model, read_model_config
 from .files import PathsError, check_paths, errors_as_messages, opened_to_write
 

@@ -12,8 +12,11 @@ import typer
 from tqdm import tqdm
 from wasabi import table
 
-from ..audit.corpus import keep_probabilities, load_pipeline, parse_sentences
-from ..audit.ranking import (
+from ..conllu import Sentence
+from ..conllu.marks import SentenceWriter
+from ..errors import CorpusError
+from ..escapes import visible
+from ..tools.correction.ranking import (
     CRITERIA,
     Criterion,
     RankedToken,
@@ -24,10 +27,7 @@ from ..audit.ranking import (
     order_tokens,
     sure_sentence,
 )
-from ..conllu import Sentence
-from ..conllu.marks import SentenceWriter
-from ..errors import CorpusError
-from ..escapes import visible
+from ..tools.gold import keep_probabilities, load_pipeline, parse_sentences
 from .corpora import read_for
 from .files import check_paths, errors_as_messages, model_folder, outputs, printable
 

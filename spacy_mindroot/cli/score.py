@@ -9,10 +9,10 @@ import numpy as np
 import typer
 from tqdm import tqdm
 
-from ..audit.corpus import load_pipeline, score_sentences
 from ..errors import LabelsError
 from ..score_file import write_score_file
 from ..scored import ScoredSentence
+from ..tools.gold import load_pipeline, score_sentences
 from .corpora import read_for
 from .files import PathsError, check_paths, errors_as_messages, model_folder
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import typer
 from spacy.language import Language
 
-from ..audit.corpus import keep_probabilities, load_pipeline, parse_sentences, piped
 from ..conllu.files import is_conllu, is_conllu_text
 from ..corpora.sources import format_of
-from ..drawing.render import Form, Parse, parses_of, percent, render_parses
 from ..errors import CorpusError
 from ..escapes import visible
+from ..tools.drawing.render import Form, Parse, parses_of, percent, render_parses
+from ..tools.gold import keep_probabilities, load_pipeline, parse_sentences, piped
 from ..trees import MISSING
 from .corpora import read_for
 from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, printable, read_text

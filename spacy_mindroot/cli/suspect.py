@@ -15,14 +15,14 @@ from thinc.api import Config
 from tqdm import tqdm
 from wasabi import table
 
-from ..audit.corpus import GoldSentence, read_corpus
-from ..audit.cross_validation import find_documents, split_documents, with_steps
-from ..audit.suspicion import WHAT, Suspect, What, cross_validated, order_suspects
-from ..building.config import make_config
 from ..conllu import Sentence
 from ..conllu.marks import SentenceWriter
 from ..errors import CorpusError
 from ..escapes import visible
+from ..tools.building.config import make_config
+from ..tools.correction.suspicion import WHAT, Suspect, What, cross_validated, order_suspects
+from ..tools.folds import find_documents, split_documents, with_steps
+from ..tools.gold import GoldSentence, read_corpus
 from ..trees import MISSING
 from .files import PathsError, check_paths, errors_as_messages, outputs, printable
 from .init_config import check_language

@@ -12,8 +12,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, minibatch
 
+from ..doc.extensions import drop_extension
 from ..errors import ConlluError
-from ..pipeline.extensions import drop_extension
 from ..trees import MISSING
 from .docs import sentences_to_doc
 from .files import conllu_files

@@ -14,10 +14,10 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from ..doc.extensions import describe, read_extension, write_extension
+from ..doc.reading import sentence_bounds
 from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
-from ..pipeline.extensions import describe, read_extension, write_extension
-from ..pipeline.reading import sentence_bounds
 from ..trees import MISSING, find_cycles, shown_cycle
 from .columns import CONLLU, DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, Columns
 from .rows import Rows, doc_rows, rows_text, token_rows

@@ -18,9 +18,9 @@ from spacy.training.augment import dont_augment
 from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
 
+from ..doc.extensions import describe
+from ..doc.reading import sentence_bounds, sentence_lengths
 from ..errors import CorpusError
-from ..pipeline.extensions import describe
-from ..pipeline.reading import sentence_bounds, sentence_lengths
 from .corpus import ConlluCorpus
 from .treebanks import mark_docs, treebank_of
 

@@ -12,10 +12,10 @@ from spacy.parts_of_speech import NAMES
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
+from ..doc.extensions import Trees, describe, key_of
+from ..doc.reading import sentence_bounds
 from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
-from ..pipeline.extensions import Trees, describe, key_of
-from ..pipeline.reading import sentence_bounds
 from ..trees import MISSING
 from . import columns
 from .sentence import followed_by_space

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from spacy.strings import get_string_id
 from spacy.tokens import Doc
 
-from ..pipeline.extensions import read_extension, write_extension
-from ..pipeline.reading import sentence_lengths
+from ..doc.extensions import read_extension, write_extension
+from ..doc.reading import sentence_lengths
 from .sentence import Sentence
 
 __all__ = ["COMMENT", "mark_docs", "treebank_of", "treebanks_of"]

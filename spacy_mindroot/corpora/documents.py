@@ -17,10 +17,10 @@ from spacy.tokens import Doc
 from ..arc_scorer.component import ArcScorer
 from ..conllu.columns import DEPREL, HEAD
 from ..conllu.docs import sentence_without_tree
+from ..doc.extensions import drop_extension
+from ..doc.reading import sentence_bounds
 from ..errors import CorpusError, SentenceTooLongError
-from ..pipeline.extensions import drop_extension
 from ..pipeline.mind_root import MindRoot
-from ..pipeline.reading import sentence_bounds
 from .reading import Document, Item
 
 __all__ = ["Notes", "parse_documents", "within_limit"]

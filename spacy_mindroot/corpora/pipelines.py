@@ -19,10 +19,10 @@ from typing import Any
 from spacy.language import Language
 
 from ..arc_scorer.products import make_product_setter, products_in_use
-from ..audit.corpus import load_pipeline
 from ..errors import CorpusError
 from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
+from ..tools.gold import load_pipeline
 
 __all__ = ["Identity", "Loaded", "loaded", "this_process", "trims_memory"]
 

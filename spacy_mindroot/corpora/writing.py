@@ -19,8 +19,8 @@ from ..conllu.files import gzipped
 from ..conllu.marks import SentenceWriter, with_attributes
 from ..conllu.rows import Cells, ParsedSentence, parsed_sentences, rows_text
 from ..conllu.sentence import Sentence, followed_by_space, format_rows
-from ..pipeline.extensions import read_extension
-from ..pipeline.reading import sentence_bounds
+from ..doc.extensions import read_extension
+from ..doc.reading import sentence_bounds
 from .reading import Document
 from .shards import import_parquet
 

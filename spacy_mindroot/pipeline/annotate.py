@@ -17,15 +17,15 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc
 
 from ..decoding import Heads
+from ..doc import _annotate
+from ..doc.extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, WRITTEN_DEPS, WRITTEN_HEADS, Trees, describe
+from ..doc.reading import listed, read_heads
 from ..errors import HeadsError, LabelsError
 from ..inference.arc_confidence import Confidence
 from ..inference.calibration import Calibration, label_probabilities
 from ..labels import SPACY_ROOT, is_root_label
 from ..trees import count_roots, is_tree, to_heads
-from . import _annotate
 from .arc_labels import ArcLabels
-from .extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, WRITTEN_DEPS, WRITTEN_HEADS, Trees, describe
-from .reading import listed, read_heads
 
 __all__ = [
     "Hashes",

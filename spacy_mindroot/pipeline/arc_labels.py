@@ -11,7 +11,7 @@ import numpy.typing as npt
 import srsly
 from spacy.tokens import Doc
 
-from .extensions import read_extension, write_extension
+from ..doc.extensions import read_extension, write_extension
 
 __all__ = ["ArcLabels", "score_all_labels"]
 

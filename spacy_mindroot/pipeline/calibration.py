@@ -12,10 +12,10 @@ from spacy.training import Example
 from spacy.util import resolve_dot_names
 from thinc.api import Config
 
+from ..doc.reading import sentence_bounds
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration
 from .held_out import HeldOut, cross_validate, find_mind_root, read_annotation, score_held_out
-from .reading import sentence_bounds
 
 __all__ = [
     "calibrate",

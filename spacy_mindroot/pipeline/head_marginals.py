@@ -9,12 +9,12 @@ import numpy.typing as npt
 from spacy.tokens import Doc
 
 from ..decoding import decode_matrices
+from ..doc.extensions import read_extension, write_extension
+from ..doc.reading import read_arc_constraints, sentence_bounds
 from ..errors import MindRootError, NoTreeError
 from ..inference.arc_confidence import confidences_of
 from ..inference.calibration import Calibration
 from ..scores import FloatArray, to_root_column
-from .extensions import read_extension, write_extension
-from .reading import read_arc_constraints, sentence_bounds
 
 __all__ = ["head_marginals", "write_distribution"]
 

@@ -13,13 +13,13 @@ import numpy.typing as npt
 from spacy.tokens import Doc
 
 from ..decoding import Heads
+from ..doc.extensions import describe, read_extension
+from ..doc.reading import read_heads, sentence_lengths
 from ..errors import LabelsError, MissingScoresError, MissingSentencesError
 from ..labels import is_root_label
 from ..repair import Repair, looks_like_punctuation, repair_heads, repair_labels
 from ..trees import MISSING
 from .annotate import Hashes
-from .extensions import describe, read_extension
-from .reading import read_heads, sentence_lengths
 from .sources import Report, ScoreSource, SourcedScores, read_label_names
 
 __all__ = ["HeadScores"]

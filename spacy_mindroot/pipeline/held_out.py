@@ -17,16 +17,16 @@ from thinc.api import Config
 from tqdm import tqdm
 
 from ..decoding import Heads, decode_matrices
+from ..doc.extensions import describe
+from ..doc.reading import check_sentences, conllu_heads, sentence_bounds
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration, fit_to_trees
 from ..labels import is_root_label
 from ..scores import FloatArray
 from ..trees import MISSING
 from .arc_labels import ArcLabels
-from .extensions import describe
 from .head_scores import HeadScores
 from .mind_root import MindRoot
-from .reading import check_sentences, conllu_heads, sentence_bounds
 from .training_loop import averaged_bytes, resolve_training, training_steps
 
 __all__ = ["Annotation", "HeldOut", "cross_validate", "find_mind_root", "read_annotation", "score_held_out"]

@@ -19,6 +19,17 @@ from spacy.util import minibatch
 from ..constraints import Constraints
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
+from ..doc.extensions import (
+    SPAN_EXTENSIONS,
+    TOKEN_EXTENSIONS,
+    Trees,
+    describe,
+    drop_extension,
+    install_extensions,
+    read_extension,
+    write_extension,
+)
+from ..doc.reading import check_sentences, read_arc_constraints
 from ..errors import (
     CalibrationError,
     CountError,
@@ -47,18 +58,7 @@ from .annotate import (
     write_trees,
 )
 from .arc_labels import score_all_labels
-from .extensions import (
-    SPAN_EXTENSIONS,
-    TOKEN_EXTENSIONS,
-    Trees,
-    describe,
-    drop_extension,
-    install_extensions,
-    read_extension,
-    write_extension,
-)
 from .head_marginals import write_distribution
-from .reading import check_sentences, read_arc_constraints
 from .sources import ScoreSource, SourcedScores, to_source
 from .valid_trees import LEARNT, ValidTrees, labelled_trees
 

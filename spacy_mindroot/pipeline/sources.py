@@ -16,12 +16,12 @@ import numpy.typing as npt
 from spacy.tokens import Doc
 
 from ..decoding import Heads
+from ..doc.extensions import describe, drop_extension, read_extension
+from ..doc.reading import sentence_bounds
 from ..errors import LabelsError, MissingScoresError, ScoresShapeError, ScoresTypeError
 from ..scores import FloatArray, Layout, check_layout, rearrange, shown, to_root_column
 from .annotate import Hashes
 from .arc_labels import ArcLabels
-from .extensions import describe, drop_extension, read_extension
-from .reading import sentence_bounds
 
 __all__ = [
     "DocArcScores",

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from spacy.scorer import PRFScore, Scorer
 from spacy.training import Example
 
+from ..doc.alignment import UNALIGNED, one_to_one
+from ..doc.reading import read_heads, sentence_bounds
 from ..labels import SPACY_ROOT, UD_ROOT
-from .alignment import UNALIGNED, one_to_one
-from .reading import read_heads, sentence_bounds
 
 __all__ = ["SCORES", "TreeScorer", "make_tree_scorer"]
 

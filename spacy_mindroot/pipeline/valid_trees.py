@@ -17,6 +17,8 @@ from spacy.vocab import Vocab
 
 from ..constraints import Constraints
 from ..decoding import Heads
+from ..doc.extensions import describe
+from ..doc.reading import read_heads, sentence_bounds
 from ..errors import LabelsError, RulesError
 from ..rules import Rules, to_rules
 from ..rules.labelled import Problem, find_tree_on_demand
@@ -24,8 +26,6 @@ from ..rules.learning import Tree
 from ..scores import FloatArray
 from ..trees import MISSING, is_tree
 from .arc_labels import ArcLabels, Labels
-from .extensions import describe
-from .reading import read_heads, sentence_bounds
 from .sources import SourcedScores
 
 __all__ = ["LEARNT", "SearchLimitWarning", "ValidTrees", "labelled_trees", "pos_of_rules"]

@@ -5,8 +5,8 @@ import pytest
 import spacy
 
 from spacy_mindroot import decode, is_tree
-from spacy_mindroot.audit.corpus import read_corpus
 from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.tools.gold import read_corpus
 
 
 @pytest.fixture(scope="module")

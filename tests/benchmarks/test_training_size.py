@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from spacy_mindroot import decode
-from spacy_mindroot.audit.corpus import GoldSentence
 from spacy_mindroot.inference import marginals
+from spacy_mindroot.tools.gold import GoldSentence
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import srsly
 from spacy.cli import app
 from typer.testing import CliRunner
 
-from spacy_mindroot.building import build as module
-from spacy_mindroot.building.config import make_config
+from spacy_mindroot.tools.building import build as module
+from spacy_mindroot.tools.building.config import make_config
 
 pytest.importorskip("udtools", reason="the command needs the extra `build`")
 

@@ -11,10 +11,10 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from scorer_helpers import TREEBANK, gold_docs, make_nlp
-from spacy_mindroot.building.config import make_config
 from spacy_mindroot.cli import calibrate as module
 from spacy_mindroot.inference import Calibration
 from spacy_mindroot.pipeline.calibration import calibrate, set_calibration
+from spacy_mindroot.tools.building.config import make_config
 
 DEV = TREEBANK / "dev.conllu"
 

@@ -10,8 +10,8 @@ from spacy.cli import app
 from spacy.language import Language
 from typer.testing import CliRunner
 
-from spacy_mindroot.building.wheel import build_wheel
 from spacy_mindroot.cli import COMMANDS
+from spacy_mindroot.tools.building.wheel import build_wheel
 
 ROWS = "1\tThey\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tleft\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n" * 3
 CODE = """

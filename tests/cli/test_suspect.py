@@ -6,8 +6,8 @@ import pytest
 from spacy.cli import app
 from typer.testing import CliRunner
 
-from spacy_mindroot.building.config import make_config
 from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.tools.building.config import make_config
 
 
 def sentence(number, head, label, verb):

@@ -14,10 +14,10 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
-from spacy_mindroot.building.related import mix_treebanks
-from spacy_mindroot.building.treebank import prepare_treebank
 from spacy_mindroot.conllu import Sentence, doc_to_conllu, read_conllu, read_pieces, sentences_to_doc
 from spacy_mindroot.conllu.columns import DEPREL, FEATS, HEAD, LEMMA, MISC, UPOS, XPOS
+from spacy_mindroot.tools.building.related import mix_treebanks
+from spacy_mindroot.tools.building.treebank import prepare_treebank
 
 ADDED = ("HeadProb", "HeadEntropy", "NextHead", "NextProb", "NextDeprel", "Rank")
 SEEDS = range(6)

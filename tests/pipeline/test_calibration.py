@@ -13,9 +13,9 @@ from spacy.util import load_config_from_str
 
 from scorer_helpers import gold_docs, make_nlp, with_sentences
 from spacy_mindroot import errors
-from spacy_mindroot.building.config import make_config
 from spacy_mindroot.inference import Calibration, head_sets, marginals
 from spacy_mindroot.pipeline.calibration import calibrate, make_calibrate_callback, read_corpora, set_calibration
+from spacy_mindroot.tools.building.config import make_config
 
 
 def trained(**settings):

@@ -10,7 +10,6 @@ from spacy.util import load_config_from_str
 
 from scorer_helpers import gold_docs, make_examples, make_nlp
 from spacy_mindroot import decode, errors
-from spacy_mindroot.building.config import make_config
 from spacy_mindroot.pipeline.held_out import (
     Annotation,
     HeldOut,
@@ -20,6 +19,7 @@ from spacy_mindroot.pipeline.held_out import (
     score_held_out,
 )
 from spacy_mindroot.pipeline.training_loop import training_steps
+from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.trees import MISSING
 
 

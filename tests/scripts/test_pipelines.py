@@ -68,7 +68,7 @@ def test_treebanks_must_be_named_or_there(args, tmp_path):
 
 @pytest.fixture
 def treebank(checkout, tmp_path):
-    from spacy_mindroot.building.treebank import prepare_treebank
+    from spacy_mindroot.tools.building.treebank import prepare_treebank
 
     return prepare_treebank(checkout / "assets" / "treebank", tmp_path / "corpus")
 

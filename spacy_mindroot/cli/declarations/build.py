@@ -87,7 +87,7 @@ def build_cli(
 
     Needs the extra `build`.
     """
-    from ...building.card import Description
+    from ...tools.building.card import Description
     from ..build import run
 
     about = Description(name, package_version, description, author, email, url, licence)

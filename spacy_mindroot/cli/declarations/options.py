@@ -93,7 +93,7 @@ def _imported(path: Path | None) -> Path | None:
 
 
 def corpus(sentences: str, more: str = "", *, default: EllipsisType | None = ...) -> Any:
-    """Return the argument CORPUS, a file that `audit.corpus.read_corpus` can read.
+    """Return the argument CORPUS, a file that `tools.gold.read_corpus` can read.
 
     sentences (str): The kind of sentences that it must have, as the help says it.
     more (str): Further sentences of the help.

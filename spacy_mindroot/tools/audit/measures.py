@@ -1,0 +1,402 @@
+"""Measures what the root constraint changes on a corpus: Zmigrod, Vieira and Cotterell (2020), section 5, and more.
+
+Every sentence is decoded without and with the constraint. Nothing here writes a tree to a Doc.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...decoding import Heads, greedy_heads
+from ...labels import UD_ROOT
+from ...scored import ScoredSentence, decode_sentences
+from ...trees import is_tree, nonprojective_arcs, tree_weight
+from .evaluation import Right, count_right
+
+__all__ = [
+    "NAMES",
+    "SIDES",
+    "Audit",
+    "AuditedSentence",
+    "AuditedTree",
+    "Comparison",
+    "Tally",
+    "audit_sentences",
+    "examine",
+    "summarize",
+]
+
+_SAMPLES = 2000  # bootstrap samples
+_CONFIDENCE = 0.95
+
+# Each measure: its name, its count in a sentence, and the total that the count is a share of.
+_SCORES: tuple[tuple[str, Callable[[Right], int], Callable[[Right], int]], ...] = (
+    ("uas", lambda right: right.heads, lambda right: right.tokens),
+    ("las", lambda right: right.labelled, lambda right: right.tokens),
+    ("las_universal", lambda right: right.universal, lambda right: right.tokens),
+    ("uem", lambda right: right.tree, lambda right: 1),
+    ("lem", lambda right: right.labelled_tree, lambda right: 1),
+    ("root_acc", lambda right: right.root, lambda right: right.has_root),
+)
+_WITHOUT_LABELS = ("uas", "uem", "root_acc")
+
+SIDES = ("unconstrained", "single_root")  # the keys in reports of what is before and after the root constraint
+
+NAMES = {
+    "uas": "UAS",
+    "las": "LAS",
+    "las_universal": "LAS, labels up to the colon",
+    "uem": "exact match (UEM)",
+    "lem": "labelled exact match (LEM)",
+    "root_acc": "root accuracy",
+    "nonprojective": "non-projective sentences",
+}
+
+
+@dataclass(frozen=True)
+class AuditedTree:
+    """One of the two trees of a sentence.
+
+    heads (np.ndarray): (n,), 0 = ROOT.
+    labels (list[str]): The label of each token.
+    roots (list[int]): The tokens that attach to ROOT, from 1.
+    weight (float): The sum of the scores of its arcs.
+    nonprojective (bool): Whether it has crossing arcs.
+    right (Optional[Right]): Counts of what is right, if there is a gold tree.
+    """
+
+    heads: Heads
+    labels: list[str]
+    roots: list[int]
+    weight: float
+    nonprojective: bool
+    right: Right | None
+
+
+@dataclass(frozen=True)
+class AuditedSentence:
+    """A sentence with its trees without and with the root constraint.
+
+    sentence (ScoredSentence): The sentence.
+    greedy_is_tree (bool): Whether the greedy graph, the best head of every token, is a tree.
+    greedy_is_answer (bool): Whether the greedy graph is a single-rooted tree.
+    before, after (AuditedTree): The best trees without and with the constraint.
+    """
+
+    sentence: ScoredSentence
+    greedy_is_tree: bool
+    greedy_is_answer: bool
+    before: AuditedTree
+    after: AuditedTree
+
+    @property
+    def multi_rooted(self) -> bool:
+        """Whether the best unconstrained tree has more than one root."""
+        return len(self.before.roots) > 1
+
+    @property
+    def changed(self) -> list[int]:
+        """The tokens, from 1, whose head is another one with the constraint."""
+        return (np.flatnonzero(self.before.heads != self.after.heads) + 1).tolist()
+
+    @property
+    def weight_lost(self) -> float:
+        """The weight that the constraint costs, in the units of the scores; never negative.
+
+        Summed over the arcs that change, so that no other arc adds a rounding error.
+        """
+        tokens = np.array(self.changed, dtype=int) - 1
+        before, after = (
+            self.sentence.scores[tokens, tree.heads[tokens]].astype(np.float64) for tree in (self.before, self.after)
+        )
+        return _sum([*before.tolist(), *(-after).tolist()])
+
+    def record(self) -> dict[str, Any]:
+        """Return the sentence as a line of `audit.jsonl`. Head 0 is ROOT; tokens count from 1."""
+        sentence, before, after = self.sentence, self.before, self.after
+        arcs = []
+        for token in self.changed:
+            i = token - 1
+            arc: dict[str, Any] = {"token": token, "word": sentence.words[i]}
+            for side, tree in zip(SIDES, (before, after), strict=True):
+                head = int(tree.heads[i])
+                arc[side] = {"head": head, "word": _word(sentence.words, head), "label": tree.labels[i]}
+            if sentence.gold_heads is not None and sentence.gold_heads[i] >= 0:
+                head = int(sentence.gold_heads[i])
+                arc["gold"] = {"head": head, "word": _word(sentence.words, head)}
+                if sentence.gold_labels is not None:
+                    arc["gold"]["label"] = sentence.gold_labels[i]
+            arcs.append(arc)
+        return {
+            "id": sentence.name,
+            "text": " ".join(sentence.words),
+            "roots": [{"token": root, "word": sentence.words[root - 1]} for root in before.roots],
+            "root": after.roots[0] if after.roots else None,
+            "changed": arcs,
+            "weight_lost": self.weight_lost,
+        }
+
+
+def _sum(values: list[float]) -> float:
+    """Return the sum, rounded once. Beyond the largest double it is the largest double."""
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return min(2**40 * math.fsum(value / 2**40 for value in values), sys.float_info.max)
+
+
+def _word(words: Sequence[str], head: int) -> str:
+    return words[head - 1] if 0 < head <= len(words) else "ROOT" if head == 0 else "?"
+
+
+def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iterator[AuditedSentence]:
+    """Decode sentences without and with the root constraint, and compare the trees.
+
+    sentences (Iterable[ScoredSentence]): With or without gold heads and labels. Empty sentences are skipped.
+    source (str): Name of the file or corpus, for errors.
+    RAISES (DecodingError): For the first sentence that has no single-rooted tree.
+    """
+    for decoded in decode_sentences(sentences, source=source):
+        sentence = decoded.sentence
+        if len(decoded.single_root):
+            greedy = greedy_heads(sentence.scores)
+            yield AuditedSentence(
+                sentence=sentence,
+                greedy_is_tree=is_tree(greedy),
+                greedy_is_answer=is_tree(greedy, single_root=True),
+                before=examine(sentence, decoded.unconstrained),
+                after=examine(sentence, decoded.single_root),
+            )
+
+
+def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = None) -> AuditedTree:
+    """Return what the audit knows of a tree of a sentence.
+
+    heads (np.ndarray): (n,), 0 = ROOT.
+    labels (Optional[list[str]]): The label of each token, if they are not the best labels of the arcs.
+    """
+    labels, right = sentence.labels(heads) if labels is None else labels, None
+    if sentence.gold_heads is not None and (sentence.gold_heads >= 0).any():
+        right = count_right(heads, sentence.gold_heads, labels, sentence.gold_labels)
+    return AuditedTree(
+        heads=heads,
+        labels=labels,
+        roots=(np.flatnonzero(heads == 0) + 1).tolist(),
+        weight=tree_weight(sentence.scores, heads),
+        nonprojective=bool(nonprojective_arcs(heads).any()),
+        right=right,
+    )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measure before and after a constraint is applied. Shares are from 0 to 1.
+
+    before, after (float): The measure without and with the constraint.
+    difference (float): The second minus the first.
+    relative (Optional[float]): The difference in percent of the first, as in the paper; None if the first is 0.
+    interval (tuple[float, float]): 95 % interval of the difference, from a percentile bootstrap over sentences.
+    relative_interval (Optional[tuple[float, float]]): The same for `relative`, over the samples in which it exists.
+    better, worse (int): Sentences in which the measure goes up, and down. Where these are few, they say more than the
+        interval.
+    """
+
+    before: float
+    after: float
+    difference: float
+    relative: float | None
+    interval: tuple[float, float]
+    relative_interval: tuple[float, float] | None
+    better: int
+    worse: int
+
+    def row(self, name: str) -> tuple[str, ...]:
+        """Return the measure as cells: name, before, after, difference with its interval, ups and downs."""
+        low, high = (100 * bound for bound in self.interval)
+        return (
+            name,
+            f"{100 * self.before:.2f}",
+            f"{100 * self.after:.2f}",
+            f"{100 * self.difference:+.2f} [{low:+.2f}, {high:+.2f}]",
+            f"{self.better} / {self.worse}",
+        )
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The changes that the root constraint makes to the trees of a corpus. Empty sentences don't count.
+
+    sentences, tokens (int): Sentences and tokens.
+    multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
+    mean_roots (float), most_roots (int): Mean and largest number of roots of the unconstrained trees.
+    greedy_tree, greedy_answer (float): Share of sentences whose greedy graph is a tree, and a single-rooted tree.
+    single_root (float): Share of sentences whose tree has one root with the constraint.
+    changed_sentences, changed_arcs (int): Sentences and arcs that the constraint changes.
+    weight_lost (Optional[dict[str, float]]): Mean, least and greatest weight that the constraint costs in a
+        multi-rooted sentence. For log-probabilities, a difference of log-probabilities. None if no sentence is
+        multi-rooted.
+    unknown_labels (dict[str, int]): Gold labels that the scorer does not have, each with its number of tokens. Always
+        empty for a score file, which lists gold and predicted labels together.
+    scores (dict[str, Comparison]): The measures, by name (see NAMES). Without gold trees, `nonprojective` alone.
+    """
+
+    sentences: int
+    tokens: int
+    multi_rooted: int
+    mean_roots: float
+    most_roots: int
+    greedy_tree: float
+    greedy_answer: float
+    single_root: float
+    changed_sentences: int
+    changed_arcs: int
+    weight_lost: dict[str, float] | None
+    unknown_labels: dict[str, int]
+    scores: dict[str, Comparison]
+
+    @property
+    def multi_rooted_rate(self) -> float:
+        """Share of multi-rooted sentences, from 0 to 1."""
+        return self.multi_rooted / self.sentences if self.sentences else 0.0
+
+
+class Tally:
+    """Sums up audited sentences one at a time. Keeps about 100 bytes per sentence, for the bootstrap."""
+
+    def __init__(self) -> None:
+        self._sentences = self._tokens = self._roots = self._most_roots = 0
+        self._greedy_tree = self._greedy_answer = self._single_root = 0
+        self._changed_sentences = self._changed_arcs = 0
+        self._lost = array("d")
+        self._unknown: Counter[str] = Counter()
+        self._labelled = False
+        self._right = array("i")  # per sentence with a gold tree, for each measure: before, after, out of how many
+        self._nonprojective = array("b")  # per sentence: before, after, 1
+
+    def add(self, audited: AuditedSentence) -> None:
+        """Count a sentence."""
+        sentence, before, after = audited.sentence, audited.before, audited.after
+        changed = len(audited.changed)
+        self._sentences += 1
+        self._tokens += len(sentence.words)
+        self._roots += len(before.roots)
+        self._most_roots = max(self._most_roots, len(before.roots))
+        self._greedy_tree += audited.greedy_is_tree
+        self._greedy_answer += audited.greedy_is_answer
+        self._single_root += len(after.roots) == 1
+        self._changed_sentences += changed > 0
+        self._changed_arcs += changed
+        if audited.multi_rooted:
+            self._lost.append(audited.weight_lost)
+        self._count_unknown_labels(sentence)
+        self._labelled |= sentence.gold_labels is not None
+        if before.right is not None and after.right is not None:
+            for _, of, out_of in _SCORES:
+                self._right.extend((of(before.right), of(after.right), out_of(before.right)))
+        self._nonprojective.extend((before.nonprojective, after.nonprojective, 1))
+
+    def _count_unknown_labels(self, sentence: ScoredSentence) -> None:
+        if sentence.gold_labels and sentence.gold_heads is not None and sentence.label_names:
+            known = {*sentence.label_names, UD_ROOT}
+            self._unknown.update(
+                label
+                for label, head in zip(sentence.gold_labels, sentence.gold_heads.tolist(), strict=True)
+                if head > 0 and label not in known
+            )
+
+    def summarize(self, *, seed: int = 0) -> Audit:
+        """Return the audit of all sentences so far.
+
+        seed (int): Random seed of the bootstrap.
+        """
+        n, lost = self._sentences, self._lost
+        mean = _sum([value / len(lost) for value in lost])
+        return Audit(
+            sentences=n,
+            tokens=self._tokens,
+            multi_rooted=len(lost),
+            mean_roots=self._roots / n if n else 0.0,
+            most_roots=self._most_roots,
+            greedy_tree=self._greedy_tree / n if n else 0.0,
+            greedy_answer=self._greedy_answer / n if n else 0.0,
+            single_root=self._single_root / n if n else 0.0,
+            changed_sentences=self._changed_sentences,
+            changed_arcs=self._changed_arcs,
+            weight_lost={"mean": mean, "least": min(lost), "greatest": max(lost)} if lost else None,
+            unknown_labels=dict(self._unknown.most_common()),
+            scores=self._compare(seed),
+        )
+
+    def _compare(self, seed: int) -> dict[str, Comparison]:
+        table = np.array(self._right, dtype=np.int64).reshape(-1, len(_SCORES), 3)
+        counts = {
+            name: np.ascontiguousarray(table[:, k].T)
+            for k, (name, _, _) in enumerate(_SCORES)
+            if table[:, k, 2].any() and (self._labelled or name in _WITHOUT_LABELS)
+        }
+        found = _comparisons(counts, seed)
+        if self._sentences:
+            nonprojective = np.array(self._nonprojective, dtype=np.int64).reshape(-1, 3).T
+            found |= _comparisons({"nonprojective": nonprojective}, seed)
+        return found
+
+
+def summarize(audited: Iterable[AuditedSentence], *, seed: int = 0) -> Audit:
+    """Return the audit of a corpus.
+
+    seed (int): Random seed of the bootstrap.
+    """
+    tally = Tally()
+    for each in audited:
+        tally.add(each)
+    return tally.summarize(seed=seed)
+
+
+def _comparisons(counts: dict[str, npt.NDArray[np.int64]], seed: int) -> dict[str, Comparison]:
+    """Compare measures. All arrays have shape (3, n) over the same n sentences, which are resampled together."""
+    if not counts:
+        return {}
+    sampled = _resampled(np.concatenate(list(counts.values())), np.random.default_rng(seed))
+    parts = np.split(sampled, len(counts))
+    return {name: _comparison(own, part) for (name, own), part in zip(counts.items(), parts, strict=True)}
+
+
+def _comparison(counts: npt.NDArray[np.int64], sampled: npt.NDArray[np.int64]) -> Comparison:
+    one, other, size = counts
+    sampled = sampled[:, sampled[2] > 0]
+    relative, relative_interval = None, None
+    if one.sum():
+        relative = 100 * float(other.sum() - one.sum()) / float(one.sum())
+        some = sampled[0] > 0
+        relative_interval = _interval(100 * (sampled[1] - sampled[0])[some] / sampled[0][some])
+    return Comparison(
+        before=float(one.sum() / size.sum()),
+        after=float(other.sum() / size.sum()),
+        difference=float((other.sum() - one.sum()) / size.sum()),
+        relative=relative,
+        interval=_interval((sampled[1] - sampled[0]) / sampled[2]),
+        relative_interval=relative_interval,
+        better=int((other > one).sum()),
+        worse=int((other < one).sum()),
+    )
+
+
+def _resampled(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return the sums of counts (measures, n) over sentences drawn with replacement, (measures, samples)."""
+    n = counts.shape[1]
+    sums = [counts @ np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(_SAMPLES)]
+    return np.stack(sums, axis=1)
+
+
+def _interval(values: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
+    low, high = np.quantile(values, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2]).tolist()
+    return low, high

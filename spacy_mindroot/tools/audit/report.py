@@ -1,0 +1,157 @@
+"""An audit as a table, as Markdown, as JSON and as an HTML page with pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ...escapes import markdown_text, visible
+from ..drawing.page import fill_template
+from ..drawing.trees import DrawnTree, draw_trees
+from .measures import NAMES, SIDES, Audit, AuditedSentence
+from .valid import SCORE_HEADER as RULE_HEADER
+from .valid import VIOLATION_HEADER, RuleAudit, ValidSentence
+
+__all__ = [
+    "NOTE",
+    "SCORE_HEADER",
+    "Rows",
+    "count_rows",
+    "markdown_table",
+    "score_rows",
+    "to_html",
+    "to_json",
+    "to_markdown",
+]
+
+Rows = list[tuple[str, ...]]
+
+SCORE_HEADER = ("", "unconstrained", "single root", "difference, 95 % interval", "relative", "up / down in")
+
+NOTE = (
+    "Scores are percentages; all tokens that have a gold head count. The interval is that of the difference, in "
+    "points, from a bootstrap over sentences. Up / down in: sentences in which the measure goes up / down. Where these "
+    "are few, trust them rather than the interval."
+)
+
+
+def count_rows(audit: Audit) -> Rows:
+    """Return the rows of the first table: a name and a value each."""
+    rows: Rows = [
+        ("sentences", f"{audit.sentences:,}"),
+        ("tokens", f"{audit.tokens:,}"),
+        ("multi-rooted without the constraint", f"{audit.multi_rooted:,} ({audit.multi_rooted_rate:.2%})"),
+        ("roots of the unconstrained trees: mean, most", f"{audit.mean_roots:.3f}, {audit.most_roots}"),
+        ("greedy graph is a tree", f"{audit.greedy_tree:.2%}"),
+        ("greedy graph is a single-rooted tree", f"{audit.greedy_answer:.2%}"),
+        ("single-rooted with the constraint", f"{audit.single_root:.2%}"),
+        ("sentences and arcs that the constraint changes", f"{audit.changed_sentences:,}, {audit.changed_arcs:,}"),
+    ]
+    if audit.weight_lost is not None:
+        lost = [f"{audit.weight_lost[name]:.3f}" for name in ("mean", "least", "greatest")]
+        rows.append(("weight lost in a multi-rooted sentence: mean, least, greatest", ", ".join(lost)))
+    if audit.unknown_labels:
+        shown = ", ".join(f"{visible(label)} ({count})" for label, count in list(audit.unknown_labels.items())[:3])
+        more = f" and {len(audit.unknown_labels) - 3} more" if len(audit.unknown_labels) > 3 else ""
+        rows.append(("gold labels that the scorer does not have (tokens)", shown + more))
+    return rows
+
+
+def score_rows(audit: Audit) -> Rows:
+    """Return the rows of the second table: each measure without and with the constraint. See `measures.Comparison`."""
+    rows = []
+    for name, score in audit.scores.items():
+        *cells, ups_and_downs = score.row(NAMES[name])
+        rows.append((*cells, "-" if score.relative is None else f"{score.relative:+.3f} %", ups_and_downs))
+    return rows
+
+
+def to_json(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> dict[str, Any]:
+    """Return the content of `audit.json`.
+
+    facts (dict): What was audited, and with which versions.
+    valid (Optional[RuleAudit]): What rules change, under the key "rules".
+    """
+    renamed = dict(zip(("before", "after"), SIDES, strict=True))
+    scores = {
+        name: {renamed.get(key, key): value for key, value in asdict(own).items()} for name, own in audit.scores.items()
+    }
+    found = {**facts, **asdict(audit), "scores": scores, "multi_rooted_rate": audit.multi_rooted_rate}
+    return found if valid is None else {**found, "rules": valid.to_json()}
+
+
+def to_markdown(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> str:
+    """Return the content of `audit.md`. See `to_json`."""
+    lines = ["# What the root constraint changes", ""]
+    lines += [f"- {name}: {markdown_text(str(value))}" for name, value in facts.items()]
+    lines += ["", *markdown_table(("", ""), count_rows(audit)), ""]
+    if audit.scores:
+        lines += [*markdown_table(SCORE_HEADER, score_rows(audit)), "", NOTE]
+    if valid is not None:
+        lines += ["", "# What rules change", "", *markdown_table(("", ""), valid.count_rows()), ""]
+        lines += [*markdown_table(VIOLATION_HEADER, valid.violation_rows()), ""]
+        if valid.scores:
+            lines += [*markdown_table(RULE_HEADER, valid.score_rows()), "", NOTE]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_table(header: Sequence[str], rows: Rows) -> list[str]:
+    """Return the lines of a table. Its first column is aligned left, the others right. Cells are text, not Markdown."""
+    divider = "| --- |" + " ---: |" * (len(header) - 1)
+    lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in (header, *rows)]
+    return [lines[0], divider, *lines[1:]]
+
+
+def to_html(
+    audit: Audit,
+    facts: dict[str, Any],
+    changed: Sequence[AuditedSentence],
+    valid: RuleAudit | None = None,
+    mended: Sequence[ValidSentence] = (),
+) -> str:
+    """Return the content of `audit.html`: both tables, and sentences that the constraint changes, before and after.
+
+    facts (dict): See `to_json`.
+    changed (Sequence[AuditedSentence]): The sentences to show. The page says how many there are in all.
+    valid (Optional[RuleAudit]): What rules change.
+    mended (Sequence[ValidSentence]): The sentences to show that rules change.
+    """
+    return fill_template(
+        Path(__file__).parent / "templates" / "audit.html.jinja",
+        title="What the root constraint changes",
+        facts=facts,
+        counts=count_rows(audit),
+        header=SCORE_HEADER,
+        scores=score_rows(audit),
+        note=NOTE,
+        changed=audit.changed_sentences,
+        sentences=[_sentence_for_page(each) for each in changed],
+        valid=valid,
+        violation_header=VIOLATION_HEADER,
+        rule_header=RULE_HEADER,
+        mended=[each.for_page() for each in mended],
+    )
+
+
+def _sentence_for_page(audited: AuditedSentence) -> dict[str, Any]:
+    record = audited.record()
+    root = record["root"]
+    arcs = [{**arc, "verdict": _verdict(arc)} for arc in record["changed"]]
+    before, after = (DrawnTree(tree.heads.tolist(), tree.labels) for tree in (audited.before, audited.after))
+    return {
+        **record,
+        "changed": arcs,
+        "kept": next((each for each in record["roots"] if each["token"] == root), None),
+        "root_word": audited.sentence.words[root - 1],
+        "picture": draw_trees(audited.sentence.words, before, after, marked=audited.changed).to_svg(),
+    }
+
+
+def _verdict(arc: dict[str, Any]) -> str:
+    """Whether a changed arc is better or worse than before, by its gold head; "" if that is unknown."""
+    if "gold" not in arc:
+        return ""
+    right = [arc[side]["head"] == arc["gold"]["head"] for side in SIDES]
+    return {(True, False): "worse", (False, True): "better"}.get((right[0], right[1]), "both wrong")

@@ -1,0 +1,205 @@
+"""Measures what rules change on a corpus: violations, weight, and accuracy, before and after."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import CorpusError
+from ...labels import UD_ROOT, is_root_label
+from ...rules import Rules, Violation
+from ...rules.labelled import Problem
+from ...scored import ScoredSentence
+from ...trees import is_tree
+from ..drawing.trees import DrawnTree, draw_trees
+from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally, examine
+
+__all__ = ["SCORE_HEADER", "VIOLATION_HEADER", "RuleAudit", "RuleTally", "ValidSentence", "audit_rules"]
+
+Rows = list[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class ValidSentence:
+    """A sentence with its best single-rooted tree and its best tree that is valid under rules.
+
+    audited (AuditedSentence): The sentence; `before` is its best single-rooted tree, and `after` the best valid one.
+    gold, before, after (list[Violation]): The violations in the gold tree, if it is known, and in the two trees.
+    weight_lost (float): The sum of arc and label scores before, minus that after. The valid tree can be heavier, since
+        its labels count when its arcs are chosen.
+    certified (bool): Whether the search proved that no valid tree is better.
+    """
+
+    audited: AuditedSentence
+    gold: list[Violation] | None
+    before: list[Violation]
+    after: list[Violation]
+    weight_lost: float
+    certified: bool
+
+    @property
+    def changed(self) -> list[int]:
+        """The tokens, from 1, whose head or label is another one."""
+        before, after = self.audited.before, self.audited.after
+        same = zip(before.heads.tolist(), before.labels, after.heads.tolist(), after.labels, strict=True)
+        return [k for k, (head, label, other, name) in enumerate(same, 1) if (head, label) != (other, name)]
+
+    def for_page(self) -> dict[str, Any]:
+        """Return what `audit.html` shows of the sentence."""
+        before, after = self.audited.before, self.audited.after
+        words = self.audited.sentence.words
+        drawn = [DrawnTree(tree.heads.tolist(), tree.labels) for tree in (before, after)]
+        broken = [
+            {"rule": violation.rule, "word": words[violation.token - 1], "label": before.labels[violation.token - 1]}
+            for violation in self.before
+        ]
+        return {
+            "id": self.audited.sentence.name,
+            "broken": broken,
+            "weight_lost": self.weight_lost,
+            "picture": draw_trees(words, *drawn, marked=self.changed).to_svg(),
+        }
+
+
+def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str | None] | None = None) -> ValidSentence:
+    """Find the best valid tree of a sentence, and compare it with the best single-rooted one.
+
+    audited (AuditedSentence): The sentence, with `label_scores`. The search uses its `pos`.
+    rules (Rules): The rules. Those with a price may be broken.
+    gold_pos (Optional[Sequence[str]]): Parts of speech by which violations are counted; `pos` if there are none.
+    RAISES (CorpusError): If there are no label scores. DecodingError: if no tree is valid.
+    """
+    sentence = audited.sentence
+    if sentence.label_scores is None:
+        raise CorpusError(
+            f"{sentence.name} has no scores of all labels, which rules need. Audit a pipeline with an arc_scorer."
+        )
+    names = sentence.label_names
+    problem = Problem(sentence.scores, sentence.label_scores, names, rules, sentence.pos)
+    found = problem.solve(where=sentence.name, words=sentence.words)
+    heads, numbers = found.tree
+    labels = [names[k] for k in numbers]
+    labels = [UD_ROOT if is_root_label(label) else label for label in labels]
+    before, valid = audited.after, examine(sentence, heads, labels)
+    pos = sentence.pos if gold_pos is None else gold_pos
+    gold = None
+    if sentence.gold_heads is not None and sentence.gold_labels is not None and is_tree(sentence.gold_heads):
+        gold = rules.violations(sentence.gold_heads, sentence.gold_labels, pos)
+    return ValidSentence(
+        audited=replace(audited, before=before, after=valid),
+        gold=gold,
+        before=rules.violations(before.heads, before.labels, pos),
+        after=rules.violations(valid.heads, valid.labels, pos),
+        weight_lost=_weight(sentence, before) - _weight(sentence, valid),
+        certified=found.bound <= found.value,
+    )
+
+
+def _weight(sentence: ScoredSentence, tree: AuditedTree) -> float:
+    assert sentence.label_scores is not None
+    names = [UD_ROOT if is_root_label(name) else name for name in sentence.label_names]
+    numbers = [names.index(label) if label in names else 0 for label in tree.labels]
+    return tree.weight + float(sentence.label_scores[np.arange(len(numbers)), tree.heads, numbers].sum())
+
+
+@dataclass(frozen=True)
+class RuleAudit:
+    """The changes that rules make to the single-rooted trees of a corpus.
+
+    sentences (int): The number of sentences.
+    changed_sentences, changed_tokens (int): Sentences and tokens whose heads or labels change.
+    certified (int): Sentences whose tree is certainly the best valid one.
+    mean_weight_lost (float): Mean of `ValidSentence.weight_lost` over the changed sentences.
+    violations (dict[str, tuple[int, int, int]]): For each rule, violations in the gold trees, before and after.
+    scores (dict[str, Comparison]): The measures, before and after.
+    """
+
+    sentences: int
+    changed_sentences: int
+    changed_tokens: int
+    certified: int
+    mean_weight_lost: float
+    violations: dict[str, tuple[int, int, int]]
+    scores: dict[str, Comparison]
+
+    def count_rows(self) -> Rows:
+        """Return the rows of the first table: a name and a value each."""
+        return [
+            ("sentences whose tree is certainly the best valid one", f"{self.certified:,} of {self.sentences:,}"),
+            ("sentences and tokens that rules change", f"{self.changed_sentences:,}, {self.changed_tokens:,}"),
+            ("weight lost in a changed sentence, mean", f"{self.mean_weight_lost:.3f}"),
+        ]
+
+    def violation_rows(self) -> Rows:
+        """Return the rows of the second table: violations of each rule in gold trees, before and after."""
+        rows = [(name, *(f"{count:,}" for count in counts)) for name, counts in self.violations.items() if any(counts)]
+        totals = (f"{sum(counts):,}" for counts in zip(*self.violations.values(), strict=True))
+        return [*rows, ("all", *totals)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the part of `audit.json` about rules."""
+        shown = ("before", "after", "difference", "interval", "better", "worse")
+        scores = {name: {key: getattr(own, key) for key in shown} for name, own in self.scores.items()}
+        violations = {
+            name: dict(zip(("gold", "before", "after"), counts, strict=True))
+            for name, counts in self.violations.items()
+        }
+        counts = {
+            name: getattr(self, name)
+            for name in ("sentences", "changed_sentences", "changed_tokens", "certified", "mean_weight_lost")
+        }
+        return {**counts, "violations": violations, "scores": scores}
+
+    def score_rows(self) -> Rows:
+        """Return the rows of the third table: each measure before and after."""
+        return [own.row(NAMES[name]) for name, own in self.scores.items()]
+
+
+VIOLATION_HEADER = ("violations", "gold", "single root", "under rules")
+SCORE_HEADER = ("", "single root", "under rules", "difference, 95 % interval", "up / down in")
+
+
+class RuleTally:
+    """Sums up sentences one at a time.
+
+    rules (Rules): The rules.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._tally = Tally()
+        self._counts: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+        self._sentences = self._changed_sentences = self._changed_tokens = self._certified = 0
+        self._lost = 0.0
+
+    def add(self, valid: ValidSentence) -> None:
+        """Count a sentence."""
+        self._tally.add(valid.audited)
+        for counter, violations in zip(self._counts, (valid.gold or [], valid.before, valid.after), strict=True):
+            counter.update(violation.rule for violation in violations)
+        changed = len(valid.changed)
+        self._sentences += 1
+        self._changed_sentences += changed > 0
+        self._changed_tokens += changed
+        self._certified += valid.certified
+        self._lost += valid.weight_lost if changed else 0.0
+
+    def summarize(self, *, seed: int = 0) -> RuleAudit:
+        """Return the audit of all sentences so far.
+
+        seed (int): Random seed of the bootstrap.
+        """
+        gold, before, after = self._counts
+        return RuleAudit(
+            sentences=self._sentences,
+            changed_sentences=self._changed_sentences,
+            changed_tokens=self._changed_tokens,
+            certified=self._certified,
+            mean_weight_lost=self._lost / max(1, self._changed_sentences),
+            violations={name: (gold[name], before[name], after[name]) for name in self._rules.names},
+            scores=self._tally.summarize(seed=seed).scores,
+        )

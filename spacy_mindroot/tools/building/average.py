@@ -1,0 +1,60 @@
+"""Averages pipelines that were trained with other seeds, and calibrates the average."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.util import load_model
+from thinc.api import Config
+
+from ...arc_scorer.average import average_pipelines
+from ...errors import CalibrationError
+from ...pipeline.calibration import calibrate, fit_by_folds, read_corpora, set_calibration
+from .training import Trained
+
+__all__ = ["average_trained"]
+
+
+def average_trained(
+    folders: Sequence[Path], trained: Sequence[Trained], calibration: Mapping[str, Any] | None, *, has_dev: bool
+) -> tuple[Language, Trained]:
+    """Return the average of some pipelines, and what is known of their training.
+
+    See `average_pipelines`. Without a development set, as many pipelines are trained for each part of the training set
+    as are averaged.
+
+    folders (Sequence[Path]): The folders of the pipelines.
+    trained (Sequence[Trained]): Their trainings. They were not calibrated.
+    calibration (Optional[Mapping[str, Any]]): The settings of the callback that would have calibrated each of them (see
+        `callback_settings`); None for no calibration.
+    has_dev (bool): Whether there is a development set.
+    """
+    pipelines = [load_model(folder) for folder in folders]
+    own = pipelines[0].config.copy()
+    nlp = average_pipelines(pipelines)
+    seeds = [seed for each in trained for seed in each.seeds]
+    if calibration is not None:
+        try:
+            _calibrate(nlp, own, calibration, seeds, has_dev)
+        except CalibrationError as error:
+            warnings.warn(f"The pipeline is saved without calibration: {error}", stacklevel=2)
+    return nlp, Trained(
+        steps=trained[0].steps,
+        seeds=seeds,
+        cpu_seconds=round(sum(each.cpu_seconds for each in trained), 1),
+        seconds=round(sum(each.seconds for each in trained), 1),
+        best="average",
+    )
+
+
+def _calibrate(nlp: Language, config: Config, settings: Mapping[str, Any], seeds: list[int], has_dev: bool) -> None:
+    dev, train = read_corpora(config)
+    if has_dev:
+        gold = [example.reference for example in dev(nlp)]
+        calibrate(nlp, gold[: settings["limit"] or None])
+    elif settings["folds"]:
+        set_calibration(nlp, fit_by_folds(config, train, settings["folds"], seeds=seeds, combine=average_pipelines))

@@ -1,0 +1,348 @@
+"""Builds a wheel from a treebank, in steps that are not repeated when they are done."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from configparser import Error as ConfigParserError
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.util import load_config_from_str, load_model
+from thinc.api import Config
+
+from ...conllu import Sentence, read_conllu
+from ...errors import CorpusError, MindRootError
+from ...pipeline.calibration import callback_settings
+from ..evaluation.official import load_script
+from ..evaluation.predicting import predict, sentences_in
+from ..evaluation.raw_text import text_of
+from ..evaluation.report import evaluate, to_json
+from .average import average_trained
+from .card import Description, make_card, make_meta
+from .config import make_config
+from .related import Mixture, mix_treebanks
+from .speed import words_per_cpu_second
+from .steps import Steps
+from .training import Trained, train
+from .treebank import PARTS, Treebank, prepare_treebank, spacy_language
+from .wheel import PackagingError, build_wheel, check_description, check_tools, package_name, wheel_name
+
+__all__ = ["build"]
+
+_LONGEST_EXAMPLE = 80  # characters
+_PIPELINE_BYTES = 100_000_000  # of disk for each pipeline to train, and for the temporary files of a wheel
+
+Log = Callable[[str], Any]
+
+
+def build(
+    source: Path,
+    out: Path,
+    about: Description,
+    *,
+    lang: str = "",
+    optimize: str = "accuracy",
+    config: Path | None = None,
+    steps: int | None = None,
+    seeds: Sequence[int] = (0,),
+    related: Sequence[Path] = (),
+    code: Path | None = None,
+    show: bool = True,
+    note: Log = print,
+    warn: Log = warnings.warn,
+) -> dict[str, Any]:
+    """Build a wheel from a treebank, and return the results of all steps by their names.
+
+    What can go wrong after the training is tried before it, with an empty pipeline.
+
+    source (Path): The treebank. See `building.treebank.prepare_treebank`.
+    out (Path): The folder for everything that is made: a new one, or that of an earlier build. See `building.steps`.
+    about (Description): Name, version and so on of the package. Without a name, it has the treebank's.
+    lang (str): The language of the pipeline; "" for the one in the names of the files.
+    optimize (str): "accuracy" or "efficiency".
+    config (Optional[Path]): A config to train with, in place of that of `init-config`.
+    steps (Optional[int]): Training steps; None for those of the config.
+    seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
+        scores are averaged. See `arc_scorer.average.average_pipelines`.
+    related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
+    code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
+    show (bool): Whether to show the progress of training and evaluation.
+    note, warn (Callable): Receive what has been done, and warnings.
+    RAISES (MindRootError): If a step fails. What the steps before have made is kept.
+    """
+    check_tools()  # so that what is missing is known before training
+    load_script()
+    about = check_description(replace(about, name=about.name or _name_of(source)))
+    _check_apart(out, {"the treebank": [source], "a treebank of --with": related})
+    _check_apart(out, {"a file of --config or --code": [path for path in (config, code) if path is not None]})
+    chain = Steps(out)
+    try:
+        return _Build(chain, about, seeds, steps, code, show, note, warn).run(source, related, config, lang, optimize)
+    except BaseException:
+        chain.abandon()
+        raise
+
+
+@dataclass
+class _Build:
+    """A build: what its steps share."""
+
+    chain: Steps
+    about: Description
+    seeds: Sequence[int]
+    steps: int | None
+    code: Path | None
+    show: bool
+    note: Log
+    warn: Log
+    treebank: Treebank = field(init=False)
+    mixture: Mixture | None = None
+    part: str = ""  # of the treebank, to evaluate on
+    config: Config = field(init=False)
+
+    def run(
+        self, source: Path, related: Sequence[Path], config: Path | None, lang: str, optimize: str
+    ) -> dict[str, Any]:
+        """Take all steps. See `build`."""
+        chain, out = self.chain, self.chain.folder
+        unfinished = chain.begin_unfinished()
+        self._prepare(source, related, unfinished / "corpus")
+        text = self._config(lang, optimize) if config is None else config.read_text("utf8")
+        (unfinished / "config.cfg").write_text(text, encoding="utf8")
+        self.config = _parsed(text, config)
+        _check_apart(out, {"what the config names": _paths_in(self.config)})
+        code = str(self.config["nlp"]["lang"])
+        self.about = replace(self.about, name=package_name(self.about.name, code))
+        facts = self._facts(text)
+        plan = self._plan(code)
+        remaining = chain.remaining(facts, plan)
+        if remaining and remaining != ["package"]:
+            self._rehearse(code)
+        chain.begin(facts, *(f"corpus/{name}.conllu" for name in (*PARTS, "mixed")), "config.cfg")
+        self.treebank.folder = out / "corpus"
+        if self.mixture is not None:
+            self.mixture.file = self.treebank.folder / self.mixture.file.name
+
+        best, trained = self._train(plan)
+        load = cache(lambda: load_model(best))
+        scores, speed = self._evaluate(best, load, plan) if self.part else ({}, 0)
+        self._step("package", plan, lambda work: self._package(work, best, load(), trained, scores, speed))
+        return chain.results | {"evaluated_on": self.part or None}
+
+    def _prepare(self, source: Path, related: Sequence[Path], folder: Path) -> None:
+        self.treebank = prepare_treebank(source, folder)
+        self.mixture = mix_treebanks(self.treebank, related) if related else None
+        self.part = next((part for part in ("test", "dev") if part in self.treebank.parts), "")
+        unused = {self.treebank.name: self.treebank.unused}
+        unused |= {each.name: each.unused for each in (self.mixture.related if self.mixture is not None else [])}
+        for name, files in unused.items():
+            if files:
+                self.warn(f"Not used of {name}: {', '.join(files)}. No `train`, `dev` or `test` is in the name.")
+
+    def _config(self, lang: str, optimize: str) -> str:
+        sentences = self.treebank.parts["train"].sentences
+        sentences += self.mixture.sentences if self.mixture is not None else 0
+        code = spacy_language(lang or self.treebank.language)
+        return make_config(code, optimize, ["senter", *self.treebank.annotated], None, sentences=sentences)
+
+    def _facts(self, text: str) -> dict[str, Any]:
+        """Return everything that the results depend on."""
+        return {
+            "treebank": self.treebank.facts(),
+            **({"mixture": self.mixture.facts()} if self.mixture is not None else {}),
+            "config": text,
+            **({"code": self.code.read_text("utf8")} if self.code is not None else {}),
+            "steps": self.steps,
+            "seeds": list(self.seeds),
+            "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")},
+        }
+
+    def _plan(self, lang: str) -> dict[str, list[str]]:
+        """Return the files and folders that each step makes, the most important first."""
+        both = ("model-best", "model-last") if "dev" in self.treebank.parts else ("model-last", "model-best")
+        plan = {}
+        for seed in self.seeds:
+            name, folder = ("training", "training") if len(self.seeds) == 1 else _of_seed(seed)
+            plan[name] = [f"{folder}/{each}" for each in (*both, "log.txt")]
+        if len(self.seeds) > 1:
+            plan["average"] = ["training/average"]
+        if self.part:
+            plan |= {name: [_output_of(name)] for name in ("gold tokens", "raw text")}
+        wheel = self.chain.results.get("package", {})
+        if wheel.get("about") != asdict(self.about):
+            self.chain.results.pop("package", None)
+            wheel = {"wheel": wheel_name(lang, self.about)}
+        return {**plan, "package": [f"dist/{wheel['wheel']}", "README.md"]}
+
+    def _rehearse(self, lang: str) -> None:
+        """Make a wheel of an empty pipeline, so that what is at fault is known before training."""
+        for folder, pipelines in ((self.chain.folder, len(self.seeds)), (Path(gettempdir()), 1)):
+            free, needed = shutil.disk_usage(folder).free, pipelines * _PIPELINE_BYTES
+            if free < needed:
+                raise PackagingError(
+                    f"There are {free / 1e6:,.0f} MB free for {folder}. Training and packaging may need "
+                    f"{needed / 1e6:,.0f} MB. Free some space first."
+                )
+        with TemporaryDirectory() as work:
+            nlp = spacy.blank(spacy_language(lang))
+            nlp.to_disk(Path(work) / "model")
+            meta = make_meta(nlp, self.treebank, self.about, {}, self.mixture)
+            build_wheel(Path(work) / "model", Path(work), meta, "", self.treebank.licence_file, self.code)
+
+    def _step(self, name: str, plan: Mapping[str, Sequence[str]], make: Callable[[Path], Any]) -> Any:
+        result, is_new = self.chain.run(name, make, plan.get(name, ()))
+        self.note(f"{name}: {'done' if is_new else 'was done before'}")
+        return result
+
+    def _train(self, plan: Mapping[str, Sequence[str]]) -> tuple[Path, Trained]:
+        """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
+        out, treebank = self.chain.folder, self.treebank
+        several = len(self.seeds) > 1
+
+        def train_with(seed: int, folder: Path) -> dict[str, Any]:
+            return asdict(
+                train(
+                    out / "config.cfg",
+                    treebank,
+                    folder,
+                    mixture=self.mixture,
+                    steps=self.steps,
+                    seed=seed,
+                    calibrate=not several,
+                    code=self.code,
+                    show=self.show,
+                )
+            )
+
+        def train_one(name: str, folder: str, seed: int) -> tuple[Path, Trained]:
+            found = self._step(name, plan, lambda work: train_with(seed, work / folder))
+            return out / plan[name][0], Trained(**found)
+
+        if not several:
+            return train_one("training", "training", self.seeds[0])
+        folders, trained = zip(*(train_one(*_of_seed(seed), seed) for seed in self.seeds), strict=True)
+
+        def average(work: Path) -> dict[str, Any]:
+            calibration = callback_settings(self.config)
+            if calibration is not None and self.mixture is not None:
+                calibration = calibration | {"folds": 0}  # copies of a sentence would be in several parts
+            nlp, joined = average_trained(folders, trained, calibration, has_dev=treebank.file("dev") is not None)
+            (work / "training").mkdir()
+            nlp.to_disk(work / "training" / "average")
+            return asdict(joined)
+
+        return out / plan["average"][0], Trained(**self._step("average", plan, average))
+
+    def _evaluate(
+        self, best: Path, load: Callable[[], Language], plan: Mapping[str, Sequence[str]]
+    ) -> tuple[dict[str, Any], int]:
+        """Return the evaluations of a pipeline from gold tokens and from raw text, and its words per CPU second.
+
+        An evaluation that failed is left out. Without one of raw text, the speed is 0.
+        """
+        with_probabilities = cache(lambda: load_model(best))  # of heads, which take time
+        gold = list(read_conllu(self.treebank.folder / f"{self.part}.conllu"))
+        scores: dict[str, Any] = {}
+        for name in ("gold tokens", "raw text"):
+
+            def evaluation(work: Path, name: str = name) -> dict[str, Any]:
+                return self._evaluation(with_probabilities(), gold, name == "raw text", work / _output_of(name))
+
+            found = self._step(name, plan, evaluation)
+            if "error" not in found:
+                scores[name] = found
+        if "raw text" not in scores:
+            return scores, 0
+        return scores, self._step("words per CPU second", plan, lambda _: words_per_cpu_second(load(), gold))
+
+    def _evaluation(self, nlp: Language, gold: list[Sentence], raw: bool, output: Path) -> dict[str, Any]:
+        """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
+        try:
+            text = predict(nlp, gold, raw=raw, show=self.show)
+        except MindRootError as error:  # such as a sentence that is too long: no reason to make no wheel
+            self.warn(f"The {'raw text' if raw else 'gold tokens'} could not be evaluated: {error}")
+            text = ""
+        output.write_text(text, encoding="utf8")
+        return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}
+
+    def _package(
+        self, work: Path, best: Path, nlp: Language, trained: Trained, scores: Mapping[str, Any], speed: int
+    ) -> dict[str, Any]:
+        megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
+        meta = make_meta(nlp, self.treebank, self.about, scores, self.mixture)
+        card = make_card(
+            meta,
+            self.treebank,
+            trained,
+            scores,
+            evaluated_on=self.part,
+            speed=speed,
+            megabytes=megabytes,
+            example=_example(self.treebank),
+            mixture=self.mixture,
+        )
+        (work / "README.md").write_text(card, encoding="utf8")
+        wheel = build_wheel(best, work / "dist", meta, card, self.treebank.licence_file, self.code)
+        size = round(wheel.stat().st_size / 1e6, 2)
+        return {"about": asdict(self.about), "wheel": wheel.name, "megabytes": size, "unpacked_megabytes": megabytes}
+
+
+def _of_seed(seed: int) -> tuple[str, str]:
+    """Return the name of a step that trains with a seed, and its folder."""
+    return f"training with seed {seed}", f"training/seed-{seed}"
+
+
+def _output_of(name: str) -> str:
+    return f"{name.replace(' ', '-')}.conllu"
+
+
+def _check_apart(out: Path, read: Mapping[str, Sequence[Path]]) -> None:
+    """Raise CorpusError if what is read is in the folder to write, or the folder is in one that is read."""
+    folder = out.resolve()
+    for name, paths in read.items():
+        for path in paths:
+            if folder in (path.resolve(), *path.resolve().parents):
+                raise CorpusError(f"OUT is {out}, which holds {name}, {path}. Choose another folder.")
+            if path.is_dir() and path.resolve() in folder.parents:
+                raise CorpusError(
+                    f"OUT is {out}, in the folder of {name}, {path}, where it would count as data. Choose another."
+                )
+
+
+def _parsed(text: str, path: Path | None) -> Config:
+    try:
+        config = load_config_from_str(text, interpolate=False)
+        str(config["nlp"]["lang"])
+    except (ValueError, KeyError, TypeError, ConfigParserError) as error:
+        raise CorpusError(f"{path} is not a config that spaCy can read: {error}") from error
+    return config
+
+
+def _paths_in(config: Config) -> list[Path]:
+    """Return what a training reads besides the treebank, such as vectors."""
+    named = [value for name, value in config.get("paths", {}).items() if name not in PARTS]
+    named += [config.get("initialize", {}).get(name) for name in ("vectors", "init_tok2vec")]
+    return [Path(value) for value in named if isinstance(value, str) and Path(value).exists()]
+
+
+def _name_of(source: Path) -> str:
+    """Return the name of a treebank as part of a package's: `UD_Afrikaans-AfriBooms` becomes `afrikaans_afribooms`."""
+    name = source.resolve().name.partition(".conllu")[0].removeprefix("UD_").lower()
+    return "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in name).split()) or "pipeline"
+
+
+def _example(treebank: Treebank) -> str:
+    """Return a short sentence of the training set."""
+    path = treebank.file("train")
+    texts = [text_of(sentence).strip() for sentence in islice(read_conllu(path), 200)] if path is not None else []
+    short = [text for text in texts if len(text) <= _LONGEST_EXAMPLE]
+    return max(short, key=len, default=texts[0][:_LONGEST_EXAMPLE])

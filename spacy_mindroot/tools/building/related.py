@@ -1,0 +1,163 @@
+"""Related treebanks, mixed into the training set of a small one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ...conllu import Sentence, conllu_files, read_conllu
+from ...conllu.columns import DEPREL, FEATS, LEMMA, XPOS
+from ...conllu.marks import SentenceWriter
+from ...conllu.treebanks import COMMENT
+from ...errors import CorpusError
+from ...escapes import printable
+from ...pipeline.calibration import callback_settings
+from .treebank import Treebank, checked_sentences, licence_of, part_of
+
+__all__ = ["TARGET_SHARE", "Mixture", "Related", "mix_treebanks"]
+
+TARGET_SHARE = 0.25  # of the mixed sentences, if the treebank itself has fewer
+
+_TREEBANK_ROWS = 50  # few treebanks share a row of the four that each has
+
+
+@dataclass
+class Related:
+    """A related treebank.
+
+    name (str): The name of its folder, or of its file.
+    part (str): The part that is mixed in: "train", or "dev" if it has no training set, or "" if it is not divided.
+    sentences, words (int): The size of this part.
+    licence (str): What the README of a UD treebank says; "" if it is unknown.
+    unused (list[str]): Files without a part in their names, although others have one.
+    """
+
+    name: str
+    part: str
+    sentences: int = 0
+    words: int = 0
+    licence: str = ""
+    unused: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Mixture:
+    """A treebank and related ones, mixed in one file.
+
+    file (Path): The file, in CoNLL-U.
+    related (list[Related]): The related treebanks.
+    copies (int): How many times each sentence of the treebank itself is in it.
+    digest (str): Hash of the file.
+    """
+
+    file: Path
+    related: list[Related]
+    copies: int
+    digest: str
+
+    @property
+    def sentences(self) -> int:
+        """The number of different sentences of the related treebanks."""
+        return sum(each.sentences for each in self.related)
+
+    def overrides(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of a config that change for training on the mixture, by their names with dots.
+
+        The passages of `spacy-mindroot.PassageCorpus.v1` are made of the mixture once, since it has the copies already.
+        The embedding of `spacy-mindroot.NGramHashEmbed.v1` learns a vector for each treebank. The tokenizer learns the
+        words of the treebank alone. There is no calibration by cross-validation, since copies
+        of a sentence would be in several parts.
+        """
+        changed: dict[str, Any] = {"paths.train": str(self.file)}
+        if config["corpora"]["train"].get("@readers") == "spacy-mindroot.PassageCorpus.v1":
+            changed |= {"corpora.train.divisions": 1, "corpora.train.tags_from_pos": False}
+        encoder = config.get("components", {}).get("tok2vec", {}).get("model", {})
+        if encoder.get("embed", {}).get("@architectures") == "spacy-mindroot.NGramHashEmbed.v1":
+            changed["components.tok2vec.model.embed.treebank_rows"] = _TREEBANK_ROWS
+        before_init = config["initialize"].get("before_init") or {}
+        if before_init.get("@callbacks") == "spacy-mindroot.tokenizer_cases.v1":
+            changed["initialize.before_init.path"] = str(self.file.with_name("train.conllu"))
+        if callback_settings(config) is not None:
+            changed["training.before_to_disk.folds"] = 0
+        return changed
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything about the mixture, for JSON, except where it is."""
+        facts = asdict(self)
+        del facts["file"]
+        return facts
+
+
+def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
+    """Write mixed.conllu, the training set with those of related treebanks, next to train.conllu.
+
+    The related sentences are made similar to those of the treebank. A label that the treebank does not have loses its
+    subtype. Features that the treebank does not have are removed. Lemmas and language-specific tags (XPOS) are removed:
+    they are learnt from the treebank alone. The sentences of the treebank are repeated until they are a quarter of all.
+
+    treebank (Treebank): The treebank, with a training set.
+    sources (Sequence[Path]): The related treebanks, as folders or files. If one has parts, its training set is taken,
+        or its development set if it has no other. Test sets are never read.
+    RAISES (CorpusError): If there are no sentences in one. ConlluError: for the first sentence that is at fault, or
+        whose tree is not single-rooted.
+    """
+    own = treebank.file("train")
+    assert own is not None
+    labels: set[str] = set()
+    features: set[str] = set()
+    for sentence in read_conllu(own):
+        labels.update(sentence.labels)
+        features.update(chain.from_iterable(cell.split("|") for cell in sentence.column(FEATS)))
+    path = treebank.folder / "mixed.conllu"
+    digest = hashlib.sha256()
+    found = []
+    with open(path, "wb") as file:
+        writer = SentenceWriter(file)
+        for source in sources:
+            related, files = _part_to_mix(source)
+            for sentence in checked_sentences(files):
+                _adapt(sentence, labels, features)
+                related.sentences += 1
+                related.words += len(sentence)
+                digest.update(writer.write(sentence, {COMMENT: related.name}))
+            if not related.sentences:
+                raise CorpusError(f"There are no sentences in the related treebank {source}.")
+            found.append(related)
+        total = sum(each.sentences for each in found)
+        of_own = treebank.parts["train"].sentences
+        copies = max(1, round(TARGET_SHARE / (1 - TARGET_SHARE) * total / of_own))
+        for _ in range(copies):
+            for sentence in read_conllu(own):
+                digest.update(writer.write(sentence))
+    return Mixture(path, found, copies, digest.hexdigest())
+
+
+def _part_to_mix(source: Path) -> tuple[Related, list[Path]]:
+    if not source.exists():
+        raise CorpusError(f"There is no related treebank {source}.")
+    by_part: dict[str, list[Path]] = {}
+    for path in conllu_files(source):
+        by_part.setdefault(part_of(path), []).append(path)
+    part = next((part for part in ("train", "dev", "") if part in by_part), None)
+    if part is None:
+        raise CorpusError(f"There is only a test set in the related treebank {source}. Test sets are not trained on.")
+    licence, _ = licence_of(source if source.is_dir() else source.parent)
+    unused = [str(path.relative_to(source)) for path in by_part.get("", [])] if part else []
+    name = printable(source.resolve().name.partition(".conllu")[0])
+    return Related(name, part, licence=licence, unused=unused), by_part[part]
+
+
+def _adapt(sentence: Sentence, labels: set[str], features: set[str]) -> None:
+    """Make the annotation of a sentence similar to that of a treebank with these labels and features."""
+    rows = zip(sentence.labels, sentence.column(FEATS), strict=True)
+    for word, (label, feats) in enumerate(rows, 1):
+        if label not in labels:
+            sentence.replace(word, DEPREL, label.partition(":")[0])
+        kept = [feature for feature in feats.split("|") if feature in features]
+        sentence.replace(word, FEATS, "|".join(kept) or "_")
+        sentence.replace(word, LEMMA, "_")
+        sentence.replace(word, XPOS, "_")

@@ -1,0 +1,256 @@
+"""A treebank of one's own or of UD: its parts, what is annotated in it, and its licence."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from spacy.util import get_lang_class
+from spacy.vocab import Vocab
+
+from ...conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
+from ...conllu.columns import COLUMNS, FEATS, LEMMA, UPOS, XPOS
+from ...conllu.files import refuse_link_out
+from ...conllu.marks import SentenceWriter
+from ...errors import ConlluError, CorpusError
+from ...escapes import printable
+
+__all__ = [
+    "PARTS",
+    "Part",
+    "Treebank",
+    "checked_sentences",
+    "licence_of",
+    "part_of",
+    "prepare_treebank",
+    "spacy_language",
+]
+
+PARTS = ("train", "dev", "test")
+_PART = re.compile(r"(?:^|[-_.])(train|dev|test)(?=[-_.]|$)")
+_UD_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-(?:ud-)?(?:train|dev|test)")
+_FEWEST = 20  # sentences of a treebank that is divided here
+_ANY_LANGUAGE = "xx"
+
+
+@dataclass
+class Part:
+    """The training, development or test set of a treebank.
+
+    sentences, words, multiword_tokens (int): Its size.
+    """
+
+    sentences: int = 0
+    words: int = 0
+    multiword_tokens: int = 0
+
+    def add(self, sentence: Sentence) -> None:
+        """Count a sentence."""
+        self.sentences += 1
+        self.words += len(sentence)
+        self.multiword_tokens += len(sentence.multiword_tokens())
+
+
+@dataclass
+class Treebank:
+    """A treebank, copied to a folder with one file for each part.
+
+    name (str): The name of its folder, or of its file.
+    folder (Path): The folder with train.conllu and, if the treebank has these parts, dev.conllu and test.conllu.
+    language (str): The language code in its file names, such as "af" in af_afribooms-ud-train.conllu; "" if there is
+        none.
+    parts (dict[str, Part]): The sizes of its parts. Parts that it lacks are missing.
+    annotated (list[str]): The components that can be trained on it, besides the parser: `tagger` if it has language-
+        specific tags (XPOS) that say more than UPOS, `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
+    licence (str): What the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown.
+    licence_file (Optional[Path]): The LICENSE file in its folder.
+    unused (list[str]): Files without a part in their names, although others have one.
+    divided (bool): Whether the parts were divided here, since no file was named after a part.
+    digest (str): Hash of all parts.
+    """
+
+    name: str
+    folder: Path
+    language: str
+    parts: dict[str, Part] = field(default_factory=dict)
+    annotated: list[str] = field(default_factory=list)
+    licence: str = ""
+    licence_file: Path | None = None
+    unused: list[str] = field(default_factory=list)
+    divided: bool = False
+    digest: str = ""
+
+    def file(self, part: str) -> Path | None:
+        """Return the file of a part; None if the treebank lacks it."""
+        return self.folder / f"{part}.conllu" if part in self.parts else None
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything about the treebank, for JSON, except where it is."""
+        facts = asdict(self)
+        del facts["folder"], facts["licence_file"]
+        return facts
+
+
+def prepare_treebank(source: Path, folder: Path) -> Treebank:
+    """Check a treebank, copy its parts to a folder, and count what is in it.
+
+    Files belong to the part in their names: `train`, `dev` or `test` between hyphens, dots, underscores. If no name has
+    one, the first 80 % of the sentences are for training, 10 % for development and the last 10 % for testing.
+    Otherwise, files without a part are not used.
+
+    source (Path): A folder with files in CoNLL-U, or one file.
+    folder (Path): The folder for the copies. It is made if it is missing.
+    RAISES (CorpusError): If there are no training sentences, or too few to divide. ConlluError: for the first sentence
+        that is at fault, or whose tree is not single-rooted.
+    """
+    if not source.exists():
+        raise CorpusError(f"There is no treebank {source}.")
+    files: dict[str, list[Path]] = {part: [] for part in PARTS}
+    rest: list[Path] = []
+    for path in (paths := conllu_files(source)):
+        files.get(part_of(path), rest).append(path)
+    divided = not any(files.values())
+    treebank = Treebank(
+        name=printable(source.resolve().name.partition(".conllu")[0]),
+        folder=folder,
+        language=_language(paths),
+        unused=[] if divided else [str(path.relative_to(source)) for path in rest],
+        divided=divided,
+    )
+    if not treebank.divided and not files["train"]:
+        raise CorpusError(
+            f"There is no training set in {source}. Let its file name contain `train`, or name no file after a part."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    tags = _Tags()
+    streams = _divided(rest) if treebank.divided else {part: checked_sentences(paths) for part, paths in files.items()}
+    digest = hashlib.sha256()
+    for part, sentences in streams.items():
+        counts = Part()
+        path = folder / f"{part}.conllu"
+        with open(path, "wb") as file:
+            writer = SentenceWriter(file)
+            for sentence in sentences:
+                counts.add(sentence)
+                if part == "train":
+                    tags.add(sentence)
+                digest.update(writer.write(sentence))
+        digest.update(part.encode())
+        if counts.sentences:
+            treebank.parts[part] = counts
+        else:
+            path.unlink()
+    if "train" not in treebank.parts:
+        raise CorpusError(f"There are no training sentences in {source}.")
+    treebank.digest = digest.hexdigest()
+    treebank.annotated = tags.components()
+    treebank.licence, treebank.licence_file = licence_of(source if source.is_dir() else source.parent)
+    return treebank
+
+
+def spacy_language(code: str) -> str:
+    """Return a language code if spaCy has the language, or `xx`, which stands for any.
+
+    RAISES (CorpusError): If spaCy's tokenizer for the language needs a package that is not installed.
+    """
+    try:
+        language = get_lang_class(code) if code.isidentifier() else None
+    except ImportError:
+        language = None
+    if language is None:
+        return _ANY_LANGUAGE
+    try:
+        language()
+    except ImportError as error:
+        raise CorpusError(
+            f"spaCy's tokenizer for the language {code!r} can't be loaded: {error}\nInstall what it needs, or build "
+            f"with another tokenizer: --lang {_ANY_LANGUAGE} has one for any language."
+        ) from error
+    return code
+
+
+def part_of(path: Path) -> str:
+    """Return the part that a file name says, `train`, `dev` or `test`; "" if it says none."""
+    match = _PART.search(path.name.partition(".conllu")[0])
+    return match[1] if match else ""
+
+
+def checked_sentences(paths: Iterable[Path]) -> Iterator[Sentence]:
+    """Yield the sentences of files. Raise ConlluError for the first that spaCy can't be trained on."""
+    vocab = Vocab()
+    for path in paths:
+        for sentence in read_conllu(path):
+            if sentence.columns.names != COLUMNS:
+                raise ConlluError(f"{path} has other columns than CoNLL-U's ten. Convert it to plain CoNLL-U first.")
+            sentence_to_doc(vocab, sentence)
+            yield sentence
+
+
+def _divided(paths: list[Path]) -> dict[str, Iterator[Sentence]]:
+    n = sum(1 for _ in checked_sentences(paths))
+    if n < _FEWEST:
+        raise CorpusError(
+            f"There are {n} sentences in {', '.join(map(str, paths))}, too few to divide into parts: {_FEWEST} are "
+            "needed. To train on all of them, let the file name contain `train`."
+        )
+    held_out = n // 10
+    stream = checked_sentences(paths)
+    return {
+        "train": islice(stream, n - 2 * held_out),
+        "dev": islice(stream, held_out),
+        "test": islice(stream, held_out),
+    }
+
+
+def _language(paths: Iterable[Path]) -> str:
+    codes = {match[1] for path in paths if (match := _UD_FILE.match(path.name))}
+    return codes.pop() if len(codes) == 1 else ""
+
+
+class _Tags:
+    """The layers that are annotated in a training set."""
+
+    def __init__(self) -> None:
+        self._xpos: dict[str, set[str]] = {}  # the tags of each UPOS
+        self._morphology = self._lemmas = False
+
+    def add(self, sentence: Sentence) -> None:
+        columns = [sentence.column(number) for number in (UPOS, XPOS, FEATS, LEMMA)]
+        for upos, xpos, feats, lemma in zip(*columns, strict=True):
+            self._xpos.setdefault(upos, set()).add(xpos)
+            self._morphology |= upos != "_" or feats != "_"
+            self._lemmas |= lemma != "_"
+
+    def components(self) -> list[str]:
+        names = []
+        if any(len(tags - {"_"}) > 1 for tags in self._xpos.values()):  # UPOS does not determine the tag
+            names.append("tagger")
+        if self._morphology:
+            names.append("morphologizer")
+        if self._lemmas:
+            names.append("trainable_lemmatizer")
+        return names
+
+
+def licence_of(folder: Path) -> tuple[str, Path | None]:
+    """Return the licence in the machine-readable part of a UD README, and the licence file.
+
+    RAISES (CorpusError): If one of these files is a link out of the folder. The licence file becomes part of a wheel.
+    """
+    licence = ""
+    for path in _files(folder, "README*"):
+        match = re.search(r"^Licen[sc]e:\s*(.+?)\s*$", path.read_text("utf8", errors="replace"), flags=re.MULTILINE)
+        licence = licence or (match[1].rstrip(".") if match else "")
+    return licence, next((path for pattern in ("LICENSE*", "LICENCE*") for path in _files(folder, pattern)), None)
+
+
+def _files(folder: Path, pattern: str) -> Iterator[Path]:
+    for path in sorted(folder.glob(pattern)):
+        if path.is_file():
+            refuse_link_out(path, folder)
+            yield path

@@ -1,0 +1,140 @@
+"""Makes a wheel of a pipeline with `spacy package` and `build`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import srsly
+from packaging.version import InvalidVersion, Version
+from spacy.cli.package import has_build
+from thinc.api import Config
+
+from ...errors import MindRootError
+from .card import Description
+from .training import one_thread, reason
+
+__all__ = ["PackagingError", "build_wheel", "check_description", "check_tools", "package_name", "wheel_name"]
+
+_NEEDS = "A wheel is made with the package `build`. Install it with: pip install 'spacy-mindroot[build]'"
+
+
+class PackagingError(MindRootError):
+    """A pipeline can't be made into a wheel."""
+
+
+def check_description(about: Description) -> Description:
+    """Return a description with its version as wheels spell it.
+
+    RAISES (PackagingError): If the name can't be part of the name of a Python package, if the version is none by PEP
+        440, or if something else is not one line of text.
+    """
+    name = about.name
+    if not (name.isascii() and f"x{name}".isidentifier() and name == name.strip("_") and "__" not in name and name):
+        raise PackagingError(
+            f"{name!r} can't be the name of a package. Use letters of ASCII, digits and single underscores."
+        )
+    for what, text in asdict(about).items():
+        if not text.isprintable():
+            raise PackagingError(f"The {what.replace('licence', 'license')} is {text!r}. Give one line of text.")
+    try:
+        return replace(about, version=str(Version(about.version)))
+    except InvalidVersion as error:
+        raise PackagingError(
+            f"{about.version!r} can't be the version of a package. Use numbers such as 1.0.2 (PEP 440)."
+        ) from error
+
+
+def package_name(name: str, lang: str) -> str:
+    """Return the name of a pipeline without its language, which spaCy adds: it can't load a package `en_en_x`."""
+    while name.startswith(f"{lang}_"):
+        name = name.removeprefix(f"{lang}_")
+    return name
+
+
+def wheel_name(lang: str, about: Description) -> str:
+    """Return the name of the file of a wheel."""
+    return f"{lang}_{about.name}-{about.version}-py3-none-any.whl"
+
+
+def check_tools() -> None:
+    """Raise PackagingError unless wheels can be made."""
+    if not has_build():
+        raise PackagingError(_NEEDS)
+
+
+def build_wheel(
+    model: Path,
+    folder: Path,
+    meta: Mapping[str, Any],
+    card: str,
+    licence_file: Path | None = None,
+    code: Path | None = None,
+) -> Path:
+    """Write a pipeline, with its card, as a wheel.
+
+    model (Path): The folder of the pipeline. It stays as it is.
+    folder (Path): The folder for the wheel. It is made if it is missing.
+    meta (Mapping): The content of meta.json.
+    card (str): The content of README.md.
+    licence_file (Optional[Path]): The licence of the data, which goes into the wheel as LICENSES_SOURCES.
+    code (Optional[Path]): A Python file that the pipeline needs, which goes into the wheel.
+    RETURNS (Path): The wheel.
+    RAISES (PackagingError): If that fails. The message has the last lines of what the two say.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as work:
+        source = Path(work) / "pipeline"
+        shutil.copytree(model, source)
+        srsly.write_json(source / "meta.json", dict(meta))
+        (source / "README.md").write_text(card, encoding="utf8")
+        _forget_paths(source / "config.cfg")
+        if licence_file is not None:
+            shutil.copyfile(licence_file, source / "LICENSES_SOURCES")
+        said = _call(
+            "spacy",
+            "package",
+            source,
+            work,
+            "--build",
+            "none",
+            "--force",
+            *(("--code", code) if code is not None else ()),
+        )
+        projects = [path.parent for path in Path(work).glob("*/setup.py")]
+        for project in projects:
+            # Without isolation, nothing is downloaded. It needs setuptools, which not every environment has.
+            for options in (("--no-isolation",), ()):
+                said += _call("build", "--wheel", *options, project)
+                if list(project.glob("dist/*.whl")):
+                    break
+        wheels = list(Path(work).glob("*/dist/*.whl"))
+        if len(wheels) != 1:
+            raise PackagingError(f"`spacy package` and `build` made no wheel:\n{reason(said)}")
+        wheel = folder / wheels[0].name
+        shutil.copyfile(wheels[0], wheel)
+    return wheel
+
+
+def _call(module: str, *arguments: object) -> str:
+    """Run a module, and return what it says."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    done = subprocess.run(
+        command, env=one_thread(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    return done.stdout
+
+
+def _forget_paths(path: Path) -> None:
+    """Remove the paths of the training data from a config. They are of the machine that trained the pipeline."""
+    config = Config().from_disk(path, interpolate=False)
+    for name in ("train", "dev"):
+        if name in config.get("paths", {}):
+            config["paths"][name] = None
+    config.to_disk(path)

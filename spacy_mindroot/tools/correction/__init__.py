@@ -1,0 +1,3 @@
+"""What to annotate, and what to correct, first."""
+
+__all__: list[str] = []

@@ -1,0 +1,99 @@
+"""Drawings: pieces of SVG with a size, which can be put side by side, on a card, and into a web page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import ceil
+from typing import NamedTuple
+
+from ...escapes import visible
+from .layout import text_width
+from .style import attributes
+
+__all__ = ["Drawing", "beside", "on_card", "titled", "write_line", "write_text"]
+
+_PADDING, _GAP = 16.0, 8.0  # pixels
+_TEXT = 'font-family="Helvetica, Arial, Segoe UI, Noto Sans, sans-serif" font-size="14"'
+
+
+class Drawing(NamedTuple):
+    """A piece of SVG.
+
+    content (str): The elements.
+    width, height (float): The size in pixels.
+    description (str): Describes the picture for those who don't see it.
+    """
+
+    content: str
+    width: float
+    height: float
+    description: str = ""
+
+    def to_svg(self) -> str:
+        """Return an `<svg>` element: a file that stands alone, or a part of a web page."""
+        size = max(1, ceil(self.width)), max(1, ceil(self.height))
+        name = f' aria-label="{escape(visible(self.description))}"' if self.description else ""
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
+            f'viewBox="0 0 {size[0]} {size[1]}" {_TEXT} text-anchor="middle" role="img"{name}>{self.content}</svg>'
+        )
+
+    def at(self, x: float, y: float) -> str:
+        """Return the elements, moved to another place."""
+        return f'<g transform="translate({x:.1f},{y:.1f})">{self.content}</g>'
+
+
+def write_text(classes: str, x: float, y: float, text: str, title: str = "") -> str:
+    """Return a line of text. The text is escaped, and its control characters are spelled out.
+
+    x, y (float): The middle of the line, and its base.
+    title (str): Text that appears while the pointer is on the line.
+    """
+    shown = f'<text {attributes(classes)} x="{x:.1f}" y="{y:.1f}">{escape(visible(text))}</text>'
+    return titled(title, shown)
+
+
+def titled(title: str, content: str) -> str:
+    """Return elements with a text that appears while the pointer is on them; without, if the text is empty.
+
+    title (str): The text, which may have several lines.
+    """
+    if not title:
+        return content
+    lines = "\n".join(escape(visible(line)) for line in title.split("\n"))
+    return f'<g class="hover"><title>{lines}</title>{content}</g>'
+
+
+def write_line(classes: str, text: str, size: float = 14.0) -> Drawing:
+    """Return a line of text as a drawing of its own.
+
+    size (float): The font size in pixels that the classes have in `style.py`.
+    """
+    width = text_width(text, size)
+    return Drawing(write_text(classes, width / 2, size, text), width, 1.5 * size)
+
+
+def beside(drawings: Iterable[Drawing]) -> Drawing:
+    """Return drawings side by side."""
+    parts, x, height = [], 0.0, 0.0
+    for each in drawings:
+        parts.append(each.at(x, 0.0))
+        x += each.width + _GAP
+        height = max(height, each.height)
+    return Drawing("".join(parts), max(0.0, x - _GAP), height)
+
+
+def on_card(drawings: Sequence[Drawing], description: str = "") -> Drawing:
+    """Return drawings one below another, in the middle of a card.
+
+    description (str): Describes the picture for those who don't see it.
+    """
+    width = ceil(max((each.width for each in drawings), default=0.0) + 2 * _PADDING)
+    parts, y = [], _PADDING
+    for each in drawings:
+        parts.append(each.at((width - each.width) / 2, y))
+        y += each.height + _GAP
+    height = ceil(y - _GAP + _PADDING if drawings else 2 * _PADDING)
+    card = f'<rect {attributes("card")} x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="10"/>'
+    return Drawing("\n".join([card, *parts, ""]), width, height, description)

@@ -1,0 +1,306 @@
+"""`spacy_mindroot.render`: parses as HTML or SVG, with the probability of each head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from spacy.tokens import Doc, Span
+
+from ...doc.extensions import describe
+from ...doc.reading import sentence_bounds
+from ...errors import MindRootError
+from ...labels import SPACY_ROOT, UD_ROOT
+from ...pipeline.head_marginals import head_marginals
+from .arcs import Arc, Word, draw_arcs
+from .drawing import Drawing, beside, on_card
+from .key import draw_key
+from .layout import is_right_to_left
+from .page import TEMPLATES, fill_template
+from .style import probability_class
+
+__all__ = ["Form", "Parse", "Picture", "parses_of", "percent", "picture_of", "render", "render_parses"]
+
+Form = Literal["fragment", "page", "svg"]
+_FORMS = ("fragment", "page", "svg")
+_SHOWN = 0.95  # a probability below it is written on the arc
+_LISTED = 0.01  # a head of at least this probability is named where the pointer is on the word
+
+
+class Picture(str):
+    """HTML or SVG as a string. A notebook displays it if it is the result of a cell."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+class Parse(NamedTuple):
+    """A sentence to draw.
+
+    words (list[str]): The tokens.
+    heads (list[Optional[int]]): 0 = ROOT, j = token j of the sentence; None where the head is unknown.
+    labels (list[str]): The label of each token.
+    head_prob (list[Optional[float]]): The probability of each head; None where it is unknown.
+    marginals (Optional[np.ndarray]): The probability of every arc, (n, n+1), for the next best heads.
+    tags (Sequence[str]): Small text below each word; empty for none.
+    name (str): A name of the sentence.
+    gold (Optional[Sequence[tuple[Optional[int], str]]]): Another head and label of each token, which is drawn below the
+        words where its head differs.
+    right_to_left (Optional[bool]): None to decide by the letters of the words.
+    """
+
+    words: list[str]
+    heads: list[int | None]
+    labels: list[str]
+    head_prob: list[float | None]
+    marginals: npt.NDArray[np.float64] | None = None
+    tags: Sequence[str] = ()
+    name: str = ""
+    gold: Sequence[tuple[int | None, str]] | None = None
+    right_to_left: bool | None = None
+
+    def next_best(self, token: int) -> tuple[int, float] | None:
+        """Return the most probable head besides that of the tree, and its probability. Ties go to the first.
+
+        token (int): From 1.
+        RETURNS (Optional[tuple[int, float]]): None if no other head is possible, or probabilities are unknown.
+        """
+        if self.marginals is None:
+            return None
+        row = self.marginals[token - 1].copy()
+        row[token] = 0.0
+        own = self.heads[token - 1]
+        if own is not None:
+            row[own] = 0.0
+        best = int(row.argmax())
+        return (best, float(row[best])) if row[best] > 0 else None
+
+    def word(self, head: int | None) -> str:
+        """Return the name of a head: the word, or ROOT."""
+        return "unknown" if head is None else "ROOT" if head == 0 else self.words[head - 1]
+
+
+def render(
+    docs: Doc | Span | Iterable[Doc | Span],
+    *,
+    form: Form = "fragment",
+    close: float = 0.15,
+    title: str = "Parses",
+    right_to_left: bool | None = None,
+) -> Picture:
+    """Draw parses as HTML or SVG. Arcs are coloured by the probability of the head.
+
+    The surer an arc, the thicker and bluer its line; a probability under 95 % is written on it. Below the words, a
+    dashed arc leads from the next most probable head where that is close. All probabilities appear while the pointer is
+    on an arc or a word.
+    HTML needs no script, and follows the light or dark theme of the page. A notebook displays it if it is the result of
+    a cell. An SVG document is for a light page, and for any program that reads SVG.
+
+    The probability of the head is `token._.head_prob`, which `mind_root` sets if `confidence` is true. The next best
+    heads need the arc scores on the Doc: `keep_scores = true`. Without either, arcs are drawn in one colour.
+
+    Parameters
+    ----------
+    docs : Doc, Span or iterable of these
+        What to draw: the sentences of each Doc; or those of a Span, which must consist of whole sentences.
+    form : {"fragment", "page", "svg"}
+        The result: HTML to put in a page, a complete HTML page, or an SVG document of a single sentence.
+    close : float
+        A next best head is drawn if its probability is at least this. More than 1 for none.
+    title : str
+        The title of a page.
+    right_to_left : bool, optional
+        Whether the first word is on the right. By default, it is if most letters are of Arabic, Hebrew or another
+        script that is written so.
+
+    Returns
+    -------
+    Picture
+        A string.
+
+    Raises
+    ------
+    MindRootError
+        If `form` is unknown, or is "svg" and there are several sentences or none; or if a head is in another sentence.
+    """
+    each = [docs] if isinstance(docs, (Doc, Span)) else list(docs)
+    parses = [parse._replace(right_to_left=right_to_left) for one in each for parse in parses_of(one)]
+    return render_parses(parses, form=form, close=close, title=title)
+
+
+def render_parses(
+    parses: Sequence[Parse], *, form: Form = "fragment", close: float = 0.15, title: str = "Parses"
+) -> Picture:
+    """Draw parses. See `render`."""
+    if form not in _FORMS:
+        raise MindRootError(f"form is {form!r}. Choose one of {', '.join(map(repr, _FORMS))}.")
+    key = _key(parses, close)
+    if form == "svg":
+        if len(parses) != 1:
+            raise MindRootError(
+                f'There are {len(parses)} sentences, but form = "svg" draws one. Choose another form, or one sentence: '
+                "list(doc.sents)[0]."
+            )
+        picture = picture_of(parses[0], close=close)
+        return Picture(on_card([picture, beside(key)] if key else [picture], picture.description).to_svg() + "\n")
+    return Picture(
+        fill_template(
+            TEMPLATES / f"{form}.html.jinja",
+            title=title,
+            key=[each.to_svg() for each in key],
+            figures=[
+                {
+                    "name": parse.name or str(number),
+                    "expected": _expected(parse),
+                    "picture": picture_of(parse, close=close).to_svg(),
+                    "rows": _table(parse) if key else [],
+                }
+                for number, parse in enumerate(parses, 1)
+            ],
+        )
+    )
+
+
+def parses_of(owner: Doc | Span) -> list[Parse]:
+    """Return the sentences of a Doc, or those in a Span, as parses.
+
+    RAISES (MindRootError): If a head is in another sentence, or the Span begins or ends within a sentence.
+    """
+    doc = owner.doc if isinstance(owner, Span) else owner
+    first, last = (owner.start, owner.end) if isinstance(owner, Span) else (0, len(doc))
+    bounds = sentence_bounds(doc)
+    chosen = [k for k, (start, end) in enumerate(bounds) if start < last and end > first]
+    if chosen and (bounds[chosen[0]][0] != first or bounds[chosen[-1]][1] != last):
+        raise MindRootError(
+            f"The span {owner.text[:40]!r} of {describe(doc)} begins or ends within a sentence. Draw whole sentences, "
+            "such as those of doc.sents."
+        )
+    marginals = head_marginals(doc)
+    return [
+        _parse(doc, *bounds[k], None if marginals is None else marginals[k], f"{k + 1}" if len(bounds) > 1 else "")
+        for k in chosen
+    ]
+
+
+def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | None, name: str) -> Parse:
+    heads: list[int | None] = []
+    known: list[float | None] = []
+    for number, token in enumerate(doc[start:end]):
+        head = token.head.i - start
+        if not 0 <= head < end - start:
+            raise MindRootError(
+                f"{describe(doc)}: the head of token {token.i} ({token.text!r}) is in another sentence."
+            )
+        heads.append(None if not token.dep else 0 if head == number else head + 1)
+        prob = token._.head_prob
+        if prob is None and marginals is not None and heads[-1] is not None:
+            prob = float(marginals[number, heads[-1]])
+        known.append(prob)
+    tokens = doc[start:end]
+    tags = [token.pos_ for token in tokens]
+    return Parse(
+        words=[token.text for token in tokens],
+        heads=heads,
+        labels=[UD_ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in tokens],
+        head_prob=known,
+        marginals=marginals,
+        tags=tags if any(tags) else (),
+        name=name,
+    )
+
+
+def picture_of(parse: Parse, *, close: float = 0.15) -> Drawing:
+    """Return the drawing of a parse."""
+    solid, below, words = [], [], []
+    for token, (text, head) in enumerate(zip(parse.words, parse.heads, strict=True), 1):
+        prob, other = parse.head_prob[token - 1], parse.next_best(token)
+        tag = parse.tags[token - 1] if parse.tags else ""
+        words.append(Word(text, title=_candidates(parse, token), tag=tag))
+        label = parse.labels[token - 1]
+        if head is not None:
+            shown = f"{label} {percent(prob)}" if prob is not None and prob < _SHOWN else label
+            solid.append(
+                Arc(head, token, shown, "" if prob is None else probability_class(prob), _arc_title(parse, token))
+            )
+        if other is not None and other[1] >= close:
+            title = f"{_arrow(parse, token, other[0])}: {percent(other[1])}, the next best head"
+            below.append(Arc(other[0], token, percent(other[1]), "next", title))
+    for token, (head, label) in enumerate(parse.gold or (), 1):
+        if head is not None and head != parse.heads[token - 1]:
+            below.append(Arc(head, token, label, "gold", f"{_arrow(parse, token, head)}: {label}, in the file"))
+    solid.sort(key=lambda arc: arc.classes, reverse=True)  # doubtful arcs over sure ones
+    right_to_left = is_right_to_left(parse.words) if parse.right_to_left is None else parse.right_to_left
+    return draw_arcs(
+        words,
+        solid,
+        below,
+        description=f"Dependency tree of: {' '.join(parse.words)}",
+        right_to_left=right_to_left,
+    )
+
+
+def percent(share: float | None) -> str:
+    """Return a probability in percent. Only certainty is 100%, and only what can't be is 0%; "" for None."""
+    if share is None:
+        return ""
+    return "<1%" if 0 < share < 0.005 else ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
+
+
+def _arrow(parse: Parse, token: int, head: int | None) -> str:
+    return f"{parse.word(head)} → {parse.words[token - 1]}"
+
+
+def _arc_title(parse: Parse, token: int) -> str:
+    text = f"{_arrow(parse, token, parse.heads[token - 1])}: {parse.labels[token - 1]}"
+    prob = parse.head_prob[token - 1]
+    return text if prob is None else f"{text}. Probability of the head: {percent(prob)}"
+
+
+def _candidates(parse: Parse, token: int) -> str:
+    """Return the heads of a token with their probabilities, best first."""
+    if parse.marginals is None:
+        return ""
+    row = parse.marginals[token - 1]
+    heads = [head for head in np.argsort(-row, kind="stable").tolist() if row[head] >= _LISTED][:6]
+    lines = [f"{parse.word(head)}{f' ({head})' if head else ''}: {percent(float(row[head]))}" for head in heads]
+    return "\n".join([f"{token} {parse.words[token - 1]}. Heads:", *lines])
+
+
+def _expected(parse: Parse) -> str:
+    known = [prob for prob in parse.head_prob if prob is not None]
+    if not known:
+        return ""
+    wrong = sum(1 - prob for prob in known)
+    return f"expected wrong heads: {wrong:.1f} of {len(known)}"
+
+
+def _table(parse: Parse) -> list[tuple[str, ...]]:
+    """Return the heads and probabilities as a table, for those who can't see the picture or point at it."""
+    rows: list[tuple[str, ...]] = []
+    for token, word in enumerate(parse.words, 1):
+        other = parse.next_best(token)
+        rows.append(
+            (
+                str(token),
+                word,
+                parse.labels[token - 1],
+                parse.word(parse.heads[token - 1]),
+                percent(parse.head_prob[token - 1]),
+                "" if other is None or other[1] < _LISTED else f"{parse.word(other[0])} {percent(other[1])}",
+            )
+        )
+    return rows
+
+
+def _key(parses: Sequence[Parse], close: float) -> list[Drawing]:
+    """Return the entries of the key; none if there are no probabilities."""
+    if all(prob is None for parse in parses for prob in parse.head_prob):
+        return []
+    return draw_key(
+        next_best=close <= 1 and any(parse.marginals is not None for parse in parses),
+        gold=any(parse.gold is not None for parse in parses),
+    )

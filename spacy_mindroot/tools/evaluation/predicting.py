@@ -1,0 +1,147 @@
+"""Runs a pipeline on a treebank, from gold tokens or from raw text, and writes its output as CoNLL-U.
+
+Nothing of the gold annotation gets into the output. From gold tokens, it keeps their comments, multiword tokens and
+spaces.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from tqdm import tqdm
+
+from ...conllu import Sentence, read_pieces, sentence_to_doc
+from ...conllu.columns import FORM, MISC
+from ...conllu.marks import with_attributes
+from ...conllu.rows import doc_rows, rows_text, token_rows
+from ...conllu.sentence import followed_by_space, format_rows
+from ...doc.extensions import describe
+from ...doc.reading import blank_doc
+from ...errors import CorpusError
+from ...pipeline.head_scores import HeadScores
+from ...pipeline.mind_root import MindRoot
+from ..gold import piped, reads_surface_tokens
+from .raw_text import paragraphs
+
+__all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "set_confidence"]
+
+
+def predict(
+    nlp: Language,
+    sentences: Sequence[Sentence],
+    *,
+    raw: bool = False,
+    surface_tokens: bool | None = None,
+    show: bool = True,
+) -> str:
+    """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
+
+    Makes every `mind_root` of the pipeline set these probabilities, as `set_confidence` does.
+
+    sentences (Sequence[Sentence]): All sentences of the treebank, in order.
+    raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
+    surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens instead of the words in them. None: as
+        the corpus reader in the pipeline's config has it, or words if that names none.
+    show (bool): Whether to show the progress, if standard error is a terminal.
+    RAISES (CorpusError): If the pipeline fails, or sets no heads.
+    """
+    set_confidence(nlp)
+    parts: Iterable[str]
+    if raw:
+        parts, total, unit = predict_from_raw_text(nlp, sentences), sum(1 for _ in paragraphs(sentences)), " paragraphs"
+    else:
+        chosen = bool(reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens)
+        parts, total, unit = predict_from_tokens(nlp, sentences, surface_tokens=chosen), len(sentences), " sentences"
+    return "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
+
+
+def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Iterator[str]:
+    """Parse sentences with their gold tokens, each as a Doc of its own whose boundaries are set.
+
+    nlp (Language): The pipeline. It has to set heads.
+    surface_tokens (bool): Whether its tokens are multiword tokens instead of the words in them.
+    YIELDS (str): Each sentence in CoNLL-U.
+    RAISES (CorpusError): If the pipeline fails, or sets no heads.
+    """
+    for doc, sentence in piped(nlp, ((_gold_doc(nlp, each, surface_tokens), each) for each in sentences)):
+        _check_heads(doc)
+        (rows,) = token_rows(doc, [(0, len(doc))])  # one sentence, even if the parser has split it
+        if not surface_tokens:
+            for row, misc in zip(rows, sentence.column(MISC), strict=True):
+                row[MISC] = _spaces(misc)
+        for row, token in zip(rows, doc, strict=True):
+            row[FORM] = row[FORM] or "_"
+            row[MISC] = _with_prob(row[MISC], token)
+        if not surface_tokens:
+            for first, last, cells in reversed(sentence.multiword_tokens()):
+                rows.insert(first - 1, [f"{first}-{last}", cells[FORM], *["_"] * 7, _spaces(cells[MISC])])
+        yield format_rows([comment for comment in sentence.comments if "global.columns" not in comment], rows)
+
+
+def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Iterator[str]:
+    """Parse the raw text of a treebank, paragraph by paragraph.
+
+    nlp (Language): The pipeline. It has to set heads and sentence boundaries.
+    sentences (Iterable[Sentence]): All sentences of the treebank, in order.
+    YIELDS (str): The sentences of each paragraph in CoNLL-U.
+    RAISES (CorpusError): If the pipeline fails, or sets no heads.
+    """
+    texts = list(paragraphs(sentences))
+    nlp.max_length = max(nlp.max_length, *map(len, texts)) if texts else nlp.max_length
+    for number, (doc, _) in enumerate(piped(nlp, ((text, None) for text in texts)), 1):
+        _check_heads(doc)
+        parts: list[str] = []
+        for tokens, rows in doc_rows(doc):
+            for row, i in zip(rows, tokens, strict=True):
+                row[MISC] = _with_prob(row[MISC], doc[i])
+            comments = [] if parts else [f"# newpar id = p{number}"]
+            parts.append(format_rows([*comments, f"# text = {rows_text(rows)}"], rows))
+        if parts:
+            yield "".join(parts)
+
+
+def sentences_in(text: str, source: str) -> list[Sentence]:
+    """Return the sentences of a text in CoNLL-U.
+
+    source (str): The name of the text in messages.
+    RAISES (ConlluError): For the first sentence at fault.
+    """
+    pieces = read_pieces(io.BytesIO(text.encode("utf8")), source)
+    sentences = [piece for piece in pieces if isinstance(piece, Sentence)]
+    for sentence in sentences:
+        sentence.check_heads()
+    return sentences
+
+
+def set_confidence(nlp: Language) -> None:
+    """Make every `mind_root` of a pipeline set the probability of each head, except those that repair given heads."""
+    for _, component in nlp.pipeline:
+        if isinstance(component, MindRoot) and not isinstance(component.scores, HeadScores):
+            component.confidence = True
+
+
+def _gold_doc(nlp: Language, sentence: Sentence, surface_tokens: bool) -> Doc:
+    if surface_tokens:
+        gold = sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)
+        return blank_doc(nlp.vocab, [token.text for token in gold], [bool(token.whitespace_) for token in gold])
+    return blank_doc(nlp.vocab, sentence.words, sentence.spaces())
+
+
+def _check_heads(doc: Doc) -> None:
+    if not all(token.dep for token in doc):
+        raise CorpusError(
+            f"{describe(doc)} has tokens without a head and a label after all components have run. Evaluate a pipeline "
+            "with a parser: arc_scorer and mind_root, or spaCy's own."
+        )
+
+
+def _with_prob(misc: str, token: Token) -> str:
+    prob = token._.head_prob
+    return with_attributes(misc, {} if prob is None else {"HeadProb": f"{prob:.4f}"})
+
+
+def _spaces(misc: str) -> str:
+    return "_" if followed_by_space(misc) else "SpaceAfter=No"

@@ -1,0 +1,72 @@
+"""The raw text of a CoNLL-U file, as the CoNLL shared tasks gave it to the systems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ...conllu import Sentence
+from ...conllu.columns import FORM, MISC
+from ...conllu.sentence import followed_by_space
+
+__all__ = ["paragraphs", "starts_paragraph", "surface_forms", "text_of"]
+
+_START = re.compile(r"#\s*new(par|doc)\b")
+_TEXT = re.compile(r"#\s*text\s*=\s?(.*)")
+
+
+def paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """Yield the text of each paragraph.
+
+    Paragraphs begin at the comments `newpar` and `newdoc`. A file without them is a single paragraph: nothing else
+    about its sentences is given away.
+
+    sentences (Iterable[Sentence]): All sentences of a file, in order.
+    """
+    parts: list[str] = []
+    for sentence in sentences:
+        if parts and starts_paragraph(sentence):
+            yield "".join(parts).rstrip()
+            parts = []
+        parts.append(text_of(sentence))
+    if parts:
+        yield "".join(parts).rstrip()
+
+
+def starts_paragraph(sentence: Sentence) -> bool:
+    """Whether a sentence has the comment `newpar` or `newdoc`."""
+    return any(_START.match(comment) for comment in sentence.comments)
+
+
+def text_of(sentence: Sentence) -> str:
+    """Return the text of a sentence, with the space that follows it, unless its last token has SpaceAfter=No.
+
+    This is the comment `text`. If there is none, or if its characters are not those of the tokens, the text is put
+    together from the tokens: multiword tokens in place of the words in them, with spaces as SpaceAfter in MISC says.
+    """
+    tokens = surface_forms(sentence)
+    after = " " if tokens[-1][1] else ""
+    forms = "".join(form for form, _ in tokens)
+    for comment in sentence.comments:
+        match = _TEXT.fullmatch(comment)
+        if match and _characters(match[1]) == _characters(forms):
+            return match[1].strip() + after
+    return "".join(form + (" " if space else "") for form, space in tokens[:-1]) + tokens[-1][0] + after
+
+
+def surface_forms(sentence: Sentence) -> list[tuple[str, bool]]:
+    """Return each surface token, and whether a space follows it: multiword tokens, and the words outside of them."""
+    ranges = {first: (last, cells) for first, last, cells in sentence.multiword_tokens()}
+    forms, misc = sentence.words, sentence.column(MISC)
+    tokens: list[tuple[str, bool]] = []
+    word = 1
+    while word <= len(forms):
+        last, cells = ranges.get(word, (word, None))
+        form, cell = (forms[word - 1], misc[word - 1]) if cells is None else (cells[FORM], cells[MISC])
+        tokens.append((form, followed_by_space(cell)))
+        word = last + 1
+    return tokens
+
+
+def _characters(text: str) -> str:
+    return "".join(text.split())

@@ -1,0 +1,289 @@
+"""Reads the sentences of an annotated corpus, and scores them with a pipeline.
+
+Each sentence becomes a Doc of its own, with gold tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+from spacy.util import load_model
+from spacy.vocab import Vocab
+
+from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
+from ..conllu.columns import DEPREL, HEAD, read_header
+from ..conllu.rows import Rows, doc_rows, heads_among, rows_text
+from ..conllu.sentence import format_rows, to_sentence
+from ..doc.reading import blank_doc, check_sentences, conllu_heads, sentence_bounds
+from ..errors import CorpusError, MindRootError, ScoresShapeError
+from ..escapes import printable
+from ..labels import SPACY_ROOT, UD_ROOT
+from ..pipeline.arc_labels import ArcLabels
+from ..pipeline.head_scores import HeadScores
+from ..pipeline.mind_root import MindRoot
+from ..pipeline.sources import DocArcScores
+from ..pipeline.valid_trees import pos_of_rules
+from ..scored import ScoredSentence
+from ..scores import FloatArray
+from ..trees import MISSING
+
+__all__ = [
+    "GoldSentence",
+    "keep_probabilities",
+    "load_pipeline",
+    "parse_sentences",
+    "piped",
+    "read_corpus",
+    "reads_surface_tokens",
+    "score_sentences",
+]
+
+_READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
+_UNKNOWN = re.compile(r"^\[E(002|893)\]")  # spaCy's errors for components and functions that it does not know
+_Context = TypeVar("_Context")
+
+
+class GoldSentence(NamedTuple):
+    """An annotated sentence.
+
+    words (list[str]): The tokens.
+    spaces (list[bool]): Whether a space follows each token.
+    heads (np.ndarray): (n,), 0 = ROOT, MISSING (-1) = unknown.
+    labels (list[str]): The label of each token; `root` on arcs from ROOT.
+    name (str): The name of the sentence in reports.
+    conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
+    rows (tuple): Otherwise, the tokens that are more than white space, from 0, and their cells in CoNLL-U.
+    comments (list[str]): The comments for these rows.
+    multiword_tokens (int): The number of multiword tokens of the CoNLL-U sentence.
+    """
+
+    words: list[str]
+    spaces: list[bool]
+    heads: npt.NDArray[np.int64]
+    labels: list[str]
+    name: str
+    conllu: Sentence | None = None
+    rows: tuple[Sequence[int], Rows] = ((), [])
+    comments: Sequence[str] = ()
+    multiword_tokens: int = 0
+
+    def numbers(self) -> dict[int, int]:
+        """Return the number of each token in CoNLL-U, by its number here; both from 1. White space has none."""
+        tokens = range(len(self.words)) if self.conllu is not None else self.rows[0]
+        return {token + 1: number for number, token in enumerate(tokens, 1)}
+
+    def with_tree(self, heads: Sequence[int], labels: Sequence[str | None]) -> Sentence:
+        """Return the sentence in CoNLL-U with another tree, and all other annotation. `conllu` is changed in place.
+
+        heads (Sequence[int]): The head of each token, from 1; 0 = ROOT.
+        labels (Sequence[Optional[str]]): The label of each token; None leaves the arc as it is.
+        """
+        sentence = self.conllu
+        if sentence is None:
+            tokens, rows = self.rows
+            sentence = to_sentence(format_rows(self.comments, rows), self.name)
+            before, heads = heads, heads_among(tokens, heads)
+            labels = [
+                labels[token] if head or before[token] == 0 else UD_ROOT
+                for token, head in zip(tokens, heads, strict=True)
+            ]
+        for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
+            if label is not None:
+                sentence.replace(word, HEAD, str(head))
+                sentence.replace(word, DEPREL, label)
+        return sentence
+
+
+def load_pipeline(model: str) -> Language:
+    """Load a pipeline.
+
+    model (str): Name of a package, or path of a folder.
+    RAISES (CorpusError): If spaCy can't load it.
+    """
+    try:
+        return load_model(model)
+    except Exception as error:  # of spaCy, msgpack, the config parser, or any component
+        hint = " If it is in a Python file of yours, name that with --code." if _UNKNOWN.search(str(error)) else ""
+        raise CorpusError(f"{model} is not a pipeline that spaCy can load: {error}{hint}") from error
+
+
+def reads_surface_tokens(nlp: Language) -> bool | None:
+    """Whether the pipeline's own corpus reader reads the multiword tokens of CoNLL-U rather than the words in them.
+
+    None if its config names no reader for CoNLL-U. The development corpus has precedence over the training corpus.
+    """
+    corpora: dict[str, Any] = nlp.config.get("corpora") or {}
+    for name in ("dev", "train", *corpora):
+        reader = corpora.get(name)
+        if isinstance(reader, dict) and reader.get("@readers") in _READERS:
+            value = reader.get("surface_tokens", False)
+            return value if isinstance(value, bool) else None  # it may be a variable
+    return None
+
+
+def read_corpus(path: Path, vocab: Vocab, *, surface_tokens: bool = False) -> Iterator[GoldSentence]:
+    """Yield all sentences of a `.spacy` file, or of a CoNLL-U file or folder.
+
+    surface_tokens (bool): The tokens of CoNLL-U are its multiword tokens, not the words in them. See
+        `conllu.sentences_to_doc`.
+    RAISES (CorpusError): If the corpus can't be read or has no sentences. ConlluError: for the first fault in a
+        CoNLL-U file.
+    """
+    empty = True
+    for sentence in _read_docs(path, vocab) if path.suffix == ".spacy" else _read_conllu(path, vocab, surface_tokens):
+        empty = False
+        yield sentence
+    if empty:
+        raise CorpusError(f"There are no sentences in {path}.")
+
+
+def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[GoldSentence]:
+    for file in conllu_files(path):
+        for number, sentence in enumerate(read_conllu(file), 1):
+            doc = sentence_to_doc(vocab, sentence, surface_tokens=surface_tokens)
+            (heads,) = conllu_heads(doc)
+            found = _gold_sentence(doc[:], heads, sentence.sent_id or f"{printable(file.stem)}-{number}")
+            found = found._replace(multiword_tokens=len(sentence.multiword_tokens()))
+            if surface_tokens:
+                comments = [comment for comment in sentence.comments if read_header(comment.encode("utf8")) is None]
+                ((tokens, rows),) = doc_rows(doc, bounds=[(0, len(doc))]) or [((), [])]
+                yield found._replace(rows=(tokens, rows), comments=comments)
+            else:
+                yield found._replace(conllu=sentence)
+
+
+def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
+    try:
+        docs = DocBin().from_disk(path)
+        several, stem = len(docs) > 1, printable(path.stem)
+        for d, doc in enumerate(docs.get_docs(vocab), 1):
+            written = deque(doc_rows(doc))
+            for s, ((start, end), heads) in enumerate(zip(sentence_bounds(doc), conllu_heads(doc), strict=True), 1):
+                name = f"{stem}-{d}-{s}" if several else f"{stem}-{s}"
+                tokens, rows = written.popleft() if written and written[0][0][0] < end else ((), [])
+                yield _gold_sentence(doc[start:end], heads, name)._replace(
+                    rows=([token - start for token in tokens], rows),
+                    comments=[f"# sent_id = {' '.join(name.split())}", f"# text = {rows_text(rows)}"],
+                )
+    except Exception as error:  # of zlib, msgpack, numpy or spaCy
+        raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
+
+
+def _gold_sentence(span: Span, heads: npt.NDArray[np.int64], name: str) -> GoldSentence:
+    return GoldSentence(
+        words=[token.text for token in span],
+        spaces=[bool(token.whitespace_) for token in span],
+        heads=heads,
+        labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), span, strict=True)],
+        name=name,
+    )
+
+
+def score_sentences(
+    nlp: Language, sentences: Iterable[GoldSentence], *, all_labels: bool = False
+) -> Iterator[ScoredSentence]:
+    """Score sentences with a pipeline, up to its `mind_root`, and read the scores as that component would.
+
+    nlp (Language): A pipeline with an `arc_scorer` or any other component that sets arc scores. Without a
+        `mind_root`, they are read from `doc._.arc_scores`.
+    all_labels (bool): Whether to keep the scores of all labels, if the scorer has them, and parts of speech.
+    RAISES (MindRootError): If a Doc has no scores, or not those of a single sentence, or a component fails.
+    """
+    at = next((i for i, (_, pipe) in enumerate(nlp.pipeline) if isinstance(pipe, MindRoot)), None)
+    component = None if at is None else nlp.pipeline[at][1]
+    source = component.scores if isinstance(component, MindRoot) else DocArcScores()
+    with nlp.select_pipes(enable=nlp.pipe_names[:at]):
+        pairs = ((blank_doc(nlp.vocab, s.words, s.spaces), s) for s in sentences)
+        for doc, gold in piped(nlp, pairs):
+            sourced = source.read(doc)
+            matrices = sourced.matrices
+            if sourced.heads is not None:
+                raise CorpusError(
+                    "The mind_root of this pipeline repairs the heads of another parser, so there are no arc scores to "
+                    "read."
+                )
+            if len(matrices) != 1:
+                raise ScoresShapeError(
+                    f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the "
+                    "pipeline split sentences anew?"
+                )
+            check_sentences(doc, [len(matrices[0])])
+            labels, names = sourced.arc_labels, sourced.label_names
+            yield ScoredSentence(
+                scores=matrices[0],
+                words=gold.words,
+                best_labels=None if labels is None else np.asarray(labels[0]),
+                label_names=[] if names is None else [UD_ROOT if name == SPACY_ROOT else name for name in names],
+                gold_heads=gold.heads,
+                gold_labels=gold.labels,
+                name=gold.name,
+                label_scores=_scores_of_labels(labels) if all_labels else None,
+                pos=pos_of_rules(doc) if all_labels else None,
+            )
+
+
+def _scores_of_labels(labels: Sequence[npt.ArrayLike | ArcLabels] | None) -> FloatArray | None:
+    own = None if labels is None else labels[0]
+    return own.scores_of_all_arcs() if isinstance(own, ArcLabels) else None
+
+
+def keep_probabilities(nlp: Language) -> None:
+    """Let the `mind_root` of a pipeline set `token._.head_prob`, and leave arc scores on the Doc.
+
+    RAISES (CorpusError): If the pipeline has no `mind_root`.
+    """
+    component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)
+    if component is None:
+        raise CorpusError(
+            f"The pipeline has the components {', '.join(nlp.pipe_names) or 'none'}, but no mind_root, so there are no "
+            "probabilities of heads."
+        )
+    if isinstance(component.scores, HeadScores):
+        raise CorpusError("The pipeline repairs the heads of another parser, so there are no probabilities of heads.")
+    component.keep_scores = component.confidence = True
+
+
+def parse_sentences(
+    nlp: Language, sentences: Iterable[GoldSentence], *, given: bool = False
+) -> Iterator[tuple[Doc, GoldSentence]]:
+    """Parse sentences with a whole pipeline, each as a Doc of its own, with its tokens.
+
+    nlp (Language): A pipeline. See `keep_probabilities`.
+    given (bool): The heads of the sentences that are known are required (`doc._.arc_constraints`).
+    RAISES (MindRootError): If there is no tree with the required heads, or a component fails.
+    """
+    pairs = ((_blank(nlp, sentence, given), sentence) for sentence in sentences)
+    for doc, gold in piped(nlp, pairs):
+        found = len(list(doc.sents))
+        if found != 1:
+            raise CorpusError(
+                f"{gold.name} is one sentence, but has {found} once it is parsed. Does a component of the pipeline "
+                "split sentences anew?"
+            )
+        yield doc, gold
+
+
+def _blank(nlp: Language, sentence: GoldSentence, given: bool) -> Doc:
+    doc = blank_doc(nlp.vocab, sentence.words, sentence.spaces)
+    known = [(i, head - 1 if head else i) for i, head in enumerate(sentence.heads.tolist()) if head != MISSING]
+    if given and known:
+        doc._.arc_constraints = {"required": known}
+    return doc
+
+
+def piped(nlp: Language, pairs: Iterable[tuple[str | Doc, _Context]]) -> Iterator[tuple[Doc, _Context]]:
+    """Run `nlp.pipe` on pairs of a text or a Doc and anything else. Any error of a component becomes a CorpusError."""
+    try:
+        yield from nlp.pipe(pairs, as_tuples=True)
+    except (MindRootError, OSError, MemoryError):
+        raise
+    except Exception as error:  # a component was not initialized, say; each library has errors of its own
+        raise CorpusError(f"The pipeline can't process this corpus ({type(error).__name__}): {error}") from error

@@ -1,0 +1,231 @@
+"""The steps of a build: what is checked before the training, and which files may be replaced."""
+
+import shutil
+
+import pytest
+import spacy
+import srsly
+
+from spacy_mindroot.errors import CorpusError, SentenceTooLongError, TrainingError
+from spacy_mindroot.tools.building import build as module
+from spacy_mindroot.tools.building.build import build
+from spacy_mindroot.tools.building.card import Description
+from spacy_mindroot.tools.building.config import make_config
+from spacy_mindroot.tools.building.steps import Steps
+from spacy_mindroot.tools.building.training import Trained
+from spacy_mindroot.tools.building.wheel import PackagingError, wheel_name
+
+pytest.importorskip("udtools", reason="a build needs the extra `build`")
+
+
+@pytest.fixture
+def small(checkout, tmp_path):
+    """A treebank of five training sentences."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    sentences = (checkout / "assets" / "treebank" / "train.conllu").read_text("utf8").rstrip().split("\n\n")
+    (folder / "train.conllu").write_text("\n\n".join(sentences[:5]) + "\n\n", "utf8")
+    return folder
+
+
+@pytest.fixture
+def trainings(monkeypatch):
+    """Nothing is trained: an untrained pipeline stands for the result. Collects the options of each training."""
+    seen = []
+
+    def train(config, treebank, out, **options):
+        text = config.read_text("utf8")
+        seen.append(options | {"sentences": treebank.parts["train"].sentences, "config": text})
+        assert treebank.file("train").is_file()
+        out.mkdir(parents=True)
+        nlp = spacy.blank("en")
+        nlp.add_pipe("sentencizer")
+        nlp.to_disk(out / "model-last")
+        (out / "log.txt").touch()
+        return Trained(steps=1, seeds=[options["seed"]], cpu_seconds=1.0, seconds=1.0, best="model-last")
+
+    monkeypatch.setattr(module, "train", train)
+    return seen
+
+
+@pytest.fixture
+def wheels(monkeypatch):
+    """No wheel is made: its meta.json stands for it."""
+    seen = []
+
+    def build_wheel(model, folder, meta, card, licence_file=None):
+        folder.mkdir(exist_ok=True)
+        path = folder / wheel_name(meta["lang"], Description(meta["name"], meta["version"]))
+        srsly.write_json(path, meta)
+        seen.append((path.name, bool(card)))
+        return path
+
+    monkeypatch.setattr(module, "build_wheel", build_wheel)
+    return seen
+
+
+def run(source, out, name="demo", **options):
+    said = []
+    settings = {"lang": "en", "show": False, "note": said.append, "warn": said.append} | options
+    about = settings.pop("about", Description(name))
+    return build(source, out, about, **settings), said
+
+
+def content(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_what_can_not_be_parsed_is_left_out(tmp_path, monkeypatch, raw):
+    """As when no sentence boundary is found in a long text. The wheel is made all the same."""
+
+    def fails(nlp, gold, **settings):
+        raise SentenceTooLongError("a sentence of 2,000 tokens")
+
+    monkeypatch.setattr(module, "predict", fails)
+    said, output = [], tmp_path / "out.conllu"
+    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, False, print, said.append)
+    assert steps._evaluation(spacy.blank("en"), [], raw, output) == {"error": "could not be parsed"}
+    assert "2,000 tokens" in said[0] and output.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    "folder, name",
+    [("UD_Afrikaans-AfriBooms", "afrikaans_afribooms"), ("my-treebank", "my_treebank"), ("ä", "pipeline")],
+)
+def test_the_name_of_a_package_is_that_of_the_treebank(tmp_path, folder, name):
+    assert module._name_of(tmp_path / folder) == name
+
+
+def test_related_treebanks_are_mixed_in_and_named(small, checkout, tmp_path, trainings, wheels):
+    found, _ = run(small, tmp_path / "out", related=[checkout / "assets" / "treebank"])
+    (seen,) = trainings
+    mixture = seen["mixture"]
+    assert (seen["sentences"], mixture.sentences, mixture.copies) == (5, 97, 6)
+    assert mixture.file == tmp_path / "out" / "corpus" / "mixed.conllu" and mixture.file.is_file()
+    assert "--sentences 102" in seen["config"]
+    card = (tmp_path / "out" / "README.md").read_text("utf8")
+    assert "treebank (97 sentences; licence: " in card and "repeated 6 times" in card
+    assert srsly.read_json(tmp_path / "out" / "pipeline.json")["facts"]["mixture"]["copies"] == 6
+    assert seen["calibrate"]  # by the config, with the overrides of the mixture
+    meta = srsly.read_json(tmp_path / "out" / "dist" / found["package"]["wheel"])
+    assert [source["name"] for source in meta["sources"]] == ["small", "treebank"]
+
+
+@pytest.mark.parametrize("given", ["en_demo", "en_en_demo", "folder", "file", "config"])
+def test_a_name_that_begins_with_the_language(small, tmp_path, trainings, wheels, given):
+    options, expected = {}, "en_demo"
+    if given == "folder":
+        given, small = "", small.rename(tmp_path / "UD_En-Demo")
+    if given == "file":
+        (small / "train.conllu").rename(small / "en_demo-ud-train.conllu")
+        given, small, options, expected = "", small / "en_demo-ud-train.conllu", {"lang": ""}, "en_demo_ud_train"
+    if given == "config":  # it decides on the language
+        (tmp_path / "config.cfg").write_text(make_config("de", "efficiency", ["senter"], None), "utf8")
+        given, options, expected = "de_demo", {"config": tmp_path / "config.cfg"}, "de_demo"
+    run(small, tmp_path / "out", given, **options)
+    assert wheels[0] == (f"{expected}-0.1.0-py3-none-any.whl", False)  # the rehearsal
+
+
+def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings, monkeypatch):
+    out, config = tmp_path / "out", tmp_path / "configs" / "config.cfg"
+    config.parent.mkdir()
+    config.write_text("[nlp\n", "utf8")
+    inside = tmp_path / "full" / "train.conllu"
+    inside.parent.mkdir()
+    shutil.copy(small / "train.conllu", inside)
+    vectors = tmp_path / "with vectors.cfg"
+    text = make_config("en", "efficiency", ["senter"], None, vectors=str(inside.parent))
+    vectors.write_text(text, "utf8")
+    for options, says in [
+        ({"about": Description("a b")}, "can't be the name of a package"),
+        ({"about": Description("a", version="one")}, "can't be the version of a package"),
+        ({"about": Description("a", licence="MIT\nAuthor: X")}, "The license is"),
+        ({"config": config}, "config.cfg is not a config"),
+        ({"related": [tmp_path / "nowhere"]}, "no related treebank"),
+        ({"out": inside.parent}, "not empty, and not from an earlier build"),
+        ({"out": inside.parent, "related": [inside]}, "which holds a treebank of --with"),
+        ({"out": tmp_path}, "which holds the treebank"),
+        ({"out": config.parent, "config": config}, "which holds the file of --config"),
+        ({"out": inside.parent / "out", "related": [inside.parent]}, "in the folder of a treebank of --with"),
+        ({"out": inside.parent / "out", "config": vectors}, "in the folder of what the config names"),
+    ]:
+        before = content(tmp_path)
+        with pytest.raises((CorpusError, PackagingError), match=says):
+            run(small, options.pop("out", out), **options)
+        assert content(tmp_path) == before and not out.exists() and not (inside.parent / "out").exists()
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 10**7))
+    with pytest.raises(PackagingError, match="10 MB free for .*may need 100 MB"):
+        run(small, out)
+    monkeypatch.undo()
+    assert not trainings
+
+
+def test_a_wheel_that_can_not_be_made_is_known_before_the_training(small, tmp_path, trainings, monkeypatch):
+    def fails(*args):
+        raise PackagingError("no setuptools")
+
+    monkeypatch.setattr(module, "build_wheel", fails)
+    with pytest.raises(PackagingError, match="no setuptools"):
+        run(small, tmp_path / "out")
+    assert not trainings and not (tmp_path / "out").exists()
+
+
+def test_a_training_that_fails_leaves_its_log(small, tmp_path, trainings, wheels, monkeypatch):
+    def fails(config, treebank, out, **options):
+        out.mkdir(parents=True)
+        (out / "log.txt").write_text("the reason")
+        raise TrainingError(f"see {out / 'log.txt'}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "train", fails)
+        with pytest.raises(TrainingError):
+            run(small, tmp_path / "out")
+    (log,) = (tmp_path / "out").glob("unfinished-*/training/log.txt")
+    assert log.read_text() == "the reason"
+    assert run(small, tmp_path / "out")[0]["package"]["wheel"]
+    assert not log.exists()
+
+
+def test_what_is_in_a_folder_that_is_used_again(small, tmp_path, trainings, wheels):
+    out = tmp_path / "out"
+    run(small, out)
+    mine = {"notes.txt": b"mine", "training/model-last/notes.txt": b"mine", "corpus/dev.conllu.bak": b"mine"}
+    for name, text in mine.items():
+        (out / name).write_bytes(text)
+    _, said = run(small, out)
+    assert said == ["training: was done before", "package: was done before"]
+    assert wheels == [("en_demo-0.1.0-py3-none-any.whl", False), ("en_demo-0.1.0-py3-none-any.whl", True)]
+    _, said = run(small, out, about=Description("demo", "0.2", author="A. B."))  # no rehearsal for the package alone
+    assert said == ["training: was done before", "package: done"] and wheels[2:] == [
+        ("en_demo-0.2-py3-none-any.whl", True)
+    ]
+    with pytest.raises(CorpusError, match=r"training/model-last/notes\.txt would be replaced"):
+        run(small, out, steps=7)
+    (out / "training" / "model-last" / "notes.txt").rename(out / "training" / "notes.txt")
+    run(small, out, steps=7)
+    assert {name: text for name, text in content(out).items() if text == b"mine"} == {
+        "notes.txt": b"mine",
+        "training/notes.txt": b"mine",
+        "corpus/dev.conllu.bak": b"mine",
+    }
+    assert sorted(path.name for path in (out / "dist").iterdir()) == [
+        "en_demo-0.1.0-py3-none-any.whl",
+        "en_demo-0.2-py3-none-any.whl",
+    ]
+    (out / "README.md").write_text("my own words")
+    (out / "corpus" / "dev.conllu").write_text("mine")
+    before = content(out)
+    for options in ({}, {"steps": 8}):
+        with pytest.raises(CorpusError, match=r"(README\.md|dev\.conllu) would be replaced"):
+            run(small, out, **{"steps": 7} | options)
+        assert {k: v for k, v in content(out).items() if k in before and k != "pipeline.json"} == {
+            k: v for k, v in before.items() if k != "pipeline.json"
+        }
+    assert len(trainings) == 2
+
+
+def test_files_without_a_part_are_named(small, tmp_path, trainings, wheels):
+    shutil.copy(small / "train.conllu", small / "more.conllu")
+    _, said = run(small, tmp_path / "out")
+    assert said[0] == "Not used of small: more.conllu. No `train`, `dev` or `test` is in the name."

@@ -1,0 +1,100 @@
+"""meta.json and the model card."""
+
+import pytest
+import spacy
+
+from spacy_mindroot.tools.building.card import Description, known_limits, make_card, make_meta
+from spacy_mindroot.tools.building.training import Trained
+from spacy_mindroot.tools.building.treebank import Part, Treebank
+
+
+def treebank(tmp_path, **parts):
+    parts = parts or {"train": Part(1000, 20000, 0), "dev": Part(200, 1, 0), "test": Part(200, 4000, 0)}
+    components = ["morphologizer", "trainable_lemmatizer"]
+    return Treebank("UD_X-Y", tmp_path, "en", parts, components, licence="CC BY-SA 4.0")
+
+
+def scores(words=1.0, sentences=0.9):
+    calibration = {"words": 10, "right": 0.8, "mean_probability": 0.75, "error": 0.05}
+    measures = {"las_with_subtypes": 0.6, "exact_match": 0.3, "root_accuracy": 0.9, "single_root": 1.0}
+    official = {name: {"f1": 0.875} for name in ("UAS", "LAS")}
+    found = {"official": official | {"Words": {"f1": words}, "Sentences": {"f1": sentences}}, "measures": measures}
+    return {"gold tokens": found | {"measures": measures | {"calibration": calibration}}, "raw text": found}
+
+
+@pytest.fixture
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("arc_scorer")
+    nlp.add_pipe("mind_root")
+    return nlp
+
+
+ABOUT = Description("xy", "1.2.3", author="A. B.", url="https://example.org")
+
+
+def test_meta(nlp, tmp_path):
+    meta = make_meta(nlp, treebank(tmp_path), ABOUT, scores())
+    assert (meta["lang"], meta["name"], meta["version"], meta["author"]) == ("en", "xy", "1.2.3", "A. B.")
+    assert meta["license"] == "CC BY-SA 4.0" and meta["sources"][0]["name"] == "UD_X-Y"
+    assert [name.split(">")[0] for name in meta["requirements"]] == ["spacy-mindroot"]
+    assert meta["performance"]["raw_text"]["LAS"] == 0.875
+    assert "exactly one root" in meta["description"]
+    own = make_meta(nlp, treebank(tmp_path), Description("x", description="D.", licence="MIT"), {})
+    assert (own["license"], own["description"]) == ("MIT", "D.")
+
+
+def card(nlp, data, found, **facts):
+    meta = make_meta(nlp, data, ABOUT, found)
+    facts = {"evaluated_on": "test", "speed": 12345, "megabytes": 9.5, "example": 'Say "hi".'} | facts
+    return make_card(meta, data, Trained(100, [0], 61.4, 80, facts.pop("best", "model-best")), found, **facts)
+
+
+def test_card(nlp, tmp_path):
+    text = card(nlp, treebank(tmp_path), scores())
+    for part in (
+        "# en_xy\n",
+        "pip install en_xy-1.2.3-py3-none-any.whl",
+        'nlp("Say \\"hi\\".")',
+        "12,345 tokens per second",
+        "| train | 1,000 | 20,000 | 0 |",
+        "| LAS | 87.50 | 87.50 |",
+        "| | gold tokens | raw text |",
+        "its mean is 75.0 %",
+        "CC BY-SA 4.0. Source: https://example.org",
+        "61 seconds of CPU time",
+    ):
+        assert part in text, part
+    assert "\n\n\n" not in text
+
+
+def test_card_without_scores(nlp, tmp_path):
+    data = treebank(tmp_path, train=Part(5, 10, 2))
+    text = card(nlp, data, {}, evaluated_on="", best="model-last", speed=0)
+    assert "Not evaluated" in text and "the last step was kept" in text and "not measured" in text
+
+
+@pytest.mark.parametrize("failed", ["gold tokens", "raw text", None])
+def test_card_without_one_of_the_scores(nlp, tmp_path, failed):
+    found = {name: each for name, each in scores().items() if failed not in (name, None)}
+    text = card(nlp, treebank(tmp_path), found)
+    assert ("| LAS | 87.50 |\n" in text) == bool(found)
+    assert ("Not evaluated." in text) == (not found)
+
+
+def test_limits(tmp_path):
+    plenty = known_limits(treebank(tmp_path), scores(), evaluated_on="test")
+    assert len(plenty) == 2 and "F1 of 90.0" in plenty[0] and "another kind" in plenty[1]
+    few = treebank(tmp_path, train=Part(50, 600, 20), dev=Part(9, 1, 0))
+    few.annotated = []
+    text = "\n".join(known_limits(few, scores(words=0.97), evaluated_on="dev"))
+    for part in (
+        "50 training",
+        "no lemmas",
+        "no parts of speech",
+        "every 30 words",
+        "(F1 97.0)",
+        "no test set",
+        "The 9 s",
+    ):
+        assert part in text, part

@@ -1,0 +1,50 @@
+"""The configs that `init-config` and `build` make."""
+
+import pytest
+import spacy
+from spacy import util
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Config
+
+from spacy_mindroot.tools.building.config import make_config, size_for
+
+
+def test_exclamation_marks_are_tags_like_others():
+    """A tag that is the tagger's `neg_prefix` and nothing else can't be trained on."""
+    config = util.load_config_from_str(make_config("xx", "efficiency", ["senter", "tagger"], None))
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("tagger", config={"neg_prefix": config["components"]["tagger"]["neg_prefix"]})
+    example = Example(nlp.make_doc("Go !"), Doc(nlp.vocab, ["Go", "!"], tags=["V", "!"]))
+    optimizer = nlp.initialize(lambda: [example])
+    for _ in range(20):
+        nlp.update([example], sgd=optimizer)
+    assert [token.tag_ for token in nlp("Go !")] == ["V", "!"]
+
+
+@pytest.mark.parametrize("lang", ["xx", "en", "ja", "ko", "th", "vi", "zh"])
+def test_the_tokenizer_is_that_of_the_language(lang):
+    """Chinese, Vietnamese and others are not tokenized at white space and punctuation."""
+    config = Config().from_str(make_config(lang, "efficiency", ["senter"], None), interpolate=False)
+    expected = Config(util.get_lang_class(lang).default_config)  # before the language has its say
+    expected = expected.merge(util.get_lang_class(lang).Defaults.config)
+    assert config["nlp"]["tokenizer"] == expected["nlp"]["tokenizer"]
+    assert config["initialize"]["tokenizer"] == expected["initialize"]["tokenizer"]
+
+
+def test_sizes_and_schedules_suit_the_data():
+    """More data, more of everything; the schedule of the learning rate ends with the last step."""
+    numbers = (20, 300, 1000, 5000, 50000)
+    for optimize in ("efficiency", "accuracy"):
+        sizes = [size_for(optimize, number) for number in numbers]
+        for name in ("steps", "patience", "batch", "width", "lstm_depth", "arc_width", "rows", "ngram_rows"):
+            values = [getattr(size, name) for size in sizes]
+            assert values == sorted(values), name
+        assert all(size.patience <= size.steps and size.warmup * 5 < size.steps for size in sizes)
+    assert size_for("accuracy", 20).rows < size_for("accuracy", 300).rows  # packages of tiny treebanks are small
+    assert size_for("accuracy")._replace(comment="") == size_for("accuracy", 1000)._replace(comment="")
+    for number in numbers:
+        config = util.load_config_from_str(make_config("xx", "accuracy", ["senter"], None, sentences=number))
+        assert config["components"]["mind_root"]["projective"] == (number == 20)
+    config = util.load_config_from_str(make_config("xx", "accuracy", ["senter"], None, sentences=5000))
+    assert config["training"]["optimizer"]["learn_rate"]["total_steps"] == config["training"]["max_steps"]

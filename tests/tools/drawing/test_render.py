@@ -1,0 +1,160 @@
+"""Parses as HTML and SVG: what they say, for any Doc, with or without probabilities."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+import spacy_mindroot
+from spacy_mindroot import MindRootError, render
+from spacy_mindroot.inference import marginals
+from spacy_mindroot.tools.drawing.render import Picture, parses_of, percent, picture_of
+
+SCORES = np.log(np.array([[0.1, 1e-9, 0.8, 0.1], [0.8, 0.1, 1e-9, 0.1], [0.5, 0.1, 0.4, 1e-9]]))
+
+
+@pytest.fixture
+def nlp():
+    return spacy.blank("en")
+
+
+def parsed(nlp, words=("They", "left", "early"), matrices=(SCORES,), **settings):
+    name = "mind_root"
+    if name in nlp.pipe_names:
+        nlp.remove_pipe(name)
+    parser = nlp.add_pipe(name, config={"keep_scores": True, "confidence": True, **settings})
+    doc = Doc(nlp.vocab, words=list(words))
+    doc._.arc_scores = list(matrices)
+    return parser(doc)
+
+
+def arcs(drawing, kind):
+    html = drawing if isinstance(drawing, str) else drawing.content
+    return re.findall(rf'<path class="arc (?:above|below) ([^"]*{kind}[^"]*)"', html)
+
+
+def test_arcs_have_the_class_of_their_probability(nlp):
+    doc = parsed(nlp)
+    svg = picture_of(parses_of(doc)[0]).content
+    found = marginals(SCORES)
+    assert [round(token._.head_prob, 2) for token in doc] == [0.88, 0.86, 0.72]
+    assert arcs(svg, "p") == ["p4", "p4", "p3"]
+    assert ">dep 72%</text>" in svg and "They: dep. Probability of the head: 88%" in svg
+    # the next best head of "early" has 16 %
+    assert arcs(svg, "next") == ["next"] and f"They → early: {found[2, 1]:.0%}, the next best head" in svg
+    assert arcs(picture_of(parses_of(doc)[0], close=0.3), "next") == []
+
+
+def test_the_next_best_heads_need_scores_but_the_colours_do_not(nlp):
+    doc = parsed(nlp, keep_scores=False)
+    (parse,) = parses_of(doc)
+    assert parse.marginals is None and parse.next_best(1) is None
+    assert arcs(picture_of(parse), "p") == ["p4", "p4", "p3"] and not arcs(picture_of(parse), "next")
+    without = parsed(nlp, confidence=False)
+    np.testing.assert_allclose(parses_of(without)[0].head_prob, parses_of(parsed(nlp))[0].head_prob)
+
+
+def test_a_doc_without_probabilities_is_drawn_plainly(nlp):
+    doc = Doc(nlp.vocab, words=["a", "b"], heads=[1, 1], deps=["det", "ROOT"])
+    html = render(doc)
+    assert arcs(html, "") == ["", ""] or len(re.findall('class="arc above"', html)) == 2
+    assert "Probability" not in html and "As a table" not in html and ">root<" in html
+
+
+def test_corrected_heads_have_no_probability_of_the_old_ones(nlp):
+    doc = parsed(nlp, keep_scores=False)
+    doc[0].head = doc[2]
+    assert parses_of(doc)[0].head_prob[0] is None
+
+
+@pytest.mark.parametrize("form", ["fragment", "page", "svg"])
+def test_all_forms_are_well_formed_and_need_no_script(nlp, form):
+    result = render(parsed(nlp), form=form)
+    assert isinstance(result, Picture) and result._repr_html_() == result
+    for bad in ("<script", "http://", "https://", "onclick"):
+        assert bad not in result.replace("http://www.w3.org/2000/svg", "")
+    assert ("prefers-color-scheme:dark" in result and "var(" in result) is (form != "svg")
+    body = re.sub(r"<!DOCTYPE html>\n|<meta[^>]*>", "", result)
+    ElementTree.fromstring(body)
+
+
+def test_text_is_escaped(nlp):
+    doc = parsed(nlp, words=["<script>alert(1)</script>", "&amp;", "\u202eabc"])
+    for form in ("fragment", "page", "svg"):
+        html = render(doc, form=form, title="<script>")
+        assert "<script" not in html and "\u202e" not in html
+        assert "&lt;script&gt;alert(1)" in html and "&amp;amp;" in html
+
+
+@pytest.mark.parametrize("character", ["\ufffe", "\uffff", "\x00", "\x1f", "\x85", "\U0010ffff", "\u2028"])
+def test_characters_that_xml_forbids_are_spelled_out(nlp, character):
+    doc = parsed(nlp, words=[f"a{character}", "b", "c"])
+    doc[1].dep_ = f"x{character}"
+    for form in ("fragment", "page", "svg"):
+        html = render(doc, form=form, title=f"t{character}")
+        ElementTree.fromstring(re.sub(r"<!DOCTYPE html>\n|<meta[^>]*>", "", html))
+        assert character not in html and f"{ord(character):x}" in html
+
+
+def test_sentences_spans_and_several_docs(nlp):
+    doc = parsed(nlp, words=["They", "left", "early"] * 2, matrices=[SCORES, SCORES])
+    assert len(parses_of(doc)) == 2
+    second = list(doc.sents)[1]
+    assert len(parses_of(second)) == 1
+    assert render(second, form="svg").count('<text class="word') == 3
+    assert render([doc, second]).count("<figure>") == 3
+    with pytest.raises(MindRootError, match='2 sentences, but form = "svg"'):
+        render(doc, form="svg")
+    with pytest.raises(MindRootError, match="within a sentence"):
+        render(doc[1:3])
+    with pytest.raises(MindRootError, match="form is 'png'"):
+        render(doc, form="png")
+    assert render(nlp.make_doc("")).count("<figure>") == 0
+
+
+def test_heads_in_other_sentences_are_an_error(nlp):
+    doc = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["ROOT", "dep"])
+    doc.from_array(["SENT_START"], np.array([1, 1], dtype=np.uint64))
+    with pytest.raises(MindRootError, match=r"token 1 \('b'\) is in another sentence"):
+        parses_of(doc)
+
+
+def test_tokens_without_a_head_are_drawn_without_an_arc(nlp):
+    doc = Doc(nlp.vocab, words=["a", "b"], sent_starts=[True, False])
+    (parse,) = parses_of(doc)
+    assert parse.heads == [None, None]
+    assert 'class="arc' not in picture_of(parse).content
+
+
+def test_gold_heads_are_drawn_where_they_differ(nlp):
+    (parse,) = parses_of(parsed(nlp))
+    html = picture_of(parse._replace(gold=[(2, "nsubj"), (0, "root"), (1, "advmod")]), close=2).content
+    assert arcs(html, "gold") == ["gold"] and "They → early: advmod, in the file" in html
+
+
+def test_right_to_left(nlp):
+    doc = parsed(nlp, words=["ذهب", "الولد", "صباحا"])
+    first, *_, last = (float(x) for x in re.findall(r'class="word"[^>]* x="([\d.]+)"', render(doc)))
+    assert first > last
+    first, *_, last = (
+        float(x) for x in re.findall(r'class="word"[^>]* x="([\d.]+)"', render(doc, right_to_left=False))
+    )
+    assert first < last
+
+
+def test_constraints_are_respected(nlp):
+    doc = parsed(nlp)
+    doc._.arc_constraints = {"required": [(0, 2)]}
+    (parse,) = parses_of(nlp.get_pipe("mind_root")(doc))
+    assert parse.heads[0] == 3 and parse.head_prob[0] == 1.0
+
+
+def test_percentages():
+    assert [percent(p) for p in (None, 0.0, 0.001, 0.5, 0.999, 1.0)] == ["", "0%", "<1%", "50%", ">99%", "100%"]
+
+
+def test_render_is_in_the_package():
+    assert spacy_mindroot.render is render and "render" in spacy_mindroot.__all__
