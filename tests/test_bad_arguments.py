@@ -103,6 +103,19 @@ def test_what_is_no_argument_is_an_error_of_ours(function):
                 assert str(error)
 
 
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_an_iterator_is_refused_or_read_as_the_list(function):
+    right = CALLS[function]
+    expected = repr(function(**right))
+    for name, value in right.items():
+        if isinstance(value, list):
+            try:
+                found = repr(function(**{**right, name: iter(value)}))
+            except errors.MindRootError:
+                continue
+            assert found == expected, name
+
+
 @pytest.mark.parametrize("value", [None, 3, "ab", object()])
 def test_no_heads_and_no_parses(value):
     for call, error in (

@@ -220,7 +220,6 @@ class Inputs:
         found["blank-line"] = joined(rows).replace("\n\n", "\n \n\n")
         found["swapped"] = joined(rows[::-1])
         found["range-too-long"] = "1-5\tx\t_\t_\t_\t_\t_\t_\t_\t_\n" + joined(rows)
-        found["empty-node-alone"] = "0.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         encoded = {name: text.encode() for name, text in found.items()}
         encoded["not-utf-8"] = joined(rows).encode().replace(b"Go", b"\xff\xfe\xfa")
         encoded["second-sentence"] = GOOD.encode() + b"1\tx\n\n"

@@ -10,8 +10,8 @@ from spacy_mindroot import is_tree
 from spacy_mindroot.conllu import sentence_to_doc
 from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.inference import marginals
-from spacy_mindroot.tools.audit import suspicion
 from spacy_mindroot.tools.building.config import make_config
+from spacy_mindroot.tools.correction import suspicion
 from spacy_mindroot.tools.correction.suspicion import Suspect, assess, cross_validated, order_suspects
 from spacy_mindroot.tools.folds import new_parser, train, with_steps
 from spacy_mindroot.tools.gold import GoldSentence, read_corpus
