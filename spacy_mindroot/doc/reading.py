@@ -119,7 +119,8 @@ def looks_like_many(doc: Doc) -> int | None:
 def lengths_between(starts: npt.NDArray[np.bool_]) -> list[int]:
     """Return the lengths of the sentences that begin at the first token and wherever `starts` is true."""
     begins = [0, *(np.flatnonzero(starts[1:]) + 1).tolist()]
-    return np.diff([*begins, len(starts)]).tolist()
+    lengths: list[int] = np.diff([*begins, len(starts)]).tolist()
+    return lengths
 
 
 def check_sentences(doc: Doc, lengths: Sequence[int]) -> None:

@@ -13,7 +13,7 @@ import pytest
 import spacy
 
 import spacy_mindroot
-from spacy_mindroot.pipeline import extensions
+from spacy_mindroot.doc import extensions
 
 DOCS = Path(__file__).parents[2] / "docs"
 REFERENCE = DOCS / "reference"
@@ -78,8 +78,8 @@ def test_every_attribute_is_described():
     page = (REFERENCE / "attributes.md").read_text("utf8")
     for owner, names in (
         ("doc", extensions.DOC_EXTENSIONS),
-        ("token", extensions.TOKEN_EXTENSIONS),
-        ("span", extensions.SPAN_EXTENSIONS),
+        ("token", extensions.TOKEN_ATTRIBUTES),
+        ("span", extensions.SPAN_ATTRIBUTES),
     ):
         assert set(re.findall(rf"^\| `{owner}\._\.(\w+)`", page, re.MULTILINE)) == set(names)
 
