@@ -26,10 +26,11 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from ..errors import CorpusError
+from .jobs import Record, Settings
+from .output import PARTS, RECORDS, write_synced
 from .pipelines import Identity
 from .shards import Shard, Source, shards_of
 from .sources import Found, plain
-from .worker import PARTS, RECORDS, Record, Settings
 
 try:
     import fcntl
@@ -235,13 +236,7 @@ class OutputFolder:
         self._clear(RECORDS, _RECORD_NAME)
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
-        temporary = self.path / PARTS / name
-        with open(temporary, "wb") as file:
-            for line in lines:
-                file.write(f"{line}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path / name)
+        write_synced(self.path / PARTS / name, self.path / name, "".join(f"{line}\n" for line in lines))
 
     def remaining(self) -> Iterator[Shard]:
         """Yield the shards that are not complete."""
@@ -293,7 +288,7 @@ def _rejected_lines(record: Record) -> list[str]:
     return [
         _dumped({"shard": record.shard, "input": record.input, "id": name, "reason": reason, **more})
         for found, more in ((record.rejected, {}), (record.notes, {"kept": True}))
-        for name, reason in (found if isinstance(found, list) else [])
+        for name, reason in found
     ]
 
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import CorpusError, CountError
-from .engine import DaskEngine, Engine, LocalEngine, local_client
+from .engine import Engine, open_engine
 from .folder import OutputFolder
+from .jobs import Job, Record, Settings, WorkerFacts
 from .pipelines import Identity
 from .progress import Progress, State
 from .reading import Columns, estimate_bytes_per_word
 from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
 from .sources import Found, find_files
-from .worker import Job, Record, Settings, WorkerFacts, counted
 from .writing import OUTPUT_FORMATS
 
 __all__ = ["ParseSummary", "WorkerSummary", "parse_corpus", "run_parse"]
@@ -95,8 +94,8 @@ class ParseSummary:
         self.documents += record.documents
         self.sentences += record.sentences
         self.words += record.words
-        self.rejected += counted(record.rejected)
-        self.notes += counted(record.notes)
+        self.rejected += len(record.rejected)
+        self.notes += len(record.notes)
         self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
         self.workers.setdefault(record.worker, WorkerSummary()).add(record)
 
@@ -164,6 +163,8 @@ def parse_corpus(
 
     Raises
     ------
+    CountError
+        If a number is too small.
     CorpusError
         If there is no input, if the folder has parses of another pipeline, of other input or with other settings, if
         workers have different pipelines, or if the output can't be written.
@@ -171,26 +172,8 @@ def parse_corpus(
     columns = Columns(text_column, id_column, paragraphs)
     settings = Settings(format, columns, confidence, kbest, shard_words)
     given = [str(path) for path in ([inputs] if isinstance(inputs, str | Path) else inputs)]
-    with make_engine(client, workers, retries) as engine:
+    with open_engine(workers=workers, client=client, retries=retries) as engine:
         return run_parse(engine, str(model), given, Path(out), settings, force=force, progress=progress)
-
-
-@contextmanager
-def make_engine(client: Any, workers: int | None, retries: int) -> Iterator[Engine]:
-    """Yield what runs the shards: a client's cluster, processes on this machine, or this process."""
-    if retries < 0:
-        raise CountError(f"retries is {retries}. It must be 0 or more.")
-    if client is not None and workers is not None:
-        raise CorpusError("Either a client or a number of workers is needed, not both.")
-    if client is not None:
-        yield DaskEngine(client, retries)
-    elif workers is not None:
-        if workers < 1:
-            raise CountError(f"workers is {workers}. It must be 1 or more.")
-        with local_client(workers, retries) as own:
-            yield DaskEngine(own, retries)
-    else:
-        yield LocalEngine()
 
 
 def run_parse(

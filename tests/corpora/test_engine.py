@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 
 from spacy_mindroot.corpora import parse_corpus
 from spacy_mindroot.corpora.engine import DaskEngine, LocalEngine, local_client, remote_client
+from spacy_mindroot.corpora.jobs import Job, Record, Settings
+from spacy_mindroot.corpora.output import OutputError
 from spacy_mindroot.corpora.shards import Shard
-from spacy_mindroot.corpora.worker import Job, OutputError, Record, Settings
 from spacy_mindroot.errors import CorpusError
 
 distributed = pytest.importorskip("distributed", reason="clusters need the extra `dask`")
