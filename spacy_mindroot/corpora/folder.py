@@ -21,6 +21,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -185,9 +186,9 @@ class OutputFolder:
         self.identity, self.settings, self.sources = identity, settings, list(sources)
         header = {
             "version": _VERSION,
-            "pipeline": identity.to_json(),
-            "settings": settings.to_json(),
-            "sources": [source.to_json() for source in sources],
+            "pipeline": asdict(identity),
+            "settings": asdict(settings),
+            "sources": [asdict(source) for source in sources],
         }
         self._write(_HEADER, [json.dumps(header, indent=1)])
         self.begun = True

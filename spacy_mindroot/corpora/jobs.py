@@ -23,13 +23,9 @@ class Settings:
     kbest: int = 1
     shard_words: int = 200_000
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings as JSON."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Settings:
-        """Return settings from JSON."""
+        """Return settings, of which `asdict` has been written as JSON."""
         return cls(**{**data, "columns": Columns(**data["columns"])})
 
 

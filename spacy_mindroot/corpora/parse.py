@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +207,7 @@ def run_parse(
         if resumed:
             identity = _check_identity(folder, identity)
             sources = [
-                _moved(source, file) if source.digest else _planned([file], settings)[0]
+                replace(source, path=file.path) if source.digest else _planned([file], settings)[0]
                 for source, file in zip(folder.sources, found, strict=True)
             ]
         else:
@@ -242,7 +242,7 @@ def _check_paths(found: Sequence[Found], out: Path) -> None:
 
 def _check_same(folder: OutputFolder, settings: Settings, found: Sequence[Found]) -> None:
     """Raise CorpusError unless settings and input are those of the run that has begun the folder."""
-    before, now = folder.settings.to_json(), settings.to_json()
+    before, now = asdict(folder.settings), asdict(settings)
     for name in now:
         if before.get(name) != now[name]:
             raise CorpusError(
@@ -285,10 +285,6 @@ def _check_identity(folder: OutputFolder, identity: Identity) -> Identity:
             "with --force."
         )
     return folder.identity
-
-
-def _moved(source: Source, file: Found) -> Source:
-    return Source.from_json({**source.to_json(), "path": file.path})
 
 
 def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseSummary:

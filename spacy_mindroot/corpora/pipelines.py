@@ -11,7 +11,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -46,10 +46,6 @@ class Identity:
     digest: str
     packages: dict[str, str]
     products: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the identity as JSON."""
-        return asdict(self)
 
     def difference(self, other: Identity) -> str:
         """Describe how another pipeline differs from this one; "" if it does not. The products are not compared."""

@@ -9,7 +9,7 @@ from spacy_mindroot.corpora.reading import Columns
 
 def test_settings_are_kept_as_json():
     settings = Settings("jsonl", Columns("body", "key", True), True, 3, 10)
-    assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+    assert Settings.from_json(json.loads(json.dumps(asdict(settings)))) == settings
 
 
 def test_the_manifest_has_numbers_where_a_record_has_reasons():
