@@ -115,6 +115,11 @@ class Sentence:
         return [text.rstrip("\r\n") for text in texts] if number == MISC else texts
 
     @property
+    def line_end(self) -> bytes:
+        """How the first line ends."""
+        return b"\r\n" if self.lines[0].endswith(b"\r\n") else b"\n"
+
+    @property
     def words(self) -> list[str]:
         """FORM of each word."""
         return self.column(FORM)
