@@ -13,8 +13,8 @@ import typer
 from wasabi import table
 
 from ..corpora.engine import DaskEngine, Engine, open_engine
-from ..corpora.jobs import Settings
-from ..corpora.parse import ParseSummary, run_parse
+from ..corpora.jobs import ParseSummary, Settings
+from ..corpora.parse import run_parse
 from ..corpora.progress import duration
 from ..corpora.reading import Columns
 from ..corpora.sources import local_paths

@@ -1,4 +1,4 @@
-"""The records that go between the command and its workers, and into the folder of the output."""
+"""The records that go between the command and its workers, into the folder of the output, and back to the caller."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .pipelines import Identity
 from .reading import Columns
 from .shards import Shard
 
-__all__ = ["Job", "Record", "Settings", "WorkerFacts"]
+__all__ = ["Job", "ParseSummary", "Record", "Settings", "WorkerFacts", "WorkerSummary"]
 
 
 @dataclass(frozen=True)
@@ -93,3 +93,79 @@ class WorkerFacts:
     malloc_trim: bool
     sees_output: bool
     worker: str
+
+
+@dataclass
+class WorkerSummary:
+    """The work of one process, and its resident memory in bytes after its first and last shard, and at most."""
+
+    shards: int = 0
+    words: int = 0
+    cpu_seconds: float = 0.0
+    first_rss: int = 0
+    last_rss: int = 0
+    most_rss: int = 0
+
+    def add(self, record: Record) -> None:
+        """Count a shard."""
+        self.shards += 1
+        self.words += record.words
+        self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
+        self.first_rss = self.first_rss or record.rss
+        self.last_rss = record.rss
+        self.most_rss = max(self.most_rss, record.rss)
+
+
+@dataclass
+class ParseSummary:
+    """A summary of a run of `parse_corpus`.
+
+    Attributes
+    ----------
+    shards : int
+        The number of shards of the corpus.
+    complete_before : int
+        Shards that earlier runs had completed.
+    parsed, failed : int
+        Shards that this run has parsed, and shards that failed. `failed.jsonl` has the reasons.
+    documents, sentences, words : int
+        What is in the shards of this run.
+    rejected : int
+        Documents of this run that could not be read or parsed. `rejected.jsonl` has the reasons.
+    notes : int
+        Texts of this run that were parsed in parts, sentences without a tree because they are too long for the scorer,
+        and documents without words. They are in `rejected.jsonl`, too.
+    seconds, cpu_seconds : float
+        The time that the run took, and the CPU time that its shards took.
+    workers : dict of str to WorkerSummary
+        The processes that parsed.
+    """
+
+    shards: int = 0
+    complete_before: int = 0
+    parsed: int = 0
+    failed: int = 0
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    rejected: int = 0
+    notes: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    workers: dict[str, WorkerSummary] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON."""
+        rate = self.words / self.seconds if self.seconds else 0.0
+        return {**asdict(self), "words_per_second": round(rate, 1)}
+
+    def add(self, record: Record) -> None:
+        """Count a shard."""
+        self.parsed += 1
+        self.documents += record.documents
+        self.sentences += record.sentences
+        self.words += record.words
+        self.rejected += len(record.rejected)
+        self.notes += len(record.notes)
+        self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
+        self.workers.setdefault(record.worker, WorkerSummary()).add(record)
