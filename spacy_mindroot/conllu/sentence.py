@@ -226,6 +226,23 @@ class Sentence:
         if column == HEAD:
             self.heads[word - 1] = MISSING if cell == "_" else int(cell)
 
+    def replace_arcs(self, heads: Iterable[int], labels: Iterable[str]) -> list[int]:
+        """Replace HEAD and DEPREL where they differ from these, and return the words (from 1) that change.
+
+        heads (Iterable[int]): The head of each word; MISSING for "_".
+        labels (Iterable[str]): The label of each word, "_" included.
+        """
+        changed = []
+        before = zip(list(self.heads), self.labels, strict=True)
+        for word, (arc, old) in enumerate(zip(zip(heads, labels, strict=True), before, strict=True), 1):
+            if arc[0] != old[0]:
+                self.replace(word, HEAD, "_" if arc[0] == MISSING else str(arc[0]))
+            if arc[1] != old[1]:
+                self.replace(word, DEPREL, arc[1])
+            if arc != old:
+                changed.append(word)
+        return changed
+
     def _other_rows(self) -> Iterator[list[str]]:
         """Return the cells of multiword tokens and empty nodes."""
         of_words = set(self._places)

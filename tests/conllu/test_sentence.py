@@ -8,6 +8,7 @@ from conllu_samples import FULL, PLAIN, joined, pieces, row, sentence
 from spacy_mindroot.conllu import Sentence, format_sentence, read_conllu, read_pieces
 from spacy_mindroot.conllu.columns import DEPREL, HEAD
 from spacy_mindroot.errors import ConlluError
+from spacy_mindroot.trees import MISSING
 
 
 def test_what_a_sentence_says():
@@ -31,6 +32,17 @@ def test_replacing_a_cell_leaves_the_rest():
     found.replace(6, DEPREL, "dep")
     assert found.heads[5] == 5
     assert found.to_bytes().decode() == FULL.replace("1\tpunct\t1:", "5\tdep\t1:").replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_replacing_arcs_writes_those_that_differ(end):
+    text = (row(1) + row(2, "1") + row(3, "_") + "\n").replace("\n", end)
+    found = sentence(text)
+    assert found.replace_arcs(found.heads, found.labels) == [] and found.to_bytes() == text.encode()
+    assert found.replace_arcs([2, 0, MISSING], ["dep", "root", "_"]) == [1, 2, 3]
+    assert found.heads == [2, 0, MISSING] and found.labels == ["dep", "root", "_"]
+    assert found.line_end == end.encode() and found.to_bytes().count(end.encode()) == 4
+    assert [line.split("\t")[6:8] for line in found.text().split(end)[:3]] == [["2", "dep"], ["0", "root"], ["_", "_"]]
 
 
 def test_faults_can_be_collected():
