@@ -19,7 +19,7 @@ from .progress import Progress
 from .reading import Columns, estimate_bytes_per_word
 from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
 from .sources import Found, find_files
-from .writing import OUTPUT_FORMATS
+from .writing import WRITERS
 
 __all__ = ["parse_corpus", "run_parse"]
 
@@ -148,8 +148,8 @@ def _planned(found: Sequence[Found], settings: Settings) -> list[Source]:
 
 
 def _check_settings(settings: Settings) -> None:
-    if settings.format not in OUTPUT_FORMATS:
-        raise CorpusError(f"The format is {settings.format!r}. It must be one of {', '.join(OUTPUT_FORMATS)}.")
+    if settings.format not in WRITERS:
+        raise CorpusError(f"The format is {settings.format!r}. It must be one of {', '.join(WRITERS)}.")
     for name, value in (("shard_words", settings.shard_words), ("kbest", settings.kbest)):
         if value < 1:
             raise CountError(f"{name} is {value}. It must be 1 or more.")

@@ -19,7 +19,7 @@ from .output import PARTS, OutputError, ShardFile, complete_record
 from .pipelines import loaded, this_process, undo_trimming
 from .reading import Document, Item, Rejected, read_shard
 from .shards import Shard
-from .writing import Writer, make_writer
+from .writing import WRITERS, Writer
 
 __all__ = ["clean_environment", "identify", "parse_shard"]
 
@@ -69,7 +69,7 @@ def parse_shard(job: Job) -> Record:
         record.model = f"{identity.model} {identity.version}"
         output = ShardFile(job)
         try:
-            writer = make_writer(settings.format, cast(BinaryIO, output))
+            writer = WRITERS[settings.format](cast(BinaryIO, output))
             _parse(pipeline.nlp, shard, settings, writer, record)
             writer.close()
             output.finish()

@@ -15,6 +15,7 @@ from spacy_mindroot.corpora.output import RECORDS
 from spacy_mindroot.corpora.pipelines import loaded
 from spacy_mindroot.corpora.sources import UnreadableInputError
 from spacy_mindroot.corpora.worker import identify, parse_shard
+from spacy_mindroot.corpora.writing import JsonWriter
 
 
 def test_a_shard_and_its_record(tmp_path, model, out):
@@ -48,7 +49,7 @@ def test_documents_that_fail_are_rejected_alone(tmp_path, model, out, monkeypatc
 
 
 def test_a_document_that_can_not_be_written_is_rejected(tmp_path, model, out, monkeypatch):
-    add = worker.make_writer("jsonl", None).__class__.add
+    add = JsonWriter.add
 
     def failing(self, document, doc, cells):
         if document.id.endswith(":0"):
