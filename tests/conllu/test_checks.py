@@ -9,7 +9,7 @@ from conllu_samples import PLAIN, pieces, row
 from udtools import Validator
 from udtools.state import State
 
-from spacy_mindroot.conllu import Sentence, read_pieces
+from spacy_mindroot.conllu import Sentence, read_conllu, read_pieces
 from spacy_mindroot.errors import ConlluError
 
 
@@ -63,6 +63,14 @@ def test_faults_are_named_by_line(text, says):
     with pytest.raises(ConlluError) as caught:
         pieces(text + "\n")
     assert re.search(says, str(caught.value), flags=re.S), str(caught.value)
+
+
+@pytest.mark.parametrize("head", ["3", "-1", "99999999999"])
+def test_heads_beyond_the_sentence(head, tmp_path):
+    path = tmp_path / "x.conllu"
+    path.write_text(PLAIN + row(1) + row(2, head) + "\n")
+    with pytest.raises(ConlluError, match=f"x.conllu:5: line 5 has HEAD '{head}', but the sentence has 2 words"):
+        list(read_conllu(path))
 
 
 def test_the_order_of_ids_is_that_of_the_validator():
