@@ -91,8 +91,8 @@ def cross_fit(path: Path, seeds: int) -> CrossFitted:
             own, theirs = [heads[k] for k in measured_on], [gold[k] for k in measured_on]
             right = [a == b for a, b in zip(own, theirs, strict=True)]
             before, after = (
-                confidences_of([scores[k] for k in measured_on], own, temperature=t, lapse=lapse, marginals=True)
-                for t, lapse in ((1.0, 0.0), (calibration.arc_temperature, calibration.arc_lapse))
+                confidences_of([scores[k] for k in measured_on], own, **fit.distribution(), marginals=True)
+                for fit in (Calibration(), calibration)
             )
             threshold = calibration.threshold(0.9)
             sets = [head_sets(p, threshold, heads=h) for p, h in zip(after[1], own, strict=True)]
@@ -161,8 +161,7 @@ def _conformities(
 ) -> list[np.ndarray]:
     """Return the conformity of each token of some sentences, one array per sentence. See `head_set_threshold`."""
     own, theirs = [heads[k] for k in chosen], [gold[k] for k in chosen]
-    mixture = {"temperature": fit.arc_temperature, "lapse": fit.arc_lapse}
-    _, arcs = confidences_of([scores[k] for k in chosen], own, **mixture, marginals=True)
+    _, arcs = confidences_of([scores[k] for k in chosen], own, **fit.distribution(), marginals=True)
     return [np.where(h == g, 1.0, p[np.arange(len(g)), g]) for p, h, g in zip(arcs, own, theirs, strict=True)]
 
 

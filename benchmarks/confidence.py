@@ -171,9 +171,7 @@ def _measured(
         sure, arcs = confidences_of(
             found.matrices,
             found.heads,
-            temperature=fit.arc_temperature,
-            lapse=fit.arc_lapse,
-            projective=found.projective,
+            **fit.distribution(projective=found.projective),
             marginals=True,
         )
         p = np.concatenate([one.head_prob for one in sure])

@@ -22,9 +22,9 @@ from spacy.language import Language
 
 from spacy_mindroot.corpora import parse_corpus
 from spacy_mindroot.corpora.engine import DaskEngine, local_client
+from spacy_mindroot.corpora.jobs import Job, Record, Settings
 from spacy_mindroot.corpora.pipelines import loaded
 from spacy_mindroot.corpora.shards import Shard
-from spacy_mindroot.corpora.worker import Job, Record, Settings
 
 _SAMPLE = 300  # documents that plain `nlp.pipe` parses
 

@@ -11,6 +11,10 @@ import spacy
 from thinc.api import fix_random_seed
 
 from scorer_helpers import gold_docs, make_examples, small
+from spacy_mindroot.corpora.jobs import Job, Settings
+from spacy_mindroot.corpora.output import PARTS
+from spacy_mindroot.corpora.shards import Shard
+from spacy_mindroot.corpora.sources import format_of
 
 # A package that other processes find on their path: a component that fails as the text of a document says.
 TROUBLE = """
@@ -109,3 +113,20 @@ def command(*args):
 def run(*args, env=None, timeout=600):
     """Run the command in a process of its own."""
     return subprocess.run(command(*args), capture_output=True, text=True, env=env, timeout=timeout, check=False)
+
+
+def job(path, model, out, **settings):
+    """The job of a file that is one shard."""
+    file = format_of(str(path))
+    size = path.stat().st_size if path.exists() else 0
+    shard = Shard("000000.000000", file.path, file.format, file.compressed, 0, size, size)
+    return Job(shard, str(model), Settings(**settings), str(out), "a.conllu", None)
+
+
+def write(path, documents):
+    path.write_text("\n".join(documents) + "\n", "utf8")
+    return path
+
+
+def left_over(out):
+    return list((out / PARTS).iterdir())

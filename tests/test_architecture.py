@@ -57,7 +57,7 @@ MAY_IMPORT = {
 }
 MAY_IMPORT["cli"] = {*MAY_IMPORT}  # everything; nothing imports it
 WITHOUT_SPACY = ("core", "", "rules", "inference")
-CONLLU_WITHOUT_SPACY = {"columns", "files", "marks", "repair", "sentence", "vote"}
+CONLLU_WITHOUT_SPACY = {"checks", "columns", "files", "marks", "repair", "sentence", "vote"}
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
 
 

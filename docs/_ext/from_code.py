@@ -79,7 +79,9 @@ def settings(group: str, name: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _returned(factory: Any) -> Any:
-    """The class that a factory returns."""
+    """The class that a factory returns, or is."""
+    if isinstance(factory, type):
+        return factory
     annotation = inspect.signature(factory).return_annotation
     return getattr(inspect.getmodule(factory), annotation) if isinstance(annotation, str) else annotation
 

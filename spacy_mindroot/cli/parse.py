@@ -12,12 +12,12 @@ from typing import Any
 import typer
 from wasabi import table
 
-from ..corpora.engine import DaskEngine, Engine, LocalEngine, local_client, remote_client
-from ..corpora.parse import ParseSummary, run_parse
+from ..corpora.engine import DaskEngine, Engine, open_engine
+from ..corpora.jobs import ParseSummary, Settings
+from ..corpora.parse import run_parse
 from ..corpora.progress import duration
 from ..corpora.reading import Columns
 from ..corpora.sources import local_paths
-from ..corpora.worker import Settings
 from .corpora import warn
 from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, printable
 from .signals import raised_signals
@@ -98,18 +98,16 @@ def run(
 
 @contextmanager
 def _engine(workers: int | None, scheduler: str | None, retries: int, code: Path | None) -> Iterator[Engine]:
-    if workers is None and scheduler is None:
-        yield LocalEngine()
-        return
-    with remote_client(scheduler) if scheduler is not None else local_client(workers or 1, retries) as client:
-        if code is not None:
-            client.upload_file(str(code))  # workers import it, those that start later as well
-        link = _dashboard(client)
-        if link:
-            typer.echo(f"Dashboard: {link}", err=True)
-        if scheduler is not None and not client.nthreads():
-            typer.echo("The cluster has no workers yet. Waiting for the first.", err=True)
-        yield DaskEngine(client, retries)
+    with open_engine(workers=workers, scheduler=scheduler, retries=retries) as engine:
+        if isinstance(engine, DaskEngine):
+            if code is not None:
+                engine.client.upload_file(str(code))  # workers import it, those that start later as well
+            link = _dashboard(engine.client)
+            if link:
+                typer.echo(f"Dashboard: {link}", err=True)
+            if scheduler is not None and not engine.client.nthreads():
+                typer.echo("The cluster has no workers yet. Waiting for the first.", err=True)
+        yield engine
 
 
 def _dashboard(client: Any) -> str:

@@ -190,8 +190,8 @@ def updated_sentences(doc: Doc) -> list[Sentence]:
 def _with_header(sentence: Sentence, before: Columns) -> str:
     """Return the text of a sentence, after a header if its columns differ from those `before` and it has no header."""
     has_header = columns_named(sentence.lines, before, sentence.source, sentence.line) is sentence.columns
-    end = "\r\n" if sentence.lines[0].endswith(b"\r\n") else "\n"
-    return sentence.text() if has_header else sentence.columns.header() + end + sentence.text()
+    text = sentence.text()
+    return text if has_header else sentence.columns.header() + sentence.line_end.decode() + text
 
 
 def _kept(texts: Iterable[str], name: str) -> list[Sentence]:

@@ -53,10 +53,11 @@ def _marked_lines(
         place = sentence.line_of(word) - sentence.line
         cell = with_attributes(cells[word - 1], attributes).encode("utf8")
         lines[place] = sentence.columns.replaced(lines[place], MISC, cell)
-    end = b"\r\n" if lines[0].endswith(b"\r\n") else b"\n"
     first = sentence.first_row
     before = [line for line in lines[:first] if _name(line) not in comments]
-    added = [f"# {name} = {' '.join(str(value).split())}".encode() + end for name, value in comments.items()]
+    added = [
+        f"# {name} = {' '.join(str(value).split())}".encode() + sentence.line_end for name, value in comments.items()
+    ]
     return [*before, *added, *lines[first:]]
 
 
@@ -86,7 +87,7 @@ class SentenceWriter:
             self._columns = sentence.columns
         else:
             lines = [line for line in lines if line not in own]
-            self.use(sentence.columns, b"\r\n" if lines[0].endswith(b"\r\n") else b"\n")
+            self.use(sentence.columns, sentence.line_end)
         return self._write(closed(b"".join(lines)))
 
     def use(self, columns: Columns, end: bytes = b"\n") -> None:

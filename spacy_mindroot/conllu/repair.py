@@ -237,29 +237,26 @@ def _mended(sentence: Sentence, tree: _Tree, rules: Rules, pos: list[str | None]
     return _Tree(heads, mended.labels, {word: by_word.get(word, "rules") for word in changed} | tree.why, tree.cycles)
 
 
-def _written(sentence: Sentence, tree: _Tree) -> Iterator[ArcChange]:
-    """Write a tree to a sentence, and yield the changes."""
+def _written(sentence: Sentence, tree: _Tree) -> list[ArcChange]:
+    """Write a tree to a sentence, and return the changes."""
     sent_id, forms, labels = sentence.sent_id, sentence.words, sentence.labels
-    for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-        new_head, new_label = head != sentence.heads[word - 1], label != labels[word - 1]
-        if new_head or new_label:
-            yield ArcChange(
-                file=sentence.source,
-                line=sentence.line_of(word),
-                sent_id=sent_id,
-                word=word,
-                form=forms[word - 1],
-                old_head=sentence.rows[word - 1][HEAD].decode(),
-                old_label=labels[word - 1],
-                head=str(head),
-                label=label,
-                why=tree.why[word],
-                cycle=tree.cycles.get(word),
-            )
-        if new_head:
-            sentence.replace(word, HEAD, str(head))
-        if new_label:
-            sentence.replace(word, DEPREL, label)
+    heads = [row[HEAD].decode() for row in sentence.rows]
+    return [
+        ArcChange(
+            file=sentence.source,
+            line=sentence.line_of(word),
+            sent_id=sent_id,
+            word=word,
+            form=forms[word - 1],
+            old_head=heads[word - 1],
+            old_label=labels[word - 1],
+            head=str(tree.heads[word - 1]),
+            label=tree.labels[word - 1],
+            why=tree.why[word],
+            cycle=tree.cycles.get(word),
+        )
+        for word in sentence.replace_arcs(tree.heads, tree.labels)
+    ]
 
 
 def enhanced_root_disagrees(sentence: Sentence) -> bool:

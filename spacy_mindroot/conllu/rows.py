@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +11,7 @@ from spacy.parts_of_speech import NAMES
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
-from ..doc.extensions import Trees, describe, key_of
+from ..doc.extensions import SPAN_ATTRIBUTES, Trees, describe, key_of
 from ..doc.reading import sentence_bounds
 from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
@@ -103,11 +102,9 @@ def parsed_sentences(doc: Doc, cells: Cells) -> list[ParsedSentence]:
 def _add_results(doc: Doc, sentence: ParsedSentence) -> None:
     data = doc.user_data
     span = doc[sentence.tokens[0]].sent
-    logprob_key, margin_key = key_of("tree_logprob", span), key_of("tree_margin", span)
-    if logprob_key in data:
-        sentence.tree_logprob = data[logprob_key]
-        margin = data.get(margin_key)
-        sentence.tree_margin = math.inf if margin is None else margin
+    sentence.tree_logprob = data.get(key_of("tree_logprob", span))
+    if sentence.tree_logprob is not None:
+        sentence.tree_margin = SPAN_ATTRIBUTES["tree_margin"].read(span, data.get(key_of("tree_margin", span)))
         for name in ("head_prob", "head_entropy"):
             values = [data.get(key_of(name, doc[i])) for i in sentence.tokens]
             setattr(sentence, name, None if None in values else values)

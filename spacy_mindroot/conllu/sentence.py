@@ -7,13 +7,13 @@ reported with its line. Libraries parse into objects that no longer know either.
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import ConlluError
 from ..trees import MISSING
+from .checks import NUMBERS, RANGE, VALUES, Checks, shown
 from .columns import CONLLU, DEPREL, FORM, HEAD, ID, MISC, Columns, read_header
 from .files import MOST_BYTES, text_lines
 
@@ -34,12 +34,6 @@ __all__ = [
 ]
 
 BOM = b"\xef\xbb\xbf"
-_NUMBERS = [b"%d" % number for number in range(1000)]  # in their only valid spelling; grows with the longest sentence
-_VALUES = {cell: number for number, cell in enumerate(_NUMBERS)} | {b"_": MISSING}
-_RANGE = re.compile(rb"([1-9][0-9]*)-([1-9][0-9]*)")
-_EMPTY_NODE = re.compile(rb"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
-_INTEGER = re.compile(rb"-?[0-9]{1,18}")
-
 FaultHandler = Callable[[ConlluError], None]
 
 
@@ -68,14 +62,14 @@ class Sentence:
         self.rows: list[list[bytes]] = []
         self.heads: list[int] = []
         self._places: list[int] = []
-        while len(_NUMBERS) <= len(lines):
-            _VALUES[b"%d" % len(_NUMBERS)] = len(_NUMBERS)
-            _NUMBERS.append(b"%d" % len(_NUMBERS))
+        while len(NUMBERS) <= len(lines):
+            VALUES[b"%d" % len(NUMBERS)] = len(NUMBERS)
+            NUMBERS.append(b"%d" % len(NUMBERS))
         rows, heads, places = self.rows, self.heads, self._places
-        checks = _Checks(columns)
+        checks = Checks(columns)
         number = 1
         plain = columns is CONLLU
-        numbers, values = _NUMBERS, _VALUES  # local names are faster in the loop over all lines of a file
+        numbers, values = NUMBERS, VALUES  # local names are faster in the loop over all lines of a file
         for place, text in enumerate(lines):
             cells = text.split(b"\t") if plain else columns.cells(text)
             if len(cells) == 10 and cells[0] == numbers[number] and cells[1]:
@@ -119,6 +113,11 @@ class Sentence:
             self.text()  # names the line
             raise
         return [text.rstrip("\r\n") for text in texts] if number == MISC else texts
+
+    @property
+    def line_end(self) -> bytes:
+        """How the first line ends."""
+        return b"\r\n" if self.lines[0].endswith(b"\r\n") else b"\n"
 
     @property
     def words(self) -> list[str]:
@@ -176,7 +175,7 @@ class Sentence:
         """Return the first word (from 1), the last word and the cells of each multiword token."""
         tokens = []
         for cells in self._other_rows():
-            match = _RANGE.fullmatch(cells[0].encode())
+            match = RANGE.fullmatch(cells[0].encode())
             if match:
                 tokens.append((int(match[1]), int(match[2]), cells))
         return tokens
@@ -210,7 +209,7 @@ class Sentence:
         n = len(self.rows)
         for word, head in enumerate(self.heads, 1):
             if not MISSING <= head <= n:
-                raise self.fault(word, f"has HEAD {_shown(self.rows[word - 1][HEAD])}, but the sentence has {n} words.")
+                raise self.fault(word, f"has HEAD {shown(self.rows[word - 1][HEAD])}, but the sentence has {n} words.")
 
     def replace(self, word: int, column: int, cell: str) -> None:
         """Replace a cell of a word (from 1) in any column but ID and MISC, which `marks` changes.
@@ -227,6 +226,23 @@ class Sentence:
         if column == HEAD:
             self.heads[word - 1] = MISSING if cell == "_" else int(cell)
 
+    def replace_arcs(self, heads: Iterable[int], labels: Iterable[str]) -> list[int]:
+        """Replace HEAD and DEPREL where they differ from these, and return the words (from 1) that change.
+
+        heads (Iterable[int]): The head of each word; MISSING for "_".
+        labels (Iterable[str]): The label of each word, "_" included.
+        """
+        changed = []
+        before = zip(list(self.heads), self.labels, strict=True)
+        for word, (arc, old) in enumerate(zip(zip(heads, labels, strict=True), before, strict=True), 1):
+            if arc[0] != old[0]:
+                self.replace(word, HEAD, "_" if arc[0] == MISSING else str(arc[0]))
+            if arc[1] != old[1]:
+                self.replace(word, DEPREL, arc[1])
+            if arc != old:
+                changed.append(word)
+        return changed
+
     def _other_rows(self) -> Iterator[list[str]]:
         """Return the cells of multiword tokens and empty nodes."""
         of_words = set(self._places)
@@ -235,132 +251,6 @@ class Sentence:
                 cells = b"\t".join(self.columns.cells(line)).decode("utf8", "replace").split("\t")
                 if cells[0][:1].isdigit():
                     yield cells
-
-
-class _Checks:
-    """Checks the lines that are not plain words, and collects faults as pairs of line number and description."""
-
-    def __init__(self, columns: Columns) -> None:
-        self.faults: list[tuple[int, str]] = []
-        self._columns = columns
-        self._begun = False  # no comments from here on
-        self._range = (0, 0)  # first and last word of the latest multiword token
-        self._range_line = 0
-        self._empty_node = (0, 0)
-
-    def head(self, cell: bytes, line: int) -> int:
-        """Return the head in a cell that is not a number in its only valid spelling within the sentence."""
-        if _INTEGER.fullmatch(cell):
-            head = int(cell)
-            return head if head >= 0 else head - 1  # -1 is out of range, not missing
-        if _RANGE.fullmatch(cell):
-            reason = "a multiword token. HEAD is one of its words, or 0."
-        elif _EMPTY_NODE.fullmatch(cell):
-            reason = "an empty node. HEAD is a word, or 0; only DEPS has heads that are empty nodes."
-        else:
-            reason = "not a number."
-        self.faults.append((line, f"has HEAD {_shown(cell)}, which is {reason}"))
-        return MISSING
-
-    def other_line(self, text: bytes, cells: list[bytes], number: int, line: int) -> bool:
-        """Check any line except a good one of the next word, `number`. Return whether it is that word, with a fault."""
-        if text in (b"\n", b"\r\n"):
-            return False
-        if text.startswith(b"#") and not (len(cells) == 10 and cells[0][:1].isdigit()):
-            if self._begun or number > 1:
-                self.faults.append((line, "is a comment inside a sentence. Comments come before the first word."))
-            elif b"global.columns" in text and read_header(text) not in (None, self._columns):
-                self.faults.append((line, "is a header that must be the first line of the file."))
-            return False
-        self._begun = True
-        if not text.strip():
-            self.faults.append((line, "is white space. An empty line, with nothing in it, ends a sentence."))
-        elif len(cells) != 10:
-            fault = _wrong_number(text, self._columns)
-            is_prose = line == 1 and b"\t" not in text and "separated by spaces" not in fault
-            self.faults.append((line, fault + is_prose * _PROSE))
-        elif match := _RANGE.fullmatch(cells[0]):
-            self._multiword_token(int(match[1]), int(match[2]), cells, number, line)
-        elif match := _EMPTY_NODE.fullmatch(cells[0]):
-            self._check_empty_node((int(match[1]), int(match[2])), cells[0], number, line)
-        elif cells[0] == _NUMBERS[number]:
-            self.faults.append((line, _EMPTY_FORM))
-            return True
-        else:
-            self.faults.append((line, f"has ID {_shown(cells[0])}, but the next word is {number}."))
-        return False
-
-    def _multiword_token(self, first: int, last: int, cells: list[bytes], number: int, line: int) -> None:
-        fault = ""
-        if last < first:
-            fault = f"a reversed range: the first word of the multiword token {first}-{last} comes after its last."
-        elif first <= self._range[1]:
-            fault = "which overlaps the multiword token {}-{} before it.".format(*self._range)
-        elif first != number:
-            fault = f"but the next word is {number}."
-        if fault:
-            self.faults.append((line, f"has ID {_shown(cells[0])}, {fault}"))
-            return
-        self._range, self._range_line = (first, last), line
-        if not cells[FORM]:
-            self.faults.append((line, _EMPTY_FORM))
-
-    def _check_empty_node(self, node: tuple[int, int], cell: bytes, number: int, line: int) -> None:
-        follows = (number - 1, self._empty_node[1] + 1 if self._empty_node[0] == number - 1 else 1)
-        first, last = self._range
-        if node != follows:
-            expected = f"{follows[0]}.{follows[1]}"
-            self.faults.append((line, f"has ID {_shown(cell)}; an empty node here is {expected}."))
-        elif first == number:
-            what = f"has ID {_shown(cell)}, but the empty node belongs before the multiword token {first}-{last}."
-            self.faults.append((line, what))
-        self._empty_node = node
-
-    def widths(self, words: Sequence[tuple[int, int]]) -> None:
-        """Check that all words of a sentence have the same number of columns: those are its lines and their numbers."""
-        for line, width in words:
-            if width != words[0][1]:
-                what = f"has {width} columns, but the first word of its sentence has {words[0][1]}."
-                self.faults.append((line, what))
-
-    def end(self, words: int) -> None:
-        """Check what can only be known at the end of the sentence."""
-        if self._range[1] > words and not self.faults:
-            what = f"is a multiword token up to word {self._range[1]}, but the sentence has {words} words."
-            self.faults.append((self._range_line, what))
-
-
-_PROSE = " If this file is a text, parse it first: spacy mindroot parse MODEL FILE --out FOLDER."
-_EMPTY_FORM = 'has an empty FORM. Write "_" where there is none.'
-
-
-def _wrong_number(text: bytes, columns: Columns) -> str:
-    """Describe a line with the wrong number of columns, with the most likely reason."""
-    cells = text.rstrip(b"\r\n").split(b"\t")
-    found, expected = len(cells), len(columns)
-    says = "separated by tabs" if columns is CONLLU else "by the header `# global.columns`"
-    hint = ""
-    if found > expected:
-        if not any(cells[expected:]):
-            hint = "; there is a tab at its end"
-        elif not cells[0]:
-            hint = "; there is a tab at its beginning"
-        elif b"" in cells:
-            hint = "; there are two tabs in a row"
-        elif columns is CONLLU:
-            hint = (
-                "; a file with other columns, such as CoNLL-U Plus, needs their names in its first line: "
-                "# global.columns = ID FORM ... (columns after those need no name, and may differ by sentence)"
-            )
-    elif len(text.split()) == expected:
-        hint = "; columns may be separated by spaces here"
-    elif columns is CONLLU and not cells[0].strip().replace(b"-", b"").replace(b".", b"").isdigit():
-        hint = "; it has no ID, so a line break in a cell of the line before may be the reason"
-    return f"has {found} column{'s' if found > 1 else ''}, expected {expected} ({says}){hint}."
-
-
-def _shown(cell: bytes) -> str:
-    return repr(cell[:40].decode("utf8", "replace"))
 
 
 def read_pieces(file: BinaryIO, source: str, on_fault: FaultHandler | None = None) -> Iterator[Sentence | bytes]:

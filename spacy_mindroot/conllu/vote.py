@@ -12,7 +12,7 @@ from ..repair import looks_like_punctuation, repair_labels
 from ..rules import Rules, vote_labelled
 from ..trees import MISSING
 from ..voting import vote_heads, vote_labels
-from .columns import DEPREL, FORM, HEAD, UPOS
+from .columns import FORM, UPOS
 from .repair import pos_of_sentence
 from .sentence import Sentence
 
@@ -71,15 +71,7 @@ def vote_sentence(
     labels = repair_labels(
         voted, before, heads, pos=pos, is_punct=is_punct, root_label=root_label, demoted_label=demoted_label
     )
-    changed = 0
-    for word, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
-        new_head, new_label = head != first.heads[word - 1], label != names[0][word - 1]
-        if new_head:
-            first.replace(word, HEAD, str(head))
-        if new_label:
-            first.replace(word, DEPREL, label)
-        changed += new_head or new_label
-    return changed
+    return len(first.replace_arcs(heads, labels))
 
 
 def check_same_words(sentences: Sequence[Sentence]) -> None:

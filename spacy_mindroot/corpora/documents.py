@@ -15,12 +15,12 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 
 from ..arc_scorer.component import ArcScorer
-from ..conllu.columns import DEPREL, HEAD
 from ..conllu.docs import sentence_without_tree
 from ..doc.extensions import drop_extension
 from ..doc.reading import sentence_bounds
 from ..errors import CorpusError, SentenceTooLongError
 from ..pipeline.mind_root import MindRoot
+from ..trees import MISSING
 from .reading import Document, Item
 
 __all__ = ["Notes", "parse_documents", "within_limit"]
@@ -157,9 +157,7 @@ def _parsed_around(nlp: Language, document: Document, doc: Doc, most: int, notes
     # The trees that a file had are not what the pipeline has found.
     drop_extension(joined, "conllu")
     if document.sentence is not None:
-        for word in range(1, len(document.sentence) + 1):
-            document.sentence.replace(word, HEAD, "_")
-            document.sentence.replace(word, DEPREL, "_")
+        document.sentence.replace_arcs([MISSING] * len(document.sentence), ["_"] * len(document.sentence))
     for number, (start, end) in enumerate(bounds, 1):
         if end - start > most:
             words = doc[start : start + 5].text

@@ -11,15 +11,17 @@ import time
 from abc import ABC, abstractmethod
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import CorpusError, MindRootError
+from ..errors import CorpusError, CountError, MindRootError
+from .jobs import Job, Record, Settings, WorkerFacts
+from .output import OutputError
 from .sources import UnreadableInputError
-from .worker import Job, OutputError, Record, Settings, WorkerFacts, clean_environment, identify, parse_shard
+from .worker import clean_environment, identify, parse_shard
 
-__all__ = ["DaskEngine", "Engine", "LocalEngine", "Outcome", "local_client", "remote_client"]
+__all__ = ["DaskEngine", "Engine", "LocalEngine", "Outcome", "local_client", "open_engine", "remote_client"]
 
 _TICK = 1.0  # seconds between two looks at the cluster
 _AHEAD = 2  # shards per worker that are submitted
@@ -174,6 +176,34 @@ class DaskEngine(Engine):
         self._counted = now
         with suppress(Exception):  # the connection is checked elsewhere
             self.workers = len(self.client.nthreads())
+
+
+@contextmanager
+def open_engine(
+    *, workers: int | None = None, scheduler: str | None = None, client: Any = None, retries: int = 2
+) -> Iterator[Engine]:
+    """Yield what runs the shards: workers on this machine, a cluster, or this process if none is named.
+
+    workers (Optional[int]): The number of processes to start.
+    scheduler (Optional[str]), client (Optional[distributed.Client]): The address of a cluster, or its client.
+    retries (int): See `DaskEngine` and `local_client`.
+    """
+    for name, number, least in (("retries", retries, 0), ("workers", workers, 1)):
+        if number is not None and number < least:
+            raise CountError(f"{name} is {number}. It must be {least} or more.")
+    if sum(given is not None for given in (workers, scheduler, client)) > 1:
+        raise CorpusError("Either workers are started, or a cluster is used, not both. Name one of them.")
+    if client is not None:
+        opened: AbstractContextManager[Any] = nullcontext(client)
+    elif scheduler is not None:
+        opened = remote_client(scheduler)
+    elif workers is not None:
+        opened = local_client(workers, retries)
+    else:
+        yield LocalEngine()
+        return
+    with opened as own:
+        yield DaskEngine(own, retries)
 
 
 def _taken(finished: queue.SimpleQueue[Any]) -> list[Any]:

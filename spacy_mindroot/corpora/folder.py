@@ -21,15 +21,17 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
 from ..errors import CorpusError
+from .jobs import Record, Settings
+from .output import PARTS, RECORDS, write_synced
 from .pipelines import Identity
 from .shards import Shard, Source, shards_of
 from .sources import Found, plain
-from .worker import PARTS, RECORDS, Record, Settings
 
 try:
     import fcntl
@@ -184,9 +186,9 @@ class OutputFolder:
         self.identity, self.settings, self.sources = identity, settings, list(sources)
         header = {
             "version": _VERSION,
-            "pipeline": identity.to_json(),
-            "settings": settings.to_json(),
-            "sources": [source.to_json() for source in sources],
+            "pipeline": asdict(identity),
+            "settings": asdict(settings),
+            "sources": [asdict(source) for source in sources],
         }
         self._write(_HEADER, [json.dumps(header, indent=1)])
         self.begun = True
@@ -235,13 +237,7 @@ class OutputFolder:
         self._clear(RECORDS, _RECORD_NAME)
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
-        temporary = self.path / PARTS / name
-        with open(temporary, "wb") as file:
-            for line in lines:
-                file.write(f"{line}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path / name)
+        write_synced(self.path / PARTS / name, self.path / name, "".join(f"{line}\n" for line in lines))
 
     def remaining(self) -> Iterator[Shard]:
         """Yield the shards that are not complete."""
@@ -293,7 +289,7 @@ def _rejected_lines(record: Record) -> list[str]:
     return [
         _dumped({"shard": record.shard, "input": record.input, "id": name, "reason": reason, **more})
         for found, more in ((record.rejected, {}), (record.notes, {"kept": True}))
-        for name, reason in (found if isinstance(found, list) else [])
+        for name, reason in found
     ]
 
 

@@ -5,100 +5,23 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import CorpusError, CountError
-from .engine import DaskEngine, Engine, LocalEngine, local_client
+from .engine import Engine, open_engine
 from .folder import OutputFolder
+from .jobs import Job, ParseSummary, Settings, WorkerFacts
 from .pipelines import Identity
-from .progress import Progress, State
+from .progress import Progress
 from .reading import Columns, estimate_bytes_per_word
 from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
 from .sources import Found, find_files
-from .worker import Job, Record, Settings, WorkerFacts, counted
-from .writing import OUTPUT_FORMATS
+from .writing import WRITERS
 
-__all__ = ["ParseSummary", "WorkerSummary", "parse_corpus", "run_parse"]
-
-
-@dataclass
-class WorkerSummary:
-    """The work of one process, and its resident memory in bytes after its first and last shard, and at most."""
-
-    shards: int = 0
-    words: int = 0
-    cpu_seconds: float = 0.0
-    first_rss: int = 0
-    last_rss: int = 0
-    most_rss: int = 0
-
-    def add(self, record: Record) -> None:
-        """Count a shard."""
-        self.shards += 1
-        self.words += record.words
-        self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
-        self.first_rss = self.first_rss or record.rss
-        self.last_rss = record.rss
-        self.most_rss = max(self.most_rss, record.rss)
-
-
-@dataclass
-class ParseSummary:
-    """A summary of a run of `parse_corpus`.
-
-    Attributes
-    ----------
-    shards : int
-        The number of shards of the corpus.
-    complete_before : int
-        Shards that earlier runs had completed.
-    parsed, failed : int
-        Shards that this run has parsed, and shards that failed. `failed.jsonl` has the reasons.
-    documents, sentences, words : int
-        What is in the shards of this run.
-    rejected : int
-        Documents of this run that could not be read or parsed. `rejected.jsonl` has the reasons.
-    notes : int
-        Texts of this run that were parsed in parts, sentences without a tree because they are too long for the scorer,
-        and documents without words. They are in `rejected.jsonl`, too.
-    seconds, cpu_seconds : float
-        The time that the run took, and the CPU time that its shards took.
-    workers : dict of str to WorkerSummary
-        The processes that parsed.
-    """
-
-    shards: int = 0
-    complete_before: int = 0
-    parsed: int = 0
-    failed: int = 0
-    documents: int = 0
-    sentences: int = 0
-    words: int = 0
-    rejected: int = 0
-    notes: int = 0
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    workers: dict[str, WorkerSummary] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the summary as JSON."""
-        rate = self.words / self.seconds if self.seconds else 0.0
-        return {**asdict(self), "words_per_second": round(rate, 1)}
-
-    def add(self, record: Record) -> None:
-        """Count a shard."""
-        self.parsed += 1
-        self.documents += record.documents
-        self.sentences += record.sentences
-        self.words += record.words
-        self.rejected += counted(record.rejected)
-        self.notes += counted(record.notes)
-        self.cpu_seconds = round(self.cpu_seconds + record.cpu_seconds, 3)
-        self.workers.setdefault(record.worker, WorkerSummary()).add(record)
+__all__ = ["parse_corpus", "run_parse"]
 
 
 def parse_corpus(
@@ -164,6 +87,8 @@ def parse_corpus(
 
     Raises
     ------
+    CountError
+        If a number is too small.
     CorpusError
         If there is no input, if the folder has parses of another pipeline, of other input or with other settings, if
         workers have different pipelines, or if the output can't be written.
@@ -171,26 +96,8 @@ def parse_corpus(
     columns = Columns(text_column, id_column, paragraphs)
     settings = Settings(format, columns, confidence, kbest, shard_words)
     given = [str(path) for path in ([inputs] if isinstance(inputs, str | Path) else inputs)]
-    with make_engine(client, workers, retries) as engine:
+    with open_engine(workers=workers, client=client, retries=retries) as engine:
         return run_parse(engine, str(model), given, Path(out), settings, force=force, progress=progress)
-
-
-@contextmanager
-def make_engine(client: Any, workers: int | None, retries: int) -> Iterator[Engine]:
-    """Yield what runs the shards: a client's cluster, processes on this machine, or this process."""
-    if retries < 0:
-        raise CountError(f"retries is {retries}. It must be 0 or more.")
-    if client is not None and workers is not None:
-        raise CorpusError("Either a client or a number of workers is needed, not both.")
-    if client is not None:
-        yield DaskEngine(client, retries)
-    elif workers is not None:
-        if workers < 1:
-            raise CountError(f"workers is {workers}. It must be 1 or more.")
-        with local_client(workers, retries) as own:
-            yield DaskEngine(own, retries)
-    else:
-        yield LocalEngine()
 
 
 def run_parse(
@@ -224,7 +131,7 @@ def run_parse(
         if resumed:
             identity = _check_identity(folder, identity)
             sources = [
-                _moved(source, file) if source.digest else _planned([file], settings)[0]
+                replace(source, path=file.path) if source.digest else _planned([file], settings)[0]
                 for source, file in zip(folder.sources, found, strict=True)
             ]
         else:
@@ -241,8 +148,8 @@ def _planned(found: Sequence[Found], settings: Settings) -> list[Source]:
 
 
 def _check_settings(settings: Settings) -> None:
-    if settings.format not in OUTPUT_FORMATS:
-        raise CorpusError(f"The format is {settings.format!r}. It must be one of {', '.join(OUTPUT_FORMATS)}.")
+    if settings.format not in WRITERS:
+        raise CorpusError(f"The format is {settings.format!r}. It must be one of {', '.join(WRITERS)}.")
     for name, value in (("shard_words", settings.shard_words), ("kbest", settings.kbest)):
         if value < 1:
             raise CountError(f"{name} is {value}. It must be 1 or more.")
@@ -259,7 +166,7 @@ def _check_paths(found: Sequence[Found], out: Path) -> None:
 
 def _check_same(folder: OutputFolder, settings: Settings, found: Sequence[Found]) -> None:
     """Raise CorpusError unless settings and input are those of the run that has begun the folder."""
-    before, now = folder.settings.to_json(), settings.to_json()
+    before, now = asdict(folder.settings), asdict(settings)
     for name in now:
         if before.get(name) != now[name]:
             raise CorpusError(
@@ -304,26 +211,21 @@ def _check_identity(folder: OutputFolder, identity: Identity) -> Identity:
     return folder.identity
 
 
-def _moved(source: Source, file: Found) -> Source:
-    return Source.from_json({**source.to_json(), "path": file.path})
-
-
 def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseSummary:
     began = time.perf_counter()
     summary = ParseSummary()
-    state = State()
+    size = done_size = 0
     for shard in shards_of(folder.sources):
-        state.shards += 1
-        state.size += shard.size
+        summary.shards += 1
+        size += shard.size
         if shard.name in folder.complete:
-            state.done += 1
-            state.done_size += shard.size
-    summary.shards, summary.complete_before = state.shards, state.done
+            summary.complete_before += 1
+            done_size += shard.size
     failed: list[tuple[Shard, str]] = []
-    progress = Progress(state, shown=show)
+    progress = Progress(summary, size, done_size, shown=show)
 
     def tick() -> None:
-        state.workers = engine.workers
+        progress.workers = engine.workers
         progress.update()
 
     jobs = (
@@ -340,13 +242,11 @@ def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseS
                 )
             if record is None:
                 failed.append((shard, outcome.reason))
-                summary.failed = state.failed = len(failed)
+                summary.failed += 1
             else:
                 folder.add(record)
                 summary.add(record)
-                state.words, state.rejected = summary.words, summary.rejected
-            state.done += 1
-            state.done_size += shard.size
+            progress.done_size += shard.size
             tick()
         folder.finish(failed)
     finally:

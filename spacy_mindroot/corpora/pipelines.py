@@ -11,7 +11,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from ..pipeline.head_scores import HeadScores
 from ..pipeline.mind_root import MindRoot
 from ..tools.gold import load_pipeline
 
-__all__ = ["Identity", "Loaded", "loaded", "this_process", "trims_memory"]
+__all__ = ["Identity", "Loaded", "loaded", "this_process", "undo_trimming"]
 
 _MALLOC = ((-1, 64 << 20), (-3, 32 << 20))  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD: the most that glibc chooses itself
 _PACKAGES = ("spacy-mindroot", "spacy", "thinc", "numpy")  # all of them may change a parse
@@ -46,10 +46,6 @@ class Identity:
     digest: str
     packages: dict[str, str]
     products: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the identity as JSON."""
-        return asdict(self)
 
     def difference(self, other: Identity) -> str:
         """Describe how another pipeline differs from this one; "" if it does not. The products are not compared."""
@@ -96,23 +92,23 @@ def loaded(model: str, *, confidence: bool = False, kbest: int = 1, products: st
         yield found
 
 
-def trims_memory() -> bool:
-    """Whether this process gives memory back to the system all the time, as Dask's workers do by default.
+def undo_trimming() -> bool:
+    """Let this process keep memory for later, unlike Dask's workers by default. Return False if that fails.
 
-    Dask sets MALLOC_TRIM_THRESHOLD_ for them. Parsing then takes up to 1.5 times as much CPU time. On glibc, restores
-    the default thresholds and returns False.
+    Dask sets MALLOC_TRIM_THRESHOLD_ for them, with which memory goes back to the system all the time. Parsing then
+    takes up to 1.5 times as much CPU time. This restores the default thresholds of glibc.
     """
     if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
-        return False
+        return True
     try:
         set_option = ctypes.CDLL(None).mallopt
     except (OSError, TypeError, AttributeError):  # not glibc
-        return True
-    return not all(set_option(option, value) for option, value in _MALLOC)
+        return False
+    return all(set_option(option, value) for option, value in _MALLOC)
 
 
 def _load(model: str, confidence: bool, kbest: int) -> Loaded:
-    trims_memory()
+    undo_trimming()
     nlp = load_pipeline(model)
     if confidence or kbest > 1:
         component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)

@@ -5,37 +5,23 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 from tqdm import tqdm
 
-__all__ = ["Progress", "State", "duration"]
+from .jobs import ParseSummary
+
+__all__ = ["Progress", "duration"]
 
 _SECONDS = 60.0  # between two lines
-
-
-@dataclass
-class State:
-    """The counts of a run.
-
-    size, done_size (int): Bytes of input, of all shards and of those that are finished in this run or before it.
-    shards, done (int): Shards, and those that are finished.
-    """
-
-    shards: int = 0
-    size: int = 0
-    done: int = 0
-    done_size: int = 0
-    words: int = 0
-    rejected: int = 0
-    failed: int = 0
-    workers: int = 1
 
 
 class Progress:
     """Shows the state of a run on standard error.
 
+    summary (ParseSummary): The counts of the run so far.
+    size, done_size (int): Bytes of input, of all shards and of those that are finished, in this run or before it.
+    workers (int): The number of workers.
     shown (bool): Whether anything is shown at all.
     stream (Optional[TextIO]): Where; standard error if None.
     clock (Callable): Returns seconds.
@@ -43,23 +29,27 @@ class Progress:
 
     def __init__(
         self,
-        state: State,
+        summary: ParseSummary,
+        size: int = 0,
+        done_size: int = 0,
         *,
         shown: bool = True,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.state = state
+        self.summary = summary
+        self.size, self.done_size = size, done_size
+        self.workers = 1
         self.stream = sys.stderr if stream is None else stream
         self.clock = clock
         self._began = self._last = clock()
-        self._before = state.done_size  # finished by earlier runs
+        self._before = done_size  # finished by earlier runs
         self._bar: Any = None
         self._shown = shown and self.stream is not None
         if self._shown and self.stream.isatty():
             self._bar = tqdm(
-                total=state.size,
-                initial=state.done_size,
+                total=size,
+                initial=done_size,
                 file=self.stream,
                 bar_format="{percentage:3.0f}%|{bar}| {desc}",
                 leave=False,
@@ -71,11 +61,11 @@ class Progress:
             return
         now = self.clock()
         if self._bar is not None:
-            self._bar.n = self.state.done_size
+            self._bar.n = self.done_size
             self._bar.set_description_str(self.line(), refresh=True)
         elif now - self._last >= _SECONDS:
             self._last = now
-            share = self.state.done_size / self.state.size if self.state.size else 1.0
+            share = self.done_size / self.size if self.size else 1.0
             print(f"{share:4.0%}  {self.line()}", file=self.stream, flush=True)
 
     def close(self) -> None:
@@ -85,21 +75,22 @@ class Progress:
 
     def line(self) -> str:
         """Return the state in words."""
-        state = self.state
+        summary = self.summary
+        finished = summary.complete_before + summary.parsed + summary.failed
         seconds = max(self.clock() - self._began, 1e-9)
         parts = [
-            f"{state.words:,} words",
-            f"{state.words / seconds:,.0f} words/s",
-            f"{state.workers} worker{'s' if state.workers != 1 else ''}",
-            f"{state.done:,} of {state.shards:,} shards",
+            f"{summary.words:,} words",
+            f"{summary.words / seconds:,.0f} words/s",
+            f"{self.workers} worker{'s' if self.workers != 1 else ''}",
+            f"{finished:,} of {summary.shards:,} shards",
         ]
-        if state.rejected:
-            parts.append(f"{state.rejected:,} rejected")
-        if state.failed:
-            parts.append(f"{state.failed:,} failed")
-        done = state.done_size - self._before
+        if summary.rejected:
+            parts.append(f"{summary.rejected:,} rejected")
+        if summary.failed:
+            parts.append(f"{summary.failed:,} failed")
+        done = self.done_size - self._before
         if done:
-            parts.append(f"{duration(seconds / done * (state.size - state.done_size))} left")
+            parts.append(f"{duration(seconds / done * (self.size - self.done_size))} left")
         return ", ".join(parts)
 
 

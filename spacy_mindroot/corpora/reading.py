@@ -85,7 +85,9 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
         if shard.format == "spacy":
             yield from _read_docs(file, shard.path, name, vocab)
             return
-        _check_text(file, shard.path)
+        with _as_text(shard.path):
+            check_text(file.read(SAMPLE), shard.path)
+        file.seek(0)
         # What is compressed is one shard, whose range is that of the compressed bytes.
         start, stop = (0, None) if shard.compressed else (shard.start, shard.stop)
         if shard.format == "conllu":
@@ -96,14 +98,6 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
             yield from _read_text(_paragraphs(file, start, stop), name)
         else:
             yield from _read_text(_lines(file, start, stop), name)
-
-
-def _check_text(file: BinaryIO, path: str) -> None:
-    try:
-        check_text(file.read(SAMPLE), path)
-    except ConlluError as error:
-        raise UnreadableInputError(str(error)) from error
-    file.seek(0)
 
 
 def estimate_bytes_per_word(first: bytes, kind: str, columns: Columns) -> float:
@@ -339,33 +333,36 @@ def _as_unreadable(path: str, what: str) -> Iterator[None]:
         raise UnreadableInputError(f"{path} can't be read as {what} ({type(error).__name__}): {error}") from error
 
 
+@contextmanager
+def _as_text(source: str) -> Iterator[None]:
+    """Turn the error for a file that is not text at all into UnreadableInputError."""
+    try:
+        yield
+    except ConlluError as error:
+        what = str(error)
+        raise UnreadableInputError(what if what.startswith(source) else f"{source}: {what}") from error
+
+
 def _read_conllu(file: BinaryIO, start: int, stop: int | None, name: str) -> Iterator[Item]:
     faults: list[ConlluError] = []
     source = f"{name} from byte {start}" if start else name
     offsets: list[int] = []  # of each line
     lines = cast(BinaryIO, _Lines(_raw_units(file, start, stop), offsets))
     number = 0  # lines before the piece
-    for piece in _pieces(lines, source, faults):
-        text = piece.to_bytes() if isinstance(piece, Sentence) else piece
-        at = offsets[number] if text and number < len(offsets) else start
-        number += text.count(b"\n") + (not text.endswith(b"\n") and text != BOM)
-        if offsets and number > 1000:
-            del offsets[:number]
-            number = 0
-        if isinstance(piece, Sentence):
-            yield _from_sentence(piece, f"{name}:{at}")
-        elif faults:
-            yield Rejected(f"{name}:{at}", f"not CoNLL-U: {faults.pop()}")
-        else:
-            yield piece
-
-
-def _pieces(lines: BinaryIO, source: str, faults: list[ConlluError]) -> Iterator[Sentence | bytes]:
-    try:
-        yield from read_pieces(lines, source, faults.append)
-    except ConlluError as error:  # not text at all
-        what = str(error)
-        raise UnreadableInputError(what if what.startswith(source) else f"{source}: {what}") from error
+    with _as_text(source):
+        for piece in read_pieces(lines, source, faults.append):
+            text = piece.to_bytes() if isinstance(piece, Sentence) else piece
+            at = offsets[number] if text and number < len(offsets) else start
+            number += text.count(b"\n") + (not text.endswith(b"\n") and text != BOM)
+            if offsets and number > 1000:
+                del offsets[:number]
+                number = 0
+            if isinstance(piece, Sentence):
+                yield _from_sentence(piece, f"{name}:{at}")
+            elif faults:
+                yield Rejected(f"{name}:{at}", f"not CoNLL-U: {faults.pop()}")
+            else:
+                yield piece
 
 
 def _from_sentence(sentence: Sentence, place: str) -> Document | Rejected:

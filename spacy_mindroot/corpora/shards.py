@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -29,36 +29,23 @@ _LEAST_BYTES = {"text": 3, "jsonl": 3, "conllu": 10}  # per word: smaller files 
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(Found):
     """An input file and the places where it is cut.
 
-    path, format, compressed: See `sources.Found`.
     size (int): Bytes.
     digest (str): See `sources.digest_of`; "" if the file can't be read.
     step (int): Bytes per shard; 0 if it is not cut at bytes.
     cuts (list[int]): For Parquet, the first row group of each shard, and the number of row groups.
     """
 
-    path: str
-    format: str
-    compressed: bool
     size: int
     digest: str
     step: int = 0
     cuts: tuple[int, ...] = ()
 
-    @property
-    def name(self) -> str:
-        """The name without folders."""
-        return Found(self.path, self.format, self.compressed).name
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the source as JSON."""
-        return {**asdict(self), "cuts": list(self.cuts)}
-
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Source:
-        """Return a source from JSON."""
+        """Return a source, of which `asdict` has been written as JSON."""
         return cls(**{**data, "cuts": tuple(data["cuts"])})
 
 

@@ -24,9 +24,7 @@ from ..doc.reading import sentence_bounds
 from .reading import Document
 from .shards import import_parquet
 
-__all__ = ["OUTPUT_FORMATS", "Writer", "make_writer"]
-
-OUTPUT_FORMATS = ("conllu", "conllu.gz", "spacy", "jsonl", "parquet")
+__all__ = ["WRITERS", "Writer"]
 
 _TEXT_COLUMNS = (  # of a sentence in JSON and Parquet: one string per word
     ("words", FORM),
@@ -61,21 +59,6 @@ class Writer(ABC):
         """Count sentences and words."""
         self.sentences += sentences
         self.words += words
-
-
-def make_writer(kind: str, file: BinaryIO) -> Writer:
-    """Return a writer.
-
-    kind (str): One of `OUTPUT_FORMATS`.
-    """
-    writers: dict[str, Callable[[BinaryIO], Writer]] = {
-        "conllu": ConlluWriter,
-        "conllu.gz": GzipConlluWriter,
-        "spacy": DocBinWriter,
-        "jsonl": JsonWriter,
-        "parquet": ParquetWriter,
-    }
-    return writers[kind](file)
 
 
 class ConlluWriter(Writer):
@@ -282,3 +265,12 @@ class DocBinWriter(Writer):
 
     def close(self) -> None:
         self.file.write(self._docs.to_bytes())
+
+
+WRITERS: dict[str, Callable[[BinaryIO], Writer]] = {  # by the format, which is also the ending of the file's name
+    "conllu": ConlluWriter,
+    "conllu.gz": GzipConlluWriter,
+    "spacy": DocBinWriter,
+    "jsonl": JsonWriter,
+    "parquet": ParquetWriter,
+}

@@ -84,11 +84,12 @@ def drop_keys(dict data, frozenset names):
         del data[any_key]
 
 
-def write_values(dict data, str name, list places, Py_ssize_t start, const double[::1] values):
-    """Set an extension attribute of consecutive tokens, from token `start` on, in `doc.user_data`.
+def write_values(dict data, str name, list places, Py_ssize_t start, list values):
+    """Set an extension attribute of consecutive tokens, from token `start` on, in `doc.user_data`; not where it is None.
 
     `places` holds a list for each token of the Doc, which begins with its offset in the text.
     """
     cdef Py_ssize_t i
-    for i in range(values.shape[0]):
-        data[("._.", name, (<list>places[start + i])[0], None)] = values[i]
+    for i in range(len(values)):
+        if values[i] is not None:
+            data[("._.", name, (<list>places[start + i])[0], None)] = values[i]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +15,15 @@ from spacy.tokens import Doc, Span, Token
 
 __all__ = [
     "DOC_EXTENSIONS",
-    "SPAN_EXTENSIONS",
-    "TOKEN_EXTENSIONS",
+    "SPAN_ATTRIBUTES",
+    "TOKEN_ATTRIBUTES",
+    "Attribute",
     "Trees",
     "describe",
     "drop_extension",
     "install_extensions",
+    "key_at",
+    "key_of",
     "read_extension",
     "write_extension",
 ]
@@ -29,7 +35,7 @@ __all__ = [
 # doc._.arc_constraints: a dict with lists of arcs, "required" and "forbidden" (see reading.read_arc_constraints).
 # doc._.conllu: the CoNLL-U sentences that the Doc was made from, a list of strings (see conllu/docs.py).
 # doc._.arc_distribution: a dict, "temperature", "lapse" and "projective": how probabilities were computed from the arc
-# scores that stay on the Doc (see head_marginals.py).
+# scores that stay on the Doc (see `Calibration.distribution`).
 # doc._.treebanks: an array of uint64: the related treebank that each token comes from (see conllu/treebanks.py).
 # doc._.mind_root_report: a list of dicts: the arcs that `mind_root` changed on a parsed Doc (see head_scores.py).
 DOC_EXTENSIONS = (
@@ -43,18 +49,79 @@ DOC_EXTENSIONS = (
     "treebanks",
 )
 
-# `mind_root` sets these on request (see mind_root.py). They describe one tree, so they are None once it has changed.
-# head_dep_prob, expected_uas and expected_las are computed from the others.
-TOKEN_EXTENSIONS = ("head_prob", "head_entropy", "dep_prob", "head_dep_prob", "head_set")
-SPAN_EXTENSIONS = ("tree_logprob", "tree_margin", "trees", "expected_uas", "expected_las")
-
-# Kept with each sentence that has the attributes above: the heads of its tree, so that a change is noticed.
+# Kept with each sentence that has attributes of its tree: its heads, so that a change is noticed.
 WRITTEN_HEADS = "mind_root_heads"
 WRITTEN_DEPS = "mind_root_deps"  # the same for the hashes of its labels
 
-_MEANS = {"expected_uas": "head_prob", "expected_las": "head_dep_prob"}
-
 Trees = list[tuple[npt.NDArray[np.int32], float]]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of a token or a sentence that describes one tree: None once the tree has changed.
+
+    store (Optional[Callable]): Returns what is kept of a value in `doc.user_data`, if `Doc.to_json` can't write the
+        value itself.
+    read (Callable): Returns the value, given the token or sentence and what is kept.
+    compute (Callable): Returns the value from other attributes of the token or sentence, where none is kept.
+    of_label (bool): Whether it describes the label of the arc as well as the arc.
+    """
+
+    store: Callable[[Any], Any] | None = None
+    read: Callable[[Any, Any], Any] = lambda owner, kept: kept
+    compute: Callable[[Any], Any] = lambda owner: None
+    of_label: bool = False
+
+
+def _product(*names: str) -> Callable[[Token], float | None]:
+    """Return a function that multiplies attributes of a token."""
+
+    def compute(token: Token) -> float | None:
+        values = [token.doc.user_data.get(key_of(name, token)) for name in names]
+        return None if None in values else math.prod(values)
+
+    return compute
+
+
+def _mean(name: str) -> Callable[[Span], float | None]:
+    """Return a function that averages an attribute over the tokens of a sentence."""
+
+    def compute(span: Span) -> float | None:
+        values = [token._.get(name) for token in span]
+        return None if None in values or not values else math.fsum(values) / len(values)
+
+    return compute
+
+
+def _read_trees(_: Span, kept: dict[str, Any]) -> Trees:
+    heads = np.array(kept["heads"], dtype=np.int32).reshape(len(kept["weights"]), -1)
+    return list(zip(heads, kept["weights"], strict=True))
+
+
+# `mind_root` sets those without `compute` on request: see `MindRoot._results`.
+TOKEN_ATTRIBUTES = {
+    "head_prob": Attribute(),
+    "head_entropy": Attribute(),
+    "dep_prob": Attribute(of_label=True),
+    "head_dep_prob": Attribute(compute=_product("head_prob", "dep_prob"), of_label=True),
+    "head_set": Attribute(  # numbers of the tokens in the sentence, from 1; 0 for ROOT
+        store=lambda heads: heads.tolist(),
+        read=lambda token, kept: kept and tuple(token.sent[head - 1] if head else token for head in kept),
+    ),
+}
+SPAN_ATTRIBUTES = {
+    "tree_logprob": Attribute(),
+    "tree_margin": Attribute(  # JSON has no infinity: there is no other tree
+        store=lambda margin: None if margin == math.inf else margin,
+        read=lambda _, kept: math.inf if kept is None else kept,
+    ),
+    "trees": Attribute(
+        store=lambda trees: {"heads": [heads.tolist() for heads, _ in trees], "weights": [w for _, w in trees]},
+        read=_read_trees,
+    ),
+    "expected_uas": Attribute(compute=_mean("head_prob")),
+    "expected_las": Attribute(compute=_mean("head_dep_prob")),
+}
 
 
 def install_extensions() -> None:
@@ -66,36 +133,38 @@ def install_extensions() -> None:
     for name in DOC_EXTENSIONS:
         if not Doc.has_extension(name):
             Doc.set_extension(name, default=None)
-    for name in TOKEN_EXTENSIONS:
-        if not Token.has_extension(name):
-            Token.set_extension(name, getter=_TokenGetter(name), setter=_Setter(name))
-    for name in SPAN_EXTENSIONS:
-        if not Span.has_extension(name):
-            Span.set_extension(name, getter=_SpanGetter(name), setter=_Setter(name))
+    for owner, attributes in ((Token, TOKEN_ATTRIBUTES), (Span, SPAN_ATTRIBUTES)):
+        for name, attribute in attributes.items():
+            if not owner.has_extension(name):
+                owner.set_extension(name, getter=partial(_get, name, attribute), setter=partial(_set, name))
 
 
-def key_of(name: str, owner: Doc | Token | Span) -> tuple[str, str, int | None, int | None]:
-    """Return the key under which spaCy keeps an extension attribute in `doc.user_data`."""
-    if isinstance(owner, Token):
-        return "._.", name, owner.idx, None
-    if isinstance(owner, Span):
-        return "._.", name, owner.start_char, owner.end_char
-    return "._.", name, None, None
+def key_at(name: str, start: int | None = None, end: int | None = None) -> tuple[str, str, int | None, int | None]:
+    """Return the key under which spaCy keeps an attribute in `doc.user_data`.
+
+    start, end (Optional[int]): The characters of a span; the first character of a token, and None; None for a Doc.
+    """
+    return "._.", name, start, end
+
+
+def key_of(name: str, owner: Token | Span) -> tuple[str, str, int | None, int | None]:
+    """Return the key under which spaCy keeps an attribute of a token or a span in `doc.user_data`."""
+    return key_at(name, owner.idx) if isinstance(owner, Token) else key_at(name, owner.start_char, owner.end_char)
 
 
 def read_extension(doc: Doc, name: str) -> Any:
     """Return `doc._.name` without spaCy's proxy, which takes longer than decoding a sentence."""
-    return doc.user_data.get(("._.", name, None, None))
+    return doc.user_data.get(key_at(name))
 
 
 def write_extension(doc: Doc, name: str, value: Any) -> None:
     """Set `doc._.name` without spaCy's proxy."""
-    doc.user_data[("._.", name, None, None)] = value
+    doc.user_data[key_at(name)] = value
 
 
 def drop_extension(doc: Doc, name: str) -> None:
     """Remove the value of `doc._.name`, so that it costs nothing to store or to send."""
-    doc.user_data.pop(("._.", name, None, None), None)
+    doc.user_data.pop(key_at(name), None)
 
 
 def describe(doc: Doc, sentence: int | None = None) -> str:
@@ -106,79 +175,48 @@ def describe(doc: Doc, sentence: int | None = None) -> str:
     return name if sentence is None else f"sentence {sentence + 1} of {name}"
 
 
-class _TokenGetter:
-    """Reads an attribute of a token; None if it is unknown, or if the tree that it describes has changed."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, token: Token) -> Any:
-        data = token.doc.user_data
-        value = data.get(key_of(self.name, token))
-        if value is None and self.name == "head_dep_prob":
-            head_prob, dep_prob = data.get(key_of("head_prob", token)), data.get(key_of("dep_prob", token))
-            value = None if head_prob is None or dep_prob is None else head_prob * dep_prob
-        if value is None or not _is_current(token.sent, token):
-            return None
-        if self.name == "dep_prob" or self.name == "head_dep_prob":
-            sentence = token.sent
-            written = data.get(key_of(WRITTEN_DEPS, sentence))
-            return value if written is None or written[token.i - sentence.start] == token.dep else None
-        if self.name == "head_set":
-            sentence = token.sent
-            return tuple(sentence[head - 1] if head else token for head in value)
-        return value
+def _get(name: str, attribute: Attribute, owner: Token | Span) -> Any:
+    """Return an attribute of a token or a sentence; None if it is unknown, or its tree has changed."""
+    data, key = owner.doc.user_data, key_of(name, owner)
+    if key in data:
+        return attribute.read(owner, data[key]) if _is_current(owner, attribute.of_label) else None
+    value = attribute.compute(owner)
+    return value if value is not None and _is_current(owner, attribute.of_label) else None
 
 
-class _SpanGetter:
-    """Reads an attribute of a sentence; None if it is unknown, or if the tree that it describes has changed."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, span: Span) -> Any:
-        key = key_of(self.name, span)
-        if self.name in _MEANS and key not in span.doc.user_data:
-            values = [token._.get(_MEANS[self.name]) for token in span]
-            return None if None in values or not values or not _is_current(span) else math.fsum(values) / len(values)
-        if key not in span.doc.user_data or not _is_current(span):
-            return None
-        stored = span.doc.user_data[key]
-        if self.name == "tree_margin":
-            return math.inf if stored is None else stored
-        if self.name == "trees":
-            heads = np.array(stored["heads"], dtype=np.int32).reshape(len(stored["weights"]), -1)
-            return list(zip(heads, stored["weights"], strict=True))
-        return stored
+def _set(name: str, owner: Token | Span, value: Any) -> None:
+    """Set an attribute of a token or a sentence, as `Doc.from_json` does. It then describes the tree that stands."""
+    data = owner.doc.user_data
+    data[key_of(name, owner)] = value
+    sentence = _sentence(owner)
+    if sentence is not None and key_of(WRITTEN_HEADS, sentence) not in data:
+        data[key_of(WRITTEN_HEADS, sentence)] = _heads(sentence)
+        data[key_of(WRITTEN_DEPS, sentence)] = [token.dep for token in sentence]
 
 
-class _Setter:
-    """Sets an attribute of a token or a sentence, as `Doc.from_json` does. It then describes the tree that stands."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, owner: Token | Span, value: Any) -> None:
-        data = owner.doc.user_data
-        data[key_of(self.name, owner)] = value
-        try:
-            sentence = owner if isinstance(owner, Span) else owner.sent
-        except ValueError:  # the Doc has no sentences, and so no tree
-            return
-        if key_of(WRITTEN_HEADS, sentence) not in data:
-            data[key_of(WRITTEN_HEADS, sentence)] = _heads(sentence)
-            data[key_of(WRITTEN_DEPS, sentence)] = [token.dep for token in sentence]
+def _sentence(owner: Token | Span) -> Span | None:
+    """Return the span itself, or the sentence of a token; None if the Doc has no sentences, and so no tree."""
+    try:
+        return owner if isinstance(owner, Span) else owner.sent
+    except ValueError:
+        return None
 
 
-def _is_current(sentence: Span, token: Token | None = None) -> bool:
-    """Whether the tree of a sentence, or the arc to one of its tokens, is the one that `mind_root` wrote."""
-    written = sentence.doc.user_data.get(key_of(WRITTEN_HEADS, sentence))
+def _is_current(owner: Token | Span, of_label: bool) -> bool:
+    """Whether the tree of a sentence, or the arc to a token, is the one that `mind_root` wrote."""
+    sentence = _sentence(owner)
+    if sentence is None:
+        return False
+    data = sentence.doc.user_data
+    written = data.get(key_of(WRITTEN_HEADS, sentence))
     if written is None or len(written) != len(sentence):  # other sentences stand here now
         return False
-    if token is not None:
-        head = 0 if token.head.i == token.i else token.head.i - sentence.start + 1
-        return bool(written[token.i - sentence.start] == head)
-    return _heads(sentence) == list(written)
+    if isinstance(owner, Span):
+        return _heads(sentence) == list(written)
+    i = owner.i - sentence.start
+    deps = data.get(key_of(WRITTEN_DEPS, sentence)) if of_label else None
+    head = 0 if owner.head.i == owner.i else owner.head.i - sentence.start + 1
+    return bool(written[i] == head and (deps is None or deps[i] == owner.dep))
 
 
 def _heads(sentence: Span) -> list[int]:

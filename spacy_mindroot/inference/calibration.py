@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from .matrix_tree import check_mixture
 
 __all__ = [
     "Calibration",
+    "Distribution",
     "calibration_error_by_chance",
     "expected_calibration_error",
     "fit_calibration",
@@ -35,6 +36,14 @@ _LOG_BOUND = math.log(64)  # temperatures are from 1/64 to 64: parsers memorise 
 _MASKED = -5000  # relative to the best label: as for arcs, in core/masks.hh
 _CERTAIN = 1e-12  # probabilities are cut off this far from 0 and 1 in a likelihood
 _GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+class Distribution(TypedDict):
+    """A distribution over the single-rooted trees of a sentence, given its arc scores: see `marginals`."""
+
+    temperature: float
+    lapse: float
+    projective: bool
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,10 @@ class Calibration:
             return cls(**{name: value for name, value in values.items() if name in known})
         except (TypeError, AttributeError) as error:
             raise CalibrationError(f"not the attributes of a calibration: {shown(values)}.") from error
+
+    def distribution(self, *, projective: bool = False) -> Distribution:
+        """Return the distribution over trees, or over those without crossing arcs: keywords of `confidence`."""
+        return {"temperature": self.arc_temperature, "lapse": self.arc_lapse, "projective": projective}
 
     def threshold(self, coverage: float) -> float:
         """Return the least probability of a head in a head set of this coverage.

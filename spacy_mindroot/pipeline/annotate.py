@@ -5,10 +5,9 @@ Nothing else in this package turns heads into spaCy's own form, except `conllu/d
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +17,9 @@ from spacy.tokens import Doc
 
 from ..decoding import Heads
 from ..doc import _annotate
-from ..doc.extensions import SPAN_EXTENSIONS, TOKEN_EXTENSIONS, WRITTEN_DEPS, WRITTEN_HEADS, Trees, describe
+from ..doc.extensions import SPAN_ATTRIBUTES, TOKEN_ATTRIBUTES, WRITTEN_DEPS, WRITTEN_HEADS, describe, key_at
 from ..doc.reading import listed, read_heads
 from ..errors import HeadsError, LabelsError
-from ..inference.arc_confidence import Confidence
 from ..inference.calibration import Calibration, label_probabilities
 from ..labels import SPACY_ROOT, is_root_label
 from ..trees import count_roots, is_tree, to_heads
@@ -29,14 +27,13 @@ from .arc_labels import ArcLabels
 
 __all__ = [
     "Hashes",
+    "LabelHashes",
     "TangledTreeWarning",
     "drop_results",
     "hash_labels",
     "labels_of_trees",
-    "labels_with_probabilities",
     "restore_sentences",
-    "write_confidence",
-    "write_kbest",
+    "write_results",
     "write_trees",
 ]
 
@@ -44,7 +41,8 @@ Hashes = npt.NDArray[np.uint64]
 
 _TREE, _STARTS = (HEAD, DEP), (SENT_START,)
 _PLACES = (IDX, LENGTH)
-_RESULTS = frozenset((*TOKEN_EXTENSIONS, *SPAN_EXTENSIONS, WRITTEN_HEADS, WRITTEN_DEPS))
+_RESULTS = frozenset((*TOKEN_ATTRIBUTES, *SPAN_ATTRIBUTES, WRITTEN_HEADS, WRITTEN_DEPS))
+_OF_LABELS = frozenset(name for name, attribute in TOKEN_ATTRIBUTES.items() if attribute.of_label)
 
 
 class TangledTreeWarning(UserWarning):
@@ -139,74 +137,30 @@ def drop_results(doc: Doc) -> None:
     _annotate.drop_keys(doc.user_data, _RESULTS)
 
 
-def write_kbest(doc: Doc, heads: Sequence[Heads], trees: Sequence[Trees]) -> None:
-    """Set `span._.trees` of each sentence.
+def write_results(doc: Doc, heads: Sequence[Heads], results: Sequence[Mapping[str, Any]]) -> None:
+    """Set attributes of the sentences and their tokens. The trees must have been written before.
 
     heads (Sequence[np.ndarray]): The heads of each sentence, as they were written.
-    trees (Sequence[Trees]): Its best trees and their weights, best first.
+    results (Sequence[Mapping[str, Any]]): The attributes of each sentence, by their names in `SPAN_ATTRIBUTES` and
+        `TOKEN_ATTRIBUTES`; for the latter, a list with the value of each token, None if it is unknown.
     """
-    places = doc.to_array(_PLACES).tolist()
-    for (start, end), own, best in zip(_spans(heads), heads, trees, strict=True):
-        key = _mark(doc, places, start, end, own)
-        # Lists, not arrays, so that Doc.to_json can write them.
-        kbest = {"heads": [tree.tolist() for tree, _ in best], "weights": [weight for _, weight in best]}
-        doc.user_data[("._.", "trees", *key)] = kbest
-
-
-def write_confidence(
-    doc: Doc,
-    heads: Sequence[Heads],
-    confidences: Sequence[Confidence],
-    margins: Sequence[float],
-    label_probs: Sequence[float | None] | None = None,
-    head_sets: Sequence[Sequence[npt.NDArray[np.integer[Any]]]] | None = None,
-) -> None:
-    """Set what `confidence = true` promises on the tokens and sentences. The trees must have been written before.
-
-    heads (Sequence[np.ndarray]): The heads of each sentence, as they were written.
-    confidences (Sequence[Confidence]): See `inference.confidence`.
-    margins (Sequence[float]): See `inference.tree_margin`. An infinite one is kept as None, since JSON has no infinity.
-    label_probs (Optional[Sequence[Optional[float]]]): The probability of the label of each token of the Doc.
-    head_sets (Optional[Sequence]): The head sets of each sentence, see `inference.head_sets`.
-    """
-    data = doc.user_data
-    places = doc.to_array(_PLACES).tolist()
-    deps = None if label_probs is None else doc.to_array((DEP,)).tolist()
-    for k, ((start, end), own, confidence, margin) in enumerate(
-        zip(_spans(heads), heads, confidences, margins, strict=True)
-    ):
-        key = _mark(doc, places, start, end, own)
-        data["._.", "tree_logprob", *key] = confidence.tree_logprob
-        data["._.", "tree_margin", *key] = None if margin == math.inf else margin
-        if deps is not None and label_probs is not None:
-            data["._.", WRITTEN_DEPS, *key] = deps[start:end]
-        _annotate.write_values(data, "head_prob", places, start, confidence.head_prob)
-        _annotate.write_values(data, "head_entropy", places, start, confidence.head_entropy)
-        if head_sets is not None:
-            for (offset, _), head_set in zip(places[start:end], head_sets[k], strict=True):
-                data["._.", "head_set", offset, None] = head_set.tolist()
-    if label_probs is not None:
-        for (offset, _), label_prob in zip(places, label_probs, strict=True):
-            if label_prob is not None:
-                data["._.", "dep_prob", offset, None] = label_prob
-
-
-def _spans(heads: Sequence[Heads]) -> Iterable[tuple[int, int]]:
-    """Yield the first token of each sentence, and the one after its last."""
+    data, places = doc.user_data, doc.to_array(_PLACES).tolist()
+    deps = None if all(map(_OF_LABELS.isdisjoint, results)) else doc.to_array((DEP,)).tolist()
     start = 0
-    for sentence in heads:
-        yield start, start + len(sentence)
-        start += len(sentence)
-
-
-def _mark(doc: Doc, places: list[list[int]], start: int, end: int, heads: Heads) -> tuple[int, int]:
-    """Keep the heads that results of a sentence describe. Returns where the sentence lies in the text.
-
-    places (list[list[int]]): Where each token of the Doc begins in the text, and its length.
-    """
-    place = places[start][0], sum(places[end - 1])
-    doc.user_data["._.", WRITTEN_HEADS, *place] = heads.tolist()
-    return place
+    for own, values in zip(heads, results, strict=True):
+        end = start + len(own)
+        place = places[start][0], sum(places[end - 1])
+        data[key_at(WRITTEN_HEADS, *place)] = own.tolist()
+        if deps is not None:
+            data[key_at(WRITTEN_DEPS, *place)] = deps[start:end]
+        for name, value in values.items():
+            if name in SPAN_ATTRIBUTES:
+                store = SPAN_ATTRIBUTES[name].store
+                data[key_at(name, *place)] = value if store is None else store(value)
+            else:
+                store = TOKEN_ATTRIBUTES[name].store
+                _annotate.write_values(data, name, places, start, value if store is None else list(map(store, value)))
+        start = end
 
 
 def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: str = SPACY_ROOT) -> Hashes:
@@ -219,70 +173,71 @@ def hash_labels(strings: StringStore, names: Sequence[str | None], root_label: s
     return np.array(hashes, dtype=np.uint64)
 
 
+class LabelHashes:
+    """The hashes of the names of labels, kept for the next Doc, which most likely has the same."""
+
+    def __init__(self) -> None:
+        self._key: Any = None
+        self._hashes: Hashes = np.empty(0, dtype=np.uint64)
+
+    def of(self, doc: Doc, names: Sequence[str], root_label: str) -> Hashes:
+        """Return what `hash_labels` does. RAISES (LabelsError): If a name is not a string."""
+        key = (doc.vocab, root_label, tuple(names))
+        strings = doc.vocab.strings  # which may have lost the names, at the end of a memory zone
+        if self._key != key or not all(each in strings for each in self._hashes if each):
+            if not all(name is None or isinstance(name, str) for name in names):
+                raise LabelsError(
+                    f"doc._.arc_label_names of {describe(doc)} must be a list of strings; found {str(names)[:100]}."
+                )
+            self._key, self._hashes = key, hash_labels(strings, names, root_label)
+        return self._hashes
+
+
 def labels_of_trees(
     doc: Doc,
     arc_labels: Sequence[npt.ArrayLike | ArcLabels],
     label_hashes: Hashes,
     heads: Sequence[Heads],
-) -> Hashes:
-    """Return the hash of the label of each token's arc, (len(doc),).
+    calibration: Calibration | None = None,
+) -> tuple[Hashes, list[list[float | None]] | None]:
+    """Return the label of each token's arc, and how probable it is given the head.
 
     arc_labels (Sequence[ArrayLike | ArcLabels]): The best label of each arc of each sentence, as numbers laid out like
         the arc scores, (n, n+1).
     label_hashes (np.ndarray): The hash of each label, by its number.
     heads (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT.
+    calibration (Optional[Calibration]): Its temperature and lapse of labels apply. None: without probabilities.
+    RETURNS (tuple): The hash of each label, (len(doc),), and for each sentence a list of probabilities; None instead of
+        these lists if no sentence has label scores. A token has None if its sentence has none, or if its label can't be
+        written.
     RAISES (LabelsError): If the labels do not fit the arc scores, or a number has no label.
     """
     if len(arc_labels) != len(heads):
         raise LabelsError(
             f"{describe(doc)} has doc._.arc_labels for {len(arc_labels)} sentences, but arc scores for {len(heads)}."
         )
-    hashes = [
-        _hashes_of_tree(doc, k, labels, label_hashes, sentence)
-        for k, (labels, sentence) in enumerate(zip(arc_labels, heads, strict=True))
-    ]
-    if len(hashes) == 1:
-        return hashes[0]
-    return np.concatenate([label_hashes[:0], *hashes])
-
-
-def labels_with_probabilities(
-    doc: Doc,
-    arc_labels: Sequence[npt.ArrayLike | ArcLabels],
-    label_hashes: Hashes,
-    heads: Sequence[Heads],
-    calibration: Calibration,
-) -> tuple[Hashes, list[float | None] | None]:
-    """Return what `labels_of_trees` does, and the probability of the label of each token, given its head.
-
-    calibration (Calibration): Its temperature and lapse of labels apply.
-    RETURNS (tuple): The second is None if no sentence has label scores. A token has None if its sentence has none, or
-        if its label can't be written.
-    RAISES (LabelsError): As `labels_of_trees`.
-    """
-    if len(arc_labels) != len(heads):
-        return labels_of_trees(doc, arc_labels, label_hashes, heads), None
     hashes: list[Hashes] = []
-    probabilities: list[float | None] = []
+    probabilities: list[list[float | None]] = []
+    any_scores = False
     for k, (labels, sentence) in enumerate(zip(arc_labels, heads, strict=True)):
-        scores = None
-        if isinstance(labels, ArcLabels) and labels.shape == (len(sentence), len(sentence) + 1):
-            scores = labels.scores_of_tree(sentence)
-        if scores is None:
+        own: list[float | None] = [None] * len(sentence)
+        if calibration is None or not _fit(labels, sentence) or (scores := labels.scores_of_tree(sentence)) is None:
             hashes.append(_hashes_of_tree(doc, k, labels, label_hashes, sentence))
-            probabilities += [None] * len(sentence)
         else:
-            chosen = cast(ArcLabels, labels).choose(scores)
+            any_scores = True
+            chosen = labels.choose(scores)
             hashes.append(label_hashes.take(chosen))
             of_labels = label_probabilities(scores, calibration.label_temperature, calibration.label_lapse)
-            probabilities += of_labels[np.arange(len(chosen)), chosen].tolist()
-    flat = np.concatenate([label_hashes[:0], *hashes])
-    if all(probability is None for probability in probabilities):
-        return flat, None
-    roots = np.concatenate([sentence == 0 for sentence in heads])
-    for i in np.flatnonzero((flat == 0) & ~roots).tolist():
-        probabilities[i] = None
-    return flat, probabilities
+            own = of_labels[np.arange(len(chosen)), chosen].tolist()
+            for i in np.flatnonzero((hashes[k] == 0) & (sentence != 0)).tolist():
+                own[i] = None
+        probabilities.append(own)
+    flat = hashes[0] if len(hashes) == 1 else np.concatenate([label_hashes[:0], *hashes])
+    return flat, probabilities if any_scores else None
+
+
+def _fit(labels: npt.ArrayLike | ArcLabels, sentence: Heads) -> TypeGuard[ArcLabels]:
+    return isinstance(labels, ArcLabels) and labels.shape == (len(sentence), len(sentence) + 1)
 
 
 def _hashes_of_tree(
@@ -290,7 +245,7 @@ def _hashes_of_tree(
 ) -> Hashes:
     """Return the hashes of the labels of the arcs of a tree, (n,)."""
     shape = (len(sentence), len(sentence) + 1)
-    if isinstance(labels, ArcLabels) and labels.shape == shape:
+    if _fit(labels, sentence):
         return label_hashes.take(labels.of_tree(sentence))
     labels = np.asarray(labels)
     if labels.shape != shape or labels.dtype.kind not in "iu":

@@ -9,27 +9,15 @@ import numpy.typing as npt
 from spacy.tokens import Doc
 
 from ..decoding import decode_matrices
-from ..doc.extensions import read_extension, write_extension
+from ..doc.extensions import read_extension
 from ..doc.reading import read_arc_constraints, sentence_bounds
 from ..errors import MindRootError, NoTreeError
 from ..inference.arc_confidence import confidences_of
-from ..inference.calibration import Calibration
 from ..scores import FloatArray, to_root_column
 
-__all__ = ["head_marginals", "write_distribution"]
+__all__ = ["head_marginals"]
 
-_DISTRIBUTION = "arc_distribution"
 _SAME = 1e-6  # greater differences of probabilities are not due to rounding
-
-
-def write_distribution(doc: Doc, calibration: Calibration, *, projective: bool) -> None:
-    """Note on a Doc how its probabilities were computed from its arc scores, for `head_marginals`."""
-    value = {
-        "temperature": calibration.arc_temperature,
-        "lapse": calibration.arc_lapse,
-        "projective": projective,
-    }
-    write_extension(doc, _DISTRIBUTION, value)
 
 
 def head_marginals(doc: Doc) -> list[npt.NDArray[np.float64]] | None:
@@ -54,7 +42,7 @@ def head_marginals(doc: Doc) -> list[npt.NDArray[np.float64]] | None:
         if constraints:
             known = read_arc_constraints(doc, constraints, lengths)
             matrices = [own.mask(matrix) if own else matrix for own, matrix in zip(known, matrices, strict=True)]
-        found = _calibrated(matrices, read_extension(doc, _DISTRIBUTION) or {})
+        found = _calibrated(matrices, read_extension(doc, "arc_distribution") or {})
     except MindRootError:  # the tree on the Doc is from other scores
         return None
     for (start, end), own, matrix in zip(sentence_bounds(doc), found, matrices, strict=True):

@@ -4,10 +4,10 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 import srsly
 from spacy.language import Language
@@ -20,8 +20,8 @@ from ..constraints import Constraints
 from ..core.fault import Fault
 from ..decoding import Heads, decode_matrices
 from ..doc.extensions import (
-    SPAN_EXTENSIONS,
-    TOKEN_EXTENSIONS,
+    SPAN_ATTRIBUTES,
+    TOKEN_ATTRIBUTES,
     Trees,
     describe,
     drop_extension,
@@ -30,109 +30,23 @@ from ..doc.extensions import (
     write_extension,
 )
 from ..doc.reading import check_sentences, read_arc_constraints
-from ..errors import (
-    CalibrationError,
-    CountError,
-    DecodingError,
-    LabelsError,
-    MindRootError,
-    NotEnoughMemoryError,
-    RulesError,
-)
+from ..errors import CalibrationError, CountError, DecodingError, LabelsError, MindRootError, RulesError
 from ..faults import decoding_error
-from ..inference.arc_confidence import Confidence, confidences_of, margin, margins_of
+from ..inference.arc_confidence import confidences_of, margin, margins_of
 from ..inference.calibration import Calibration
 from ..inference.conformal import COVERAGES, head_sets
 from ..inference.next_best import kbest_matrix
 from ..labels import SPACY_ROOT, is_root_label
 from ..rules.learning import MAX_VIOLATION, MIN_SUPPORT, learn_rules
 from ..scores import FloatArray, is_number, to_count
-from .annotate import (
-    Hashes,
-    drop_results,
-    hash_labels,
-    labels_of_trees,
-    labels_with_probabilities,
-    write_confidence,
-    write_kbest,
-    write_trees,
-)
+from .annotate import LabelHashes, drop_results, labels_of_trees, write_results, write_trees
 from .arc_labels import score_all_labels
-from .head_marginals import write_distribution
-from .sources import ScoreSource, SourcedScores, to_source
-from .valid_trees import LEARNT, ValidTrees, labelled_trees
+from .sources import ScoreSource, SourcedScores, matrix_of_tree, to_source
+from .valid_trees import LEARNT, ValidTrees, keep_json, labelled_trees
 
 __all__ = ["MindRoot", "make_mind_root"]
 
 _UNCALIBRATED = Calibration()
-_MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 GiB
-
-
-@Language.factory(
-    "mind_root",
-    # No `requires`: spaCy keeps one list per factory, and whether arc scores must be on the Doc depends on the source.
-    assigns=[
-        "token.head",
-        "token.dep",
-        "token.is_sent_start",
-        "doc.sents",
-        *(f"token._.{name}" for name in TOKEN_EXTENSIONS),
-        *(f"span._.{name}" for name in SPAN_EXTENSIONS),
-    ],
-    default_config={
-        "scores": {"@misc": "spacy-mindroot.doc_arc_scores.v1"},
-        "keep_scores": False,
-        "projective": False,
-        "kbest": 1,
-        "confidence": False,
-        "coverage": 0.0,
-        "rules": None,
-        "root_label": SPACY_ROOT,
-        "fallback_label": "dep",
-        "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
-    },
-    default_score_weights={
-        "dep_uas": 0.5,
-        "dep_las": 0.5,
-        "dep_uem": 0.0,
-        "dep_lem": 0.0,
-        "root_acc": 0.0,
-        "single_root": 0.0,
-        "dep_las_per_type": None,
-        "sents_p": None,
-        "sents_r": None,
-        "sents_f": 0.0,
-    },
-)
-def make_mind_root(
-    nlp: Language,
-    name: str,
-    scores: ScoreSource | Callable[[Doc], Any],
-    keep_scores: bool,
-    projective: bool,
-    kbest: int,
-    confidence: bool,
-    root_label: str,
-    fallback_label: str,
-    scorer: Callable[..., dict[str, Any]] | None,
-    coverage: float = 0.0,
-    rules: str | dict[str, Any] | None = None,
-) -> "MindRoot":
-    """Make the component from its config. See `MindRoot` for the settings."""
-    install_extensions()
-    return MindRoot(
-        name,
-        scores=scores,
-        keep_scores=keep_scores,
-        projective=projective,
-        kbest=kbest,
-        confidence=confidence,
-        coverage=coverage,
-        root_label=root_label,
-        fallback_label=fallback_label,
-        scorer=scorer,
-        rules=rules,
-    )
 
 
 class _Sentences(NamedTuple):
@@ -182,6 +96,7 @@ class MindRoot(Pipe):
     root_label (str): The label of the root. spaCy itself expects "ROOT", for example in `noun_chunks`.
     fallback_label (str): The label of an arc that has no other.
     scorer (Optional[Callable]): Evaluates the trees for `spacy train` and `spacy evaluate`.
+    nlp (Optional[Language]): Not used. spaCy passes it.
 
     `calibration` is an attribute, not a setting: an `inference.Calibration`, or None. All probabilities and head sets
     are computed with it; trees, their weights and `span._.tree_margin` never depend on it. It is saved with the
@@ -198,11 +113,13 @@ class MindRoot(Pipe):
         kbest: int = 1,
         confidence: bool = False,
         coverage: float = 0.0,
+        rules: str | dict[str, Any] | None = None,
         root_label: str = SPACY_ROOT,
         fallback_label: str = "dep",
         scorer: Callable[..., dict[str, Any]] | None = None,
-        rules: str | dict[str, Any] | None = None,
+        nlp: Language | None = None,
     ) -> None:
+        install_extensions()
         self.name = name
         self.scores = to_source(scores)
         self.keep_scores = keep_scores
@@ -215,7 +132,7 @@ class MindRoot(Pipe):
         self.fallback_label = fallback_label
         self.scorer = scorer
         self.valid_trees = ValidTrees(rules, name)
-        self._hashed: tuple[Any, Hashes] | None = None
+        self._label_hashes = LabelHashes()
         self.check_settings()
 
     def __call__(self, doc: Doc) -> Doc:
@@ -280,7 +197,7 @@ class MindRoot(Pipe):
 
         exclude (Iterable[str]): "cfg" leaves out the calibration and the learnt rules.
         """
-        settings = {name: getattr(self, name) for name in self._SETTINGS}
+        settings = {name: getattr(self, name) for name in _SETTINGS}
         if "cfg" not in exclude:
             settings["calibration"] = None if self.calibration is None else self.calibration.to_dict()
             settings["learnt_rules"] = self.valid_trees.to_dict()
@@ -293,7 +210,7 @@ class MindRoot(Pipe):
         exclude (Iterable[str]): "cfg" leaves the calibration and the learnt rules as they are.
         """
         settings = srsly.msgpack_loads(bytes_data)
-        for name in self._SETTINGS:
+        for name in _SETTINGS:
             setattr(self, name, settings.get(name, getattr(self, name)))
         if "cfg" not in exclude:
             if "calibration" in settings:
@@ -309,15 +226,10 @@ class MindRoot(Pipe):
         path (str | Path): The folder. Without a calibration and learnt rules, it is not made.
         exclude (Iterable[str]): "cfg" leaves out both.
         """
-        if "cfg" in exclude:
-            return
-        file = Path(path) / "cfg"
-        if self.calibration is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps({"calibration": self.calibration.to_dict()}, indent=2), encoding="utf8")
-        elif file.exists():
-            file.unlink()
-        self.valid_trees.to_disk(path)
+        if "cfg" not in exclude:
+            calibration = None if self.calibration is None else {"calibration": self.calibration.to_dict()}
+            keep_json(Path(path) / "cfg", calibration)
+            self.valid_trees.to_disk(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "MindRoot":
         """Read the calibration and the learnt rules, if there are any, but no setting.
@@ -329,24 +241,12 @@ class MindRoot(Pipe):
         """
         if "cfg" not in exclude:
             file = Path(path) / "cfg"
-            # Not with srsly, which drops digits of floats.
             self._set_calibration(json.loads(file.read_text("utf8")).get("calibration") if file.exists() else None)
             self.valid_trees.from_disk(path)
         return self
 
     def _set_calibration(self, values: dict[str, Any] | None) -> None:
         self.calibration = None if values is None else Calibration.from_dict(values)
-
-    _SETTINGS = (
-        "keep_scores",
-        "projective",
-        "kbest",
-        "confidence",
-        "coverage",
-        "rules",
-        "root_label",
-        "fallback_label",
-    )
 
     def check_settings(self) -> None:
         """Raise an error if a setting is none, or settings do not go together. Call it after changing them."""
@@ -355,8 +255,6 @@ class MindRoot(Pipe):
                 raise MindRootError(f"{self.name}: {setting} is {getattr(self, setting)!r}; it must be True or False.")
         if not is_number(self.coverage):
             raise CalibrationError(f"{self.name}: coverage is {self.coverage!r}; it must be a number.")
-        if not isinstance(self.root_label, str) or not isinstance(self.fallback_label, str):
-            raise LabelsError(f"{self.name}: root_label and fallback_label must be strings.")
         if to_count(self.kbest, "kbest") > 1 and self.projective:
             raise CountError(
                 f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = "
@@ -372,9 +270,10 @@ class MindRoot(Pipe):
                 f"{self.name}: kbest is {self.kbest}, but the k best trees need not be valid under the rules. Leave it "
                 "at 1, or set rules = null."
             )
-        if not self.root_label or not self.fallback_label:
+        if not all(isinstance(label, str) and label for label in (self.root_label, self.fallback_label)):
             raise LabelsError(
-                f"{self.name}: root_label and fallback_label must not be empty; spaCy hides heads without a label."
+                f"{self.name}: root_label and fallback_label must be strings, and not empty: spaCy hides heads without "
+                "a label."
             )
         if is_root_label(self.fallback_label) or self.fallback_label.lower() == self.root_label.lower():
             raise LabelsError(
@@ -426,7 +325,7 @@ class MindRoot(Pipe):
         if given is not None:
             if not (arc_constraints or self.projective or self.kbest > 1 or self.confidence):
                 return _Sentences(sourced, None, [])
-            matrices = [_matrix_of_tree(doc, k, heads) for k, heads in enumerate(given)]
+            matrices = [matrix_of_tree(doc, k, heads) for k, heads in enumerate(given)]
             sourced = sourced._replace(matrices=matrices, heads=None)
         if not arc_constraints:
             return _Sentences(sourced, None, sourced.matrices)
@@ -451,7 +350,7 @@ class MindRoot(Pipe):
 
     def _write(self, doc: Doc, sentences: _Sentences, heads: list[Heads]) -> None:
         """Write the trees of a Doc. Whatever can fail comes before the first change to it."""
-        sourced, matrices = sentences.sourced, sentences.matrices
+        sourced = sentences.sourced
         if sourced.heads is not None:
             heads = sourced.heads
         trees = self._next_best(doc, sentences)
@@ -461,46 +360,61 @@ class MindRoot(Pipe):
         labels, report = (None, None) if sourced.relabel is None else sourced.relabel(heads)
         label_probs = None
         if sourced.arc_labels is not None:
-            hashes = self._hash_labels(doc, sourced.label_names)
-            if self.confidence:
-                labels, label_probs = labels_with_probabilities(doc, sourced.arc_labels, hashes, heads, calibration)
-            else:
-                labels = labels_of_trees(doc, sourced.arc_labels, hashes, heads)
-        confidences: list[Confidence] = []
-        margins: list[float] = []
-        sets = None
-        if self.confidence:
-            with_sets = self.coverage > 0 and self.calibration is not None
-            confidences, marginals = confidences_of(
-                matrices,
-                heads,
-                temperature=calibration.arc_temperature,
-                lapse=calibration.arc_lapse,
-                projective=self.projective,
-                marginals=with_sets,
-                where=lambda k: describe(doc, k),
+            hashes = self._label_hashes.of(doc, sourced.label_names or (), self.root_label)
+            labels, label_probs = labels_of_trees(
+                doc, sourced.arc_labels, hashes, heads, calibration if self.confidence else None
             )
-            margins = self._margins(doc, sentences, heads, trees)
-            if with_sets:
-                threshold = calibration.threshold(self.coverage)
-                sets = [head_sets(p, threshold, heads=own) for p, own in zip(marginals, heads, strict=True)]
+        results = self._results(doc, sentences, heads, trees, label_probs)
         write_trees(doc, heads, labels, root_label=self.root_label, fallback_label=self.fallback_label)
         drop_results(doc)
-        if self.kbest > 1:
-            write_kbest(doc, heads, trees)
-        if self.confidence:
-            write_confidence(doc, heads, confidences, margins, label_probs, sets)
+        if self.kbest > 1 or self.confidence:
+            write_results(doc, heads, results)
         if report is not None:
             write_extension(doc, "mind_root_report", report)
         drop_extension(doc, "arc_distribution")  # of an earlier parse
         if self.keep_scores:
             score_all_labels(doc)
             if self.confidence:
-                write_distribution(doc, calibration, projective=self.projective)
+                write_extension(doc, "arc_distribution", calibration.distribution(projective=self.projective))
         else:
             self.scores.drop(doc)
             drop_extension(doc, "arc_labels")
             drop_extension(doc, "arc_label_names")
+
+    def _results(
+        self,
+        doc: Doc,
+        sentences: _Sentences,
+        heads: list[Heads],
+        trees: list[Trees],
+        label_probs: list[list[float | None]] | None,
+    ) -> list[dict[str, Any]]:
+        """Return the attributes of each sentence and its tokens, by their names in `doc/extensions.py`.
+
+        trees (list[Trees]): The k best trees of each sentence, if k > 1.
+        label_probs (Optional[list]): The probability of the label of each token of each sentence.
+        """
+        results: list[dict[str, Any]] = [{"trees": best} for best in trees] or [{} for _ in heads]
+        if not self.confidence:
+            return results
+        calibration = self.calibration or _UNCALIBRATED
+        with_sets = self.coverage > 0 and self.calibration is not None
+        confidences, marginals = confidences_of(
+            sentences.matrices,
+            heads,
+            **calibration.distribution(projective=self.projective),
+            marginals=with_sets,
+            where=lambda k: describe(doc, k),
+        )
+        margins = self._margins(doc, sentences, heads, trees)
+        for k, (own, found) in enumerate(zip(results, confidences, strict=True)):
+            own["head_prob"], own["head_entropy"] = found.head_prob.tolist(), found.head_entropy.tolist()
+            own["tree_logprob"], own["tree_margin"] = found.tree_logprob, margins[k]
+            if label_probs is not None:
+                own["dep_prob"] = label_probs[k]
+            if with_sets:
+                own["head_set"] = head_sets(marginals[k], calibration.threshold(self.coverage), heads=heads[k])
+        return results
 
     def _next_best(self, doc: Doc, sentences: _Sentences) -> list[Trees]:
         """Return the best trees of each sentence if the settings need them."""
@@ -523,20 +437,6 @@ class MindRoot(Pipe):
             raise self._error(doc, sentences, margins)
         return margins
 
-    def _hash_labels(self, doc: Doc, names: Sequence[str] | None) -> Hashes:
-        """Return the hashes of label names. They are kept, since the next Doc most likely has the same names."""
-        key = (doc.vocab, self.root_label, tuple(names or ()))
-        strings = doc.vocab.strings  # which may have lost the names, at the end of a memory zone
-        kept, hashes = self._hashed or (None, np.empty(0, dtype=np.uint64))
-        if kept != key or not all(each in strings for each in hashes if each):
-            if not all(name is None or isinstance(name, str) for name in key[2]):
-                raise LabelsError(
-                    f"doc._.arc_label_names of {describe(doc)} must be a list of strings; found {str(names)[:100]}."
-                )
-            hashes = hash_labels(strings, key[2], self.root_label)
-            self._hashed = (key, hashes)
-        return hashes
-
     def _error(self, doc: Doc, sentences: _Sentences, fault: Fault) -> DecodingError:
         k, matrices = fault.sentence, sentences.sourced.matrices
         start = sum(len(matrix) for matrix in matrices[:k])
@@ -551,15 +451,39 @@ class MindRoot(Pipe):
         )
 
 
-def _matrix_of_tree(doc: Doc, k: int, heads: Heads) -> FloatArray:
-    """Return arc scores under which these heads are the best tree: 1 for each of its arcs, 0 for all others."""
-    n = len(heads)
-    if n > _MOST_TOKENS:
-        raise NotEnoughMemoryError(
-            f"{describe(doc, k)} has {n:,} tokens, whose arc scores would take {4 * n * (n + 1):,} bytes. With "
-            f"constraints, kbest, confidence or projective at most {_MOST_TOKENS:,} tokens are allowed. Set sentence "
-            "boundaries."
-        )
-    scores = np.zeros((n, n + 1), dtype=np.float32)
-    scores[np.arange(n), heads] = 1
-    return scores
+_DEFAULTS = {  # of all settings, as in a config
+    **{
+        name: parameter.default
+        for name, parameter in signature(MindRoot).parameters.items()
+        if name not in ("name", "nlp")
+    },
+    "scores": {"@misc": "spacy-mindroot.doc_arc_scores.v1"},
+    "scorer": {"@scorers": "spacy-mindroot.tree_scorer.v1"},
+}
+_SETTINGS = tuple(name for name in _DEFAULTS if name not in ("scores", "scorer"))  # those that are no functions
+
+make_mind_root = Language.factory(
+    "mind_root",
+    # No `requires`: spaCy keeps one list per factory, and whether arc scores must be on the Doc depends on the source.
+    assigns=[
+        "token.head",
+        "token.dep",
+        "token.is_sent_start",
+        "doc.sents",
+        *(f"token._.{name}" for name in TOKEN_ATTRIBUTES),
+        *(f"span._.{name}" for name in SPAN_ATTRIBUTES),
+    ],
+    default_config=_DEFAULTS,
+    default_score_weights={
+        "dep_uas": 0.5,
+        "dep_las": 0.5,
+        "dep_uem": 0.0,
+        "dep_lem": 0.0,
+        "root_acc": 0.0,
+        "single_root": 0.0,
+        "dep_las_per_type": None,
+        "sents_p": None,
+        "sents_r": None,
+        "sents_f": 0.0,
+    },
+)(MindRoot)

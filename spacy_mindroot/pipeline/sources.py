@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from ..decoding import Heads
 from ..doc.extensions import describe, drop_extension, read_extension
 from ..doc.reading import sentence_bounds
-from ..errors import LabelsError, MissingScoresError, ScoresShapeError, ScoresTypeError
+from ..errors import LabelsError, MissingScoresError, NotEnoughMemoryError, ScoresShapeError, ScoresTypeError
 from ..scores import FloatArray, Layout, check_layout, rearrange, shown, to_root_column
 from .annotate import Hashes
 from .arc_labels import ArcLabels
@@ -30,10 +30,13 @@ __all__ = [
     "SourcedScores",
     "UserDataScores",
     "WholeDocScores",
+    "matrix_of_tree",
     "to_source",
 ]
 
 Report = list[dict[str, Any]]
+
+_MOST_TOKENS = 16384  # of a sentence that comes as heads and needs a matrix: 1 GiB
 
 _REMEDY = (
     "Put a scorer before this component, or set them yourself. If the Doc came from a .spacy file, write that file "
@@ -228,3 +231,17 @@ def read_label_names(doc: Doc) -> Sequence[str] | None:
     if names is None and read_extension(doc, "arc_labels") is not None:
         raise LabelsError(f"{describe(doc)} has doc._.arc_labels, but no doc._.arc_label_names to say what they mean.")
     return names
+
+
+def matrix_of_tree(doc: Doc, k: int, heads: Heads) -> FloatArray:
+    """Return arc scores under which these heads are the best tree: 1 for each of its arcs, 0 for all others."""
+    n = len(heads)
+    if n > _MOST_TOKENS:
+        raise NotEnoughMemoryError(
+            f"{describe(doc, k)} has {n:,} tokens, whose arc scores would take {4 * n * (n + 1):,} bytes. With "
+            f"constraints, kbest, confidence or projective at most {_MOST_TOKENS:,} tokens are allowed. Set sentence "
+            "boundaries."
+        )
+    scores = np.zeros((n, n + 1), dtype=np.float32)
+    scores[np.arange(n), heads] = 1
+    return scores

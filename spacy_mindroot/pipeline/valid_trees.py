@@ -28,7 +28,7 @@ from ..trees import MISSING, is_tree
 from .arc_labels import ArcLabels, Labels
 from .sources import SourcedScores
 
-__all__ = ["LEARNT", "SearchLimitWarning", "ValidTrees", "labelled_trees", "pos_of_rules"]
+__all__ = ["LEARNT", "SearchLimitWarning", "ValidTrees", "keep_json", "labelled_trees", "pos_of_rules"]
 
 LEARNT = "learnt"
 _FILE = "rules.json"
@@ -169,18 +169,21 @@ class ValidTrees:
 
     def to_disk(self, folder: str | Path) -> None:
         """Write the learnt rules to `rules.json` in the folder. Without any, nothing is written."""
-        file = Path(folder) / _FILE
-        if self.learnt is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            # Not with srsly, which drops digits of floats.
-            file.write_text(json.dumps(self.to_dict(), indent=2), encoding="utf8")
-        elif file.exists():
-            file.unlink()
+        keep_json(Path(folder) / _FILE, self.to_dict())
 
     def from_disk(self, folder: str | Path) -> None:
         """Read the learnt rules, if there are any."""
         file = Path(folder) / _FILE
         self.learnt = to_rules(str(file)) if file.exists() else None
+
+
+def keep_json(file: Path, data: Any) -> None:
+    """Write JSON to a file; None removes it. Not with srsly, which drops digits of floats."""
+    if data is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(data, indent=2), encoding="utf8")
+    else:
+        file.unlink(missing_ok=True)
 
 
 def pos_of_rules(doc: Doc) -> list[str] | None:

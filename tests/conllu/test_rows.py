@@ -10,7 +10,7 @@ from spacy_mindroot.conllu import doc_to_conllu
 from spacy_mindroot.conllu.rows import Cells, parsed_sentences, rows_text
 from spacy_mindroot.conllu.sentence import format_rows
 from spacy_mindroot.errors import ConlluError
-from spacy_mindroot.pipeline.annotate import write_confidence, write_kbest, write_trees
+from spacy_mindroot.pipeline.annotate import write_results, write_trees
 
 NLP = spacy.blank("en")
 DOC = Doc(
@@ -78,8 +78,14 @@ def test_results_of_the_component():
     sure = confidence(scores, heads)
     write_trees(doc, [heads], None, root_label="ROOT", fallback_label="dep")
     other = np.array([3, 1, 0, 2], dtype=np.int32)
-    write_kbest(doc, [heads], [[(heads, 8.0), (other, 1.5)]])
-    write_confidence(doc, [heads], [sure], [float("inf")])
+    results = {
+        "trees": [(heads, 8.0), (other, 1.5)],
+        "tree_margin": float("inf"),
+        "tree_logprob": sure.tree_logprob,
+        "head_prob": sure.head_prob.tolist(),
+        "head_entropy": sure.head_entropy.tolist(),
+    }
+    write_results(doc, [heads], [results])
     (sentence,) = parsed_sentences(doc, Cells(NLP.vocab.strings))
     assert [row[6] for row in sentence.rows] == ["0", "1", "2"]
     assert [found.tolist() for found, _ in sentence.trees] == [[0, 1, 2], [2, 0, 1]]

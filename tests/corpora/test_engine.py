@@ -12,9 +12,10 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from spacy_mindroot.corpora import parse_corpus
-from spacy_mindroot.corpora.engine import DaskEngine, LocalEngine, local_client, remote_client
+from spacy_mindroot.corpora.engine import DaskEngine, LocalEngine, local_client, open_engine, remote_client
+from spacy_mindroot.corpora.jobs import Job, Record, Settings
+from spacy_mindroot.corpora.output import OutputError
 from spacy_mindroot.corpora.shards import Shard
-from spacy_mindroot.corpora.worker import Job, OutputError, Record, Settings
 from spacy_mindroot.errors import CorpusError
 
 distributed = pytest.importorskip("distributed", reason="clusters need the extra `dask`")
@@ -243,3 +244,13 @@ def test_records_go_through_dask(client):
     """Counts only: small, whatever the shard was."""
     record = Record("a", "b", "c", 0, 1)
     assert client.submit(lambda: record).result() == record
+
+
+def test_one_engine_is_opened():
+    with open_engine() as engine:
+        assert isinstance(engine, LocalEngine)
+    with open_engine(client="theirs", retries=0) as engine:
+        assert isinstance(engine, DaskEngine) and engine.client == "theirs" and engine.retries == 0
+    for named in ({"workers": 1, "scheduler": "tcp://h:1"}, {"scheduler": "tcp://h:1", "client": "theirs"}):
+        with pytest.raises(CorpusError, match="not both"), open_engine(**named):
+            pass

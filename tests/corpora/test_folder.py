@@ -5,9 +5,10 @@ import json
 import pytest
 
 from spacy_mindroot.corpora.folder import OutputFolder
+from spacy_mindroot.corpora.jobs import Record, Settings
+from spacy_mindroot.corpora.output import PARTS, RECORDS
 from spacy_mindroot.corpora.pipelines import Identity
 from spacy_mindroot.corpora.shards import Source
-from spacy_mindroot.corpora.worker import PARTS, RECORDS, Record, Settings
 from spacy_mindroot.errors import CorpusError
 
 IDENTITY = Identity("en_x", "1.0", "abc", {}, "blis")

@@ -223,7 +223,8 @@ def test_workers_in_another_folder_find_the_model(tmp_path, model, corpus, monke
 def test_facts_of_the_first_worker(tmp_path, model, corpus, monkeypatch):
     from dataclasses import replace
 
-    from spacy_mindroot.corpora.worker import Settings, identify
+    from spacy_mindroot.corpora.jobs import Settings
+    from spacy_mindroot.corpora.worker import identify
 
     warned = []
 

@@ -12,7 +12,7 @@ import spacy
 from corpora_helpers import make_model
 
 from spacy_mindroot.arc_scorer.products import NumpyProducts
-from spacy_mindroot.corpora.pipelines import Identity, _digest, loaded, this_process, trims_memory
+from spacy_mindroot.corpora.pipelines import Identity, _digest, loaded, this_process, undo_trimming
 from spacy_mindroot.errors import CorpusError, CountError, RulesError
 from spacy_mindroot.pipeline.mind_root import MindRoot
 
@@ -109,13 +109,13 @@ def test_processes_have_names():
 def test_what_dask_sets_for_its_workers_is_undone(monkeypatch):
     """In a process of its own, since it cannot be read back: freed memory stays with the process again."""
     monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
-    assert trims_memory() is False
+    assert undo_trimming()
     code = """
 import sys
-from spacy_mindroot.corpora.pipelines import trims_memory
+from spacy_mindroot.corpora.pipelines import undo_trimming
 from spacy_mindroot.corpora.worker import _resident_bytes
 if sys.argv[1] == "undo":
-    assert not trims_memory()
+    assert undo_trimming()
 blocks = [bytearray(100_000) for _ in range(300)]
 before = _resident_bytes()
 del blocks
@@ -138,4 +138,4 @@ print(before - _resident_bytes())
 def test_without_glibc_it_can_not_be_undone(monkeypatch):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     monkeypatch.setattr("ctypes.CDLL", lambda name: object())
-    assert trims_memory() is True
+    assert not undo_trimming()

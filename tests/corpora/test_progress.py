@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from spacy_mindroot.corpora.progress import Progress, State, duration
+from spacy_mindroot.corpora.jobs import ParseSummary
+from spacy_mindroot.corpora.progress import Progress, duration
 
 
 class Clock:
@@ -29,11 +30,11 @@ def test_durations(seconds, text):
 
 
 def test_a_line_a_minute_where_there_is_no_terminal():
-    state, clock, stream = State(shards=10, size=1000, done=5, done_size=500), Clock(), io.StringIO()
-    progress = Progress(state, stream=stream, clock=clock)
+    summary, clock, stream = ParseSummary(shards=10, complete_before=5), Clock(), io.StringIO()
+    progress = Progress(summary, 1000, 500, stream=stream, clock=clock)
     for second in range(0, 150, 10):
         clock.now = second
-        state.words, state.done_size = second * 100, 500 + second
+        summary.words, progress.done_size = second * 100, 500 + second
         progress.update()
     progress.close()
     first, second = stream.getvalue().splitlines()
@@ -42,15 +43,16 @@ def test_a_line_a_minute_where_there_is_no_terminal():
 
 
 def test_failures_are_shown():
-    state = State(shards=2, size=10, workers=2, rejected=3, failed=1)
-    line = Progress(state, stream=io.StringIO(), clock=Clock()).line()
-    assert line.endswith("2 workers, 0 of 2 shards, 3 rejected, 1 failed")
+    progress = Progress(ParseSummary(shards=2, rejected=3, failed=1), 10, stream=io.StringIO(), clock=Clock())
+    progress.workers = 2
+    line = progress.line()
+    assert line.endswith("2 workers, 1 of 2 shards, 3 rejected, 1 failed")
 
 
 def test_a_bar_on_a_terminal():
-    state, stream = State(shards=2, size=100), Terminal()
-    progress = Progress(state, stream=stream)
-    state.done_size, state.words = 50, 1234
+    summary, stream = ParseSummary(shards=2), Terminal()
+    progress = Progress(summary, 100, stream=stream)
+    progress.done_size, summary.words = 50, 1234
     progress.update()
     progress.close()
     assert " 50%|" in stream.getvalue() and "1,234 words" in stream.getvalue()
@@ -58,12 +60,12 @@ def test_a_bar_on_a_terminal():
 
 def test_nothing_if_nothing_is_wanted():
     stream, clock = io.StringIO(), Clock()
-    progress = Progress(State(), shown=False, stream=stream, clock=clock)
+    progress = Progress(ParseSummary(), shown=False, stream=stream, clock=clock)
     clock.now = 1000
     progress.update()
     progress.close()
     assert stream.getvalue() == ""
-    progress = Progress(State(), stream=stream, clock=clock)
+    progress = Progress(ParseSummary(), stream=stream, clock=clock)
     clock.now = 2000
     progress.update()
     assert stream.getvalue().startswith("100%")

@@ -1,45 +1,21 @@
 """Parsing one shard: complete or not there at all, with flat memory, whatever the documents are."""
 
-import errno
 import json
-import os
 from dataclasses import replace
 
 import pytest
 import spacy
-from corpora_helpers import texts
+from corpora_helpers import job, left_over, texts, write
 from spacy.language import Language
 from spacy.tokens import DocBin
 
 from spacy_mindroot.corpora import worker
+from spacy_mindroot.corpora.jobs import Record, Settings
+from spacy_mindroot.corpora.output import RECORDS
 from spacy_mindroot.corpora.pipelines import loaded
-from spacy_mindroot.corpora.reading import Columns
-from spacy_mindroot.corpora.shards import Shard
-from spacy_mindroot.corpora.sources import UnreadableInputError, format_of
-from spacy_mindroot.corpora.worker import PARTS, RECORDS, Job, OutputError, Record, Settings, identify, parse_shard
-
-
-@pytest.fixture
-def out(tmp_path):
-    for name in (PARTS, RECORDS):
-        (tmp_path / "out" / name).mkdir(parents=True)
-    return tmp_path / "out"
-
-
-def job(path, model, out, **settings):
-    file = format_of(str(path))
-    size = path.stat().st_size if path.exists() else 0
-    shard = Shard("000000.000000", file.path, file.format, file.compressed, 0, size, size)
-    return Job(shard, str(model), Settings(**settings), str(out), "a.conllu", None)
-
-
-def write(path, documents):
-    path.write_text("\n".join(documents) + "\n", "utf8")
-    return path
-
-
-def left_over(out):
-    return [path for path in (out / PARTS).iterdir()]
+from spacy_mindroot.corpora.sources import UnreadableInputError
+from spacy_mindroot.corpora.worker import identify, parse_shard
+from spacy_mindroot.corpora.writing import JsonWriter
 
 
 def test_a_shard_and_its_record(tmp_path, model, out):
@@ -73,7 +49,7 @@ def test_documents_that_fail_are_rejected_alone(tmp_path, model, out, monkeypatc
 
 
 def test_a_document_that_can_not_be_written_is_rejected(tmp_path, model, out, monkeypatch):
-    add = worker.make_writer("jsonl", None).__class__.add
+    add = JsonWriter.add
 
     def failing(self, document, doc, cells):
         if document.id.endswith(":0"):
@@ -128,45 +104,6 @@ def test_unreadable_input_leaves_nothing(tmp_path, model, out):
     assert left_over(out) == [] and not (out / "a.conllu").exists()
 
 
-@pytest.mark.parametrize("format", ["conllu", "parquet", "spacy"])
-def test_a_full_disk(tmp_path, model, out, monkeypatch, format):
-    """/dev/full stands for the temporary file."""
-    pytest.importorskip("pyarrow")
-    path = write(tmp_path / "a.txt", texts(10))
-    part = worker._Output
-
-    class Full(part):
-        def __init__(self, job):
-            super().__init__(job)
-            self._file.close()
-            self._file = open("/dev/full", "wb", buffering=0)  # noqa: SIM115
-
-    if not os.path.exists("/dev/full"):
-        pytest.skip("there is no /dev/full")
-    monkeypatch.setattr(worker, "_Output", Full)
-    with pytest.raises(OutputError, match="No space left on device. Free some space"):
-        parse_shard(job(path, model, out, format=format))
-    assert left_over(out) == [] and not (out / "a.conllu").exists()
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
-def test_a_disk_that_fails_at_the_end(tmp_path, model, out, monkeypatch, number):
-    path = write(tmp_path / "a.txt", texts(3))
-
-    def fail(file):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(worker, "_sync", fail)
-    with pytest.raises(OutputError, match=os.strerror(number)):
-        parse_shard(job(path, model, out))
-    assert left_over(out) == [] and not (out / "a.conllu").exists()
-
-
-def test_a_folder_that_is_not_there(tmp_path, model):
-    with pytest.raises(OutputError, match="All workers need this folder"):
-        parse_shard(job(write(tmp_path / "a.txt", texts(3)), model, tmp_path / "nowhere"))
-
-
 def test_the_vocabulary_does_not_grow(tmp_path, model, out, monkeypatch):
     monkeypatch.setattr(worker, "_ZONE_WORDS", 100)
     path = write(tmp_path / "a.txt", [f"Word{k} and other{k} things{k}." for k in range(500)])
@@ -202,24 +139,3 @@ def test_all_inputs(tmp_path, model, words_model, out):
     (tmp_path / "a.conllu").write_text(second, "utf8")
     again = parse_shard(job(tmp_path / "a.conllu", words_model, out))
     assert again.sentences == again.documents == record.sentences
-
-
-def test_settings_are_kept_as_json():
-    settings = Settings("jsonl", Columns("body", "key", True), True, 3, 10)
-    assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
-
-
-def test_a_complete_shard_is_not_parsed_again(tmp_path, model, out, monkeypatch):
-    """Dask runs it again if its worker dies before anybody has fetched the record."""
-    first = job(write(tmp_path / "a.txt", ["A cat.", "word " * 300]), model, out)
-    record = parse_shard(first)
-    parse, calls = worker._parse, []
-    monkeypatch.setattr(worker, "_parse", lambda *args: calls.append(1) or parse(*args))
-    again = parse_shard(first)
-    assert again.manifest_line() == record.manifest_line() and len(again.notes) == 1 and not calls
-    (out / "a.conllu").write_bytes(b"damaged")
-    assert parse_shard(first).sha256 == record.sha256 and len(calls) == 1
-    (out / "a.conllu").unlink()
-    assert parse_shard(first).sha256 == record.sha256 and len(calls) == 2
-    (out / RECORDS / "000000.000000.json").write_text("{")
-    assert parse_shard(first).sha256 == record.sha256 and len(calls) == 3

@@ -18,7 +18,7 @@ from spacy_mindroot.conllu.docs import sentence_without_tree
 from spacy_mindroot.conllu.rows import Cells
 from spacy_mindroot.corpora.pipelines import loaded
 from spacy_mindroot.corpora.reading import Document
-from spacy_mindroot.corpora.writing import OUTPUT_FORMATS, make_writer
+from spacy_mindroot.corpora.writing import WRITERS
 
 DOCUMENTS = [
     Document("d/1 x", "The cat sees the dog. It runs away  quickly.", meta={"url": "http://x", "ä": [1, None]}),
@@ -31,7 +31,7 @@ def write(kind, documents, model, **settings):
     file = io.BytesIO()
     with loaded(str(model), **settings) as pipeline:
         nlp = pipeline.nlp
-        writer = make_writer(kind, file)
+        writer = WRITERS[kind](file)
         for document in documents:
             if document.sentence is None:
                 doc = nlp(document.text)
@@ -45,7 +45,7 @@ def write(kind, documents, model, **settings):
 @pytest.fixture(scope="module")
 def written(model):
     """Each format, with everything that can be written of a document."""
-    return {kind: write(kind, DOCUMENTS, model, confidence=True, kbest=2)[0] for kind in OUTPUT_FORMATS}
+    return {kind: write(kind, DOCUMENTS, model, confidence=True, kbest=2)[0] for kind in WRITERS}
 
 
 def test_conllu_for_its_python_package(written):
@@ -158,7 +158,7 @@ def test_docs_for_spacy(written):
 
 
 def test_counts_and_equal_bytes(model):
-    for kind in OUTPUT_FORMATS:
+    for kind in WRITERS:
         (data, writer), (again, _) = write(kind, DOCUMENTS, model), write(kind, DOCUMENTS, model)
         assert data == again
         assert writer.sentences == 3 and writer.words == 13  # white space is not counted
@@ -220,7 +220,7 @@ def test_docs_with_conllu_of_their_own_get_probabilities(words_model):
     docs = list(DocBin(store_user_data=True).from_bytes(data).get_docs(spacy.blank("en").vocab))
     assert docs[0]._.conllu and docs[0].user_data.keys() == docs[1].user_data.keys()
     file = io.BytesIO()
-    writer = make_writer("conllu", file)
+    writer = WRITERS["conllu"](file)
     for doc in docs:
         writer.add(Document("x", doc=doc), doc, Cells(doc.vocab.strings))
     assert file.getvalue() == wanted and wanted.count(b"HeadProb=") == 12
@@ -232,7 +232,7 @@ def test_docs_with_conllu_of_their_own(words_model):
     data, _ = write("spacy", [Document("x", sentence=piece)], words_model)
     (doc,) = DocBin(store_user_data=True).from_bytes(data).get_docs(spacy.blank("en").vocab)
     file = io.BytesIO()
-    writer = make_writer("conllu", file)
+    writer = WRITERS["conllu"](file)
     writer.add(Document("x", doc=doc), doc, Cells(doc.vocab.strings))
     (again,) = read_pieces(io.BytesIO(file.getvalue()), "x")
     (wanted,) = read_pieces(io.BytesIO(FULL.encode()), "x")
@@ -257,7 +257,7 @@ def test_files_of_shards_can_be_put_together(end, words_model):
 def write_pieces(kind, pieces, model):
     file = io.BytesIO()
     with loaded(str(model)) as pipeline:
-        writer = make_writer(kind, file)
+        writer = WRITERS[kind](file)
         for piece in pieces:
             if isinstance(piece, bytes):
                 writer.add_bytes(piece)
@@ -269,7 +269,7 @@ def write_pieces(kind, pieces, model):
 
 
 def test_docs_of_conllu_plus_keep_the_names_of_their_columns(words_model):
-    """In every Doc, so that each can be written by itself, and once in a file of all of them."""
+    """In every Doc, so that each can be written by itself; those headers stay in a file of all of them."""
     header = "# global.columns = ID FORM HEAD DEPREL MISC\n"
     plus = f"{header}1\ta\t0\troot\t_\n2\tb\t1\tdep\t_\n\n1\tc\t0\troot\tSpaceAfter=No"
     data = write_pieces("spacy", read_pieces(io.BytesIO(plus.encode()), "x"), words_model)
@@ -277,12 +277,13 @@ def test_docs_of_conllu_plus_keep_the_names_of_their_columns(words_model):
     assert [doc_to_conllu(doc).startswith(header) for doc in docs] == [True, True]
     plain = spacy.blank("en").make_doc("A plain Doc")
     file = io.BytesIO()
-    writer = make_writer("conllu", file)
+    writer = WRITERS["conllu"](file)
     for doc in (*docs, plain, docs[0]):
         writer.add(Document("x", doc=doc), doc, Cells(doc.vocab.strings))
     found = [piece for piece in read_pieces(io.BytesIO(file.getvalue()), "x") if not isinstance(piece, bytes)]
     assert [piece.words for piece in found] == [["a", "b"], ["c"], ["A", "plain", "Doc"], ["a", "b"]]
-    assert [len(piece.columns) for piece in found] == [5, 5, 10, 5] and file.getvalue().count(b"global.columns") == 3
+    assert [len(piece.columns) for piece in found] == [5, 5, 10, 5]
+    assert file.getvalue().count(b"global.columns") == 4  # that of each sentence, and one for the plain Doc
 
 
 def test_what_an_earlier_run_has_added_is_replaced(words_model):

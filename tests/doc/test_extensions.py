@@ -8,7 +8,14 @@ import spacy
 from spacy.tokens import Doc
 
 from generators import random_scores
-from spacy_mindroot.doc.extensions import DOC_EXTENSIONS, SPAN_EXTENSIONS, TOKEN_EXTENSIONS, describe
+from spacy_mindroot.doc.extensions import (
+    DOC_EXTENSIONS,
+    SPAN_ATTRIBUTES,
+    TOKEN_ATTRIBUTES,
+    WRITTEN_DEPS,
+    WRITTEN_HEADS,
+    describe,
+)
 from spacy_mindroot.inference import Calibration
 from spacy_mindroot.pipeline.arc_labels import ArcLabels
 
@@ -49,13 +56,26 @@ def doc(rng):
 
 def values(doc):
     return (
-        [[token._.get(name) for name in TOKEN_EXTENSIONS] for token in doc],
-        [[span._.get(name) for name in SPAN_EXTENSIONS] for span in doc.sents],
+        [[token._.get(name) for name in TOKEN_ATTRIBUTES] for token in doc],
+        [[span._.get(name) for name in SPAN_ATTRIBUTES] for span in doc.sents],
     )
 
 
 def test_all_are_registered():
     assert all(Doc.has_extension(name) for name in DOC_EXTENSIONS)
+
+
+def test_mind_root_writes_all_that_is_not_computed(doc):
+    kept = {name for _, name, start, _ in doc.user_data if start is not None}
+    computed = {"head_dep_prob", "expected_uas", "expected_las"}
+    assert kept - {WRITTEN_HEADS, WRITTEN_DEPS} == {*TOKEN_ATTRIBUTES, *SPAN_ATTRIBUTES} - computed
+
+
+def test_docs_without_a_tree_have_no_values():
+    doc = Doc(spacy.blank("xx").vocab, words=["a", "b"])  # nor sentences
+    assert [token._.get(name) for token in doc for name in TOKEN_ATTRIBUTES] == [None] * 2 * len(TOKEN_ATTRIBUTES)
+    assert [doc[:1]._.get(name) for name in SPAN_ATTRIBUTES] == [None] * len(SPAN_ATTRIBUTES)
+    assert [doc[:0]._.get(name) for name in SPAN_ATTRIBUTES] == [None] * len(SPAN_ATTRIBUTES)
 
 
 def test_values_stand_with_the_tree(doc):
@@ -71,7 +91,7 @@ def test_merged_tokens_have_no_values_of_the_old_tree(doc):
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[1:3])
     tokens, spans = values(doc)
-    assert tokens[:3] == [[None] * len(TOKEN_EXTENSIONS)] * 3 and spans[0] == [None] * len(SPAN_EXTENSIONS)
+    assert tokens[:3] == [[None] * len(TOKEN_ATTRIBUTES)] * 3 and spans[0] == [None] * len(SPAN_ATTRIBUTES)
     assert None not in tokens[3] and None not in spans[1]  # the other sentence is as it was
 
 
@@ -79,7 +99,7 @@ def test_split_tokens_have_no_values_of_the_old_tree(doc):
     with doc.retokenize() as retokenizer:
         retokenizer.split(doc[2], ["Yo", "rk"], heads=[(doc[2], 1), doc[1]])
     tokens, spans = values(doc)
-    assert tokens[:5] == [[None] * len(TOKEN_EXTENSIONS)] * 5 and spans[0] == [None] * len(SPAN_EXTENSIONS)
+    assert tokens[:5] == [[None] * len(TOKEN_ATTRIBUTES)] * 5 and spans[0] == [None] * len(SPAN_ATTRIBUTES)
 
 
 def test_another_label_has_no_probability(doc):
@@ -121,10 +141,10 @@ def test_other_sentences_have_no_values(doc):
 
 def test_json_has_them_all_and_gives_them_back(doc):
     computed = {"head_dep_prob", "expected_uas", "expected_las"}  # from the others
-    written = doc.to_json(underscore=sorted({*TOKEN_EXTENSIONS, *SPAN_EXTENSIONS} - computed))
+    written = doc.to_json(underscore=sorted({*TOKEN_ATTRIBUTES, *SPAN_ATTRIBUTES} - computed))
     restored = Doc(doc.vocab).from_json(written)
     for token, other in zip(doc, restored, strict=True):
-        for name in set(TOKEN_EXTENSIONS) - {"head_set"}:
+        for name in set(TOKEN_ATTRIBUTES) - {"head_set"}:
             assert token._.get(name) == other._.get(name)
         assert [head.i for head in token._.head_set] == [head.i for head in other._.head_set]
     for span, other in zip(doc.sents, restored.sents, strict=True):

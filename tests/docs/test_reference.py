@@ -78,8 +78,8 @@ def test_every_attribute_is_described():
     page = (REFERENCE / "attributes.md").read_text("utf8")
     for owner, names in (
         ("doc", extensions.DOC_EXTENSIONS),
-        ("token", extensions.TOKEN_EXTENSIONS),
-        ("span", extensions.SPAN_EXTENSIONS),
+        ("token", extensions.TOKEN_ATTRIBUTES),
+        ("span", extensions.SPAN_ATTRIBUTES),
     ):
         assert set(re.findall(rf"^\| `{owner}\._\.(\w+)`", page, re.MULTILINE)) == set(names)
 

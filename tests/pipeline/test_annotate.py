@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from generators import random_tree, zigzag
 from spacy_mindroot import TangledTreeWarning, errors, restore_sentences
 from spacy_mindroot.inference import Calibration
-from spacy_mindroot.pipeline.annotate import hash_labels, labels_of_trees, labels_with_probabilities, write_trees
+from spacy_mindroot.pipeline.annotate import hash_labels, labels_of_trees, write_trees
 from spacy_mindroot.pipeline.arc_labels import ArcLabels
 
 LABELS = ("nsubj", "obj", "case", "punct", "conj")
@@ -236,11 +236,12 @@ def test_probabilities_of_labels_are_there_for_the_sentences_that_have_scores():
     # The best label of the first token can't be written on an arc that is not from ROOT.
     scored = _Scored([[-np.inf, 0, 2], [0, -np.inf, -np.inf]])
     arrays = np.array([[0, 0, 0], [0, 1, 0]])
-    found, p = labels_with_probabilities(doc, [scored, arrays], hashes, heads, calibration)
-    assert p == [None, 1.0, None, None] and found.tolist() == [0, 0, 0, vocab.strings["obj"]]
+    found, p = labels_of_trees(doc, [scored, arrays], hashes, heads, calibration)
+    assert p == [[None, 1.0], [None, None]] and found.tolist() == [0, 0, 0, vocab.strings["obj"]]
     scored.scores[0] = [-np.inf, 2, 0]
-    _, p = labels_with_probabilities(doc, [scored, arrays], hashes, heads, calibration)
-    assert p[0] == pytest.approx(0.7 * np.exp(1) / (1 + np.exp(1)) + 0.3 / 2)
-    assert labels_with_probabilities(doc, [arrays, arrays], hashes, heads, calibration)[1] is None
+    _, p = labels_of_trees(doc, [scored, arrays], hashes, heads, calibration)
+    assert p[0][0] == pytest.approx(0.7 * np.exp(1) / (1 + np.exp(1)) + 0.3 / 2)
+    assert labels_of_trees(doc, [arrays, arrays], hashes, heads, calibration)[1] is None
+    assert labels_of_trees(doc, [scored, arrays], hashes, heads)[1] is None  # not asked for
     with pytest.raises(errors.LabelsError, match="for 1 sentences"):
-        labels_with_probabilities(doc, [arrays], hashes, heads, calibration)
+        labels_of_trees(doc, [arrays], hashes, heads, calibration)

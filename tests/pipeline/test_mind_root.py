@@ -1,18 +1,23 @@
 """The component, in a pipeline: scores on the Doc in, trees out."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
 import srsly
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
+from thinc.api import Config
 
 from generators import random_scores, random_tree, scores_of_tree, zigzag
 from spacy_mindroot import TangledTreeWarning, count_roots, decode, decode_batch, errors
 from spacy_mindroot.core.fault import Fault
 from spacy_mindroot.pipeline.mind_root import MindRoot
 from spacy_mindroot.pipeline.sources import DocArcScores
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -532,3 +537,17 @@ def test_labels_are_there_after_a_memory_zone():
             doc._.arc_scores, doc._.arc_labels = [np.zeros((2, 3))], [np.full((2, 3), 1)]
             doc._.arc_label_names = ["ROOT", "a label that nothing else has"]
             assert "a label that nothing else has" in [token.dep_ for token in nlp(doc)]
+
+
+def test_settings_are_those_of_the_constructor():
+    """Each config that the repository shows has all of them, and `to_bytes` keeps those that are no functions."""
+    defaults = Language.get_factory_meta("mind_root").default_config
+    shown = (ROOT / "docs" / "howto" / "configs.md").read_text("utf8").partition("[components.mind_root]\n")[2]
+    made = Config().from_disk(next((ROOT / "configs").glob("*.cfg")), interpolate=False)["components"]["mind_root"]
+    own = Config().from_str("[own]\n" + shown.partition("\n```")[0])["own"]
+    assert own == {"factory": "mind_root", **defaults} and made.keys() == own.keys()
+    kept = MindRoot(scores=DocArcScores())
+    for name, value in (("rules", "ud"), ("root_label", "top"), ("confidence", True), ("coverage", 0.9)):
+        setattr(kept, name, value)
+    restored = MindRoot(scores=DocArcScores()).from_bytes(kept.to_bytes())
+    assert all(getattr(restored, name) == getattr(kept, name) for name in defaults.keys() - {"scores", "scorer"})
