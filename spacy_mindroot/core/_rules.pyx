@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
-"""Python's access to the search for the best labelled tree under rules, which is in rule_search.hh and runs without the GIL.
+"""Python's access to rule_search.hh, the search for the best labelled tree under rules, which runs without the GIL.
 
 The caller validates arguments.
 """
