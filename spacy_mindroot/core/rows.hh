@@ -252,20 +252,25 @@ template <int BYTES>
 struct Loops {
     template <class... Given>
     static auto best_entry(Given... given) {
-        return Compiled<BYTES>::call([](auto bytes, auto... g) MINDROOT_INLINED { return mindroot::best_entry<bytes>(g...); }, given...);
+        const auto loop = [](auto bytes, auto... own) MINDROOT_INLINED { return mindroot::best_entry<bytes>(own...); };
+        return Compiled<BYTES>::call(loop, given...);
     }
     template <class... Given>
     static auto best_heads(Given... given) {
-        return Compiled<BYTES>::call([](auto bytes, auto... g) MINDROOT_INLINED { return mindroot::best_heads<bytes>(g...); }, given...);
+        const auto loop = [](auto bytes, auto... own) MINDROOT_INLINED { return mindroot::best_heads<bytes>(own...); };
+        return Compiled<BYTES>::call(loop, given...);
     }
     template <bool FIND_BEST, class... Given>
     static auto meld(Given... given) {
-        return Compiled<BYTES>::call([](auto bytes, auto... g) MINDROOT_INLINED { return mindroot::meld<bytes, FIND_BEST>(g...); },
-                    given...);
+        const auto loop = [](auto bytes, auto... own) MINDROOT_INLINED {
+            return mindroot::meld<bytes, FIND_BEST>(own...);
+        };
+        return Compiled<BYTES>::call(loop, given...);
     }
     template <class... Given>
     static auto greatest(Given... given) {
-        return Compiled<BYTES>::call([](auto bytes, auto... g) MINDROOT_INLINED { return mindroot::greatest<bytes>(g...); }, given...);
+        const auto loop = [](auto bytes, auto... own) MINDROOT_INLINED { return mindroot::greatest<bytes>(own...); };
+        return Compiled<BYTES>::call(loop, given...);
     }
 };
 

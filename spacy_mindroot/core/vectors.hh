@@ -15,7 +15,8 @@
 #endif
 #endif
 #if MINDROOT_VECTORS
-// Only inlined functions pass vectors to each other. For the rest of the module, since templates are compiled at its end.
+// Only inlined functions pass vectors to each other. Templates are compiled at the end of a module, so this is for all
+// of it.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
@@ -36,6 +37,14 @@
 #define MINDROOT_INLINED
 #endif
 #define MINDROOT_INLINE MINDROOT_INLINED inline
+
+// For plain loops that the compiler itself turns into vectors. On x86-64 with glibc, GCC and Clang compile the function
+// once per instruction set. One is chosen at load time.
+#if MINDROOT_VECTORS && defined(__x86_64__) && defined(__GLIBC__) && (!defined(__clang__) || __clang_major__ >= 18)
+#define MINDROOT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define MINDROOT_CLONES
+#endif
 
 namespace mindroot {
 
