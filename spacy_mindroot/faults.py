@@ -55,8 +55,7 @@ def decoding_error(
     if constraints and fault.kind not in ("not_finite", "no_memory"):
 
         def find_fault(scores: FloatArray) -> Fault | None:
-            decode_one = _core.decode_projective if projective else _core.decode
-            return decode_one(scores, np.empty(len(scores), dtype=np.int32), single_root)
+            return _core.decode(scores, np.empty(len(scores), dtype=np.int32), single_root, projective)
 
         without = find_fault(matrix)
         if without is None:

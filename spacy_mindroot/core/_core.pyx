@@ -18,7 +18,7 @@ import numpy as np
 from ._fault cimport CFault, CFaultKind
 from .fault import Fault, FaultKind
 
-cdef extern from "decode.hh" namespace "mindroot" nogil:
+cdef extern from "projective.hh" namespace "mindroot" nogil:
     cdef cppclass Sentence:
         const void* data
         ptrdiff_t row_stride, column_stride
@@ -26,9 +26,9 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
         cbool is_double
         int32_t* heads
 
-    CFault _decode "mindroot::decode_sentence"(const Sentence&, cbool)
+    CFault _decode "mindroot::decode_sentence"(const Sentence&, cbool, cbool)
     CFault _greedy_graph "mindroot::greedy_graph"(const Sentence&)
-    size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, cbool, int, CFault*)
+    size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, cbool, cbool, int, CFault*)
     cbool _is_tree "mindroot::is_tree"(const int32_t*, int, int*)
 
 cdef extern from "kbest.hh" namespace "mindroot" nogil:
@@ -43,9 +43,6 @@ cdef extern from "confidence.hh" namespace "mindroot" nogil:
     void _confidence_batch "mindroot::confidence_batch"(
         const Sentence*, size_t, const Mixture&, double*, double*, double*, double**
     ) except +
-
-cdef extern from "projective.hh" namespace "mindroot" nogil:
-    CFault _decode_projective "mindroot::decode_projective"(const Sentence&, cbool)
 
 ctypedef fused real:
     float
@@ -120,7 +117,7 @@ def is_readable(array):
     return _read(array, &sentence)
 
 
-def decode(scores, heads, bint single_root=True):
+def decode(scores, heads, bint single_root=True, bint projective=False):
     """Write the heads of the best tree of one sentence to `heads`.
 
     Parameters
@@ -131,6 +128,8 @@ def decode(scores, heads, bint single_root=True):
         Undefined after a fault.
     single_root : bool
         Whether exactly one token must have ROOT as its head.
+    projective : bool
+        Whether to consider only trees without crossing arcs.
 
     Returns
     -------
@@ -141,7 +140,7 @@ def decode(scores, heads, bint single_root=True):
     cdef CFault fault
     sentence.heads = _room(heads, sentence.n)
     with nogil:
-        fault = _decode(sentence, single_root)
+        fault = _decode(sentence, single_root, projective)
     return _fault(fault, 0) if <int>fault.kind else None
 
 
@@ -152,16 +151,6 @@ def greedy_heads(scores, heads):
     sentence.heads = _room(heads, sentence.n)
     with nogil:
         fault = _greedy_graph(sentence)
-    return _fault(fault, 0) if <int>fault.kind else None
-
-
-def decode_projective(scores, heads, bint single_root=True):
-    """Write the heads of the best projective tree of one sentence to `heads`. Otherwise like `decode`."""
-    cdef Sentence sentence = _sentence(scores)
-    cdef CFault fault
-    sentence.heads = _room(heads, sentence.n)
-    with nogil:
-        fault = _decode_projective(sentence, single_root)
     return _fault(fault, 0) if <int>fault.kind else None
 
 
@@ -203,29 +192,34 @@ cdef Py_ssize_t _place(vector[Sentence]& sentences, object heads) except -1:
     return tokens
 
 
-cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, int n_threads):
+cdef Py_ssize_t _read_all(list matrices, object heads, vector[Sentence]& sentences) except -1:
+    """Read a batch, whose heads lie end to end. Returns the number of tokens."""
+    sentences.reserve(len(matrices))
+    for matrix in matrices:
+        sentences.push_back(_sentence(matrix))
+    return _place(sentences, heads)
+
+
+cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, bint projective, int n_threads):
     cdef vector[CFault] faults
     cdef size_t faulty = 0, k
     faults.resize(sentences.size())
     with nogil:
-        faulty = _decode_batch(sentences.data(), sentences.size(), single_root, n_threads, faults.data())
+        faulty = _decode_batch(sentences.data(), sentences.size(), single_root, projective, n_threads, faults.data())
     if faulty == 0:
         return []
     return [_fault(faults[k], k) for k in range(faults.size()) if <int>faults[k].kind]
 
 
-def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1):
+def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1, bint projective=False):
     """Decode a list of matrices, each as for `decode`, and write their heads to `heads`, end to end.
 
     The sentences are spread over threads. Returns the faults in the order of the sentences, an empty list if there are
     none.
     """
     cdef vector[Sentence] sentences
-    sentences.reserve(len(matrices))
-    for matrix in matrices:
-        sentences.push_back(_sentence(matrix))
-    _place(sentences, heads)
-    return _decode_sentences(sentences, single_root, n_threads)
+    _read_all(matrices, heads, sentences)
+    return _decode_sentences(sentences, single_root, projective, n_threads)
 
 
 def best_others(
@@ -253,10 +247,7 @@ def best_others(
     """
     cdef vector[Sentence] sentences
     cdef CFault fault
-    sentences.reserve(len(matrices))
-    for matrix in matrices:
-        sentences.push_back(_sentence(matrix))
-    cdef Py_ssize_t tokens = _place(sentences, heads)
+    cdef Py_ssize_t tokens = _read_all(matrices, heads, sentences)
     if own.shape[0] < tokens or other.shape[0] < tokens or found.shape[0] < <Py_ssize_t>sentences.size():
         raise ValueError("not enough room for the results")
     if tokens == 0:
@@ -292,13 +283,9 @@ def confidence(
     cdef vector[Sentence] sentences
     cdef vector[double*] all_arcs
     cdef Mixture mixture
-    cdef Py_ssize_t tokens, k
+    cdef Py_ssize_t tokens = _read_all(matrices, heads, sentences), k
     cdef double[:, ::1] room
     cdef double** targets = NULL
-    sentences.reserve(len(matrices))
-    for matrix in matrices:
-        sentences.push_back(_sentence(matrix))
-    tokens = _place(sentences, heads)
     if min(head_prob.shape[0], head_entropy.shape[0]) < tokens or tree_logprob.shape[0] < <Py_ssize_t>len(matrices):
         raise ValueError("not enough room for the results")
     if tokens == 0:
@@ -335,7 +322,8 @@ def measure(const int64_t[::1] lengths):
 
 
 def decode_flat(
-    const real[:] flat, const int64_t[::1] lengths, heads, bint single_root=True, int n_threads=1
+    const real[:] flat, const int64_t[::1] lengths, heads, bint single_root=True, int n_threads=1,
+    bint projective=False,
 ):
     """Like `decode_batch`, for matrices that are stored end to end in `flat`. `lengths` holds the n of each."""
     cdef vector[Sentence] sentences
@@ -351,7 +339,7 @@ def decode_flat(
         sentences.push_back(sentence)
         at += lengths[k] * (lengths[k] + 1)
     _place(sentences, heads)
-    return _decode_sentences(sentences, single_root, n_threads)
+    return _decode_sentences(sentences, single_root, projective, n_threads)
 
 
 def is_tree(const int32_t[::1] heads):

@@ -40,7 +40,7 @@ cdef Scores[real] _scores(const real[:, :] matrix) noexcept nogil:
     return scores
 
 
-def matrix_tree(const real[:, :] scores, double[:, ::1] marginals, bint single_root=True):
+def log_partition(const real[:, :] scores, double[:, ::1] marginals, bint single_root=True, bint projective=False):
     """Return the logarithm of the partition function, and write the probability of each arc to `marginals`.
 
     Parameters
@@ -51,32 +51,21 @@ def matrix_tree(const real[:, :] scores, double[:, ::1] marginals, bint single_r
         Laid out like the scores. None saves the time to compute them.
     single_root : bool
         Whether the distribution is over single-rooted trees only.
+    projective : bool
+        Whether it is over projective trees only. If there are none, -inf is returned, and `marginals` stay as they are.
     """
-    cdef double log_partition
+    cdef double found
     cdef double* target = NULL
     if scores.shape[0] == 0:
         return 0.0
     if marginals is not None:
         target = &marginals[0, 0]
     with nogil:
-        log_partition = _matrix_tree(_scores(scores), single_root, target)
-    return log_partition
-
-
-def inside_outside(const real[:, :] scores, double[:, ::1] marginals, bint single_root=True):
-    """Do what `matrix_tree` does, for the distribution over projective trees.
-
-    Returns -inf if there is no projective tree, and leaves `marginals` as it is.
-    """
-    cdef double log_partition
-    cdef double* target = NULL
-    if scores.shape[0] == 0:
-        return 0.0
-    if marginals is not None:
-        target = &marginals[0, 0]
-    with nogil:
-        log_partition = _inside_outside(_scores(scores), single_root, target)
-    return log_partition
+        if projective:
+            found = _inside_outside(_scores(scores), single_root, target)
+        else:
+            found = _matrix_tree(_scores(scores), single_root, target)
+    return found
 
 
 def forbid_masks(double[:, ::1] scores, bint single_root=True, bint projective=False, double temperature=1):
@@ -85,7 +74,7 @@ def forbid_masks(double[:, ::1] scores, bint single_root=True, bint projective=F
     Parameters
     ----------
     scores : ndarray of float64, shape (n, n+1)
-        As for `matrix_tree`, divided by the temperature. It is changed.
+        As for `log_partition`, divided by the temperature. It is changed.
     """
     if scores.shape[0] > 0:
         with nogil:

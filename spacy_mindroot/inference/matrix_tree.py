@@ -101,8 +101,7 @@ def log_partition(
     64
     """
     weights = _weights_of(scores, single_root, layout, projective)[0]
-    run = _inference.inside_outside if projective else _inference.matrix_tree
-    return weights.shift + run(weights.matrix, None, single_root)
+    return weights.shift + _inference.log_partition(weights.matrix, None, single_root, projective)
 
 
 def marginals(
@@ -228,8 +227,7 @@ def infer(matrix: FloatArray, *, single_root: bool = True, projective: bool = Fa
         As `to_root_column` returns it, or the matrix of `to_weights`. It must have a tree.
     """
     probabilities = np.empty(matrix.shape, dtype=np.float64)
-    run = _inference.inside_outside if projective else _inference.matrix_tree
-    return run(matrix, probabilities, single_root), probabilities
+    return _inference.log_partition(matrix, probabilities, single_root, projective), probabilities
 
 
 def best_tree(
@@ -238,7 +236,7 @@ def best_tree(
     """Return the arc scores as a matrix from `to_root_column`, and its best tree. Errors are those of `decode`."""
     matrix = to_root_column(scores, layout)
     heads = np.empty(len(matrix), dtype=np.int32)
-    fault = (_core.decode_projective if projective else _core.decode)(matrix, heads, single_root)
+    fault = _core.decode(matrix, heads, single_root, projective)
     if fault is not None:
         raise decoding_error(fault, matrix, projective=projective)
     return matrix, heads
@@ -278,7 +276,7 @@ def to_weights(matrix: FloatArray, *, single_root: bool = True, projective: bool
     if not is_large(matrix):
         return Weights(matrix, 0.0)
     heads = np.empty(len(matrix), dtype=np.int32)
-    (_core.decode_projective if projective else _core.decode)(matrix, heads, single_root)
+    _core.decode(matrix, heads, single_root, projective)
     n = len(matrix)
     tokens = np.arange(n)
     relative, best = to_relative(matrix)

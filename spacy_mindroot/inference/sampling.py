@@ -149,7 +149,7 @@ def _sample_without_replacement(matrix: FloatArray, size: int, rng: np.random.Ge
         empty = {fault.sentence for fault in decode_matrices(matrices, single_root=single_root)[1]}
         for k, part in enumerate(parts):
             if k not in empty:
-                sets.append(_TreeSet(_inference.matrix_tree(matrices[k], None, single_root), *part))
+                sets.append(_TreeSet(_inference.log_partition(matrices[k], None, single_root), *part))
     return np.array(drawn, dtype=np.int32).reshape(len(drawn), n)
 
 

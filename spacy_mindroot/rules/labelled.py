@@ -265,8 +265,7 @@ class Problem:
         with np.errstate(invalid="ignore", over="ignore"):
             labelled = best.astype(np.float64) + self.matrix
         for matrix in (self.matrix, labelled):  # is there any tree?
-            decode = _core.decode_projective if self.projective else _core.decode
-            fault = decode(self._masked(matrix), np.empty(n, dtype=np.int32), True)
+            fault = _core.decode(self._masked(matrix), np.empty(n, dtype=np.int32), True, self.projective)
             if fault is not None:
                 fault = fault._replace(sentence=sentence)
                 more: Any = {"where": where, "words": words, "projective": self.projective}
