@@ -219,11 +219,9 @@ def decode_batch(
     ------
     MindRootError
         As `decode`, for the first sentence at fault; the message names it, and a `DecodingError` has its index as
-        `sentence`.
+        `sentence`. Also if `n_threads` is out of range.
     ScoresShapeError, ScoresTypeError
         If `scores` and `lengths` do not fit together, or `scores` is no batch.
-    CountError
-        If `n_threads` is out of range.
 
     Examples
     --------

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .core import _core
 from .errors import CountError, LabelsError, MindRootError, ScoresShapeError, ScoresTypeError
 
-__all__ = ["LAYOUTS", "Layout", "rearrange", "reduce_labels", "to_root_column"]
+__all__ = ["LAYOUTS", "Layout", "rearrange", "to_root_column"]
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]

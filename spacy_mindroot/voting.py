@@ -44,7 +44,7 @@ def arc_votes(parses: Sequence[AnyHeads], weights: Sequence[float] | None = None
 
     Raises
     ------
-    VoteError
+    MindRootError
         If there are no parses, if they differ in length, or if the weights do not fit them.
     HeadsError
         If a parse is not a 1-D array of ints.
@@ -80,7 +80,7 @@ def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = Non
 
     Raises
     ------
-    VoteError, HeadsError, NotEnoughMemoryError
+    HeadsError, NotEnoughMemoryError, MindRootError
         As `arc_votes`.
 
     Examples
@@ -137,7 +137,7 @@ def vote_labels(
 
     Raises
     ------
-    VoteError
+    MindRootError
         As `arc_votes`, and if labels or `heads` are not one per token.
     """
     own, shares = _to_votes(parses, weights)

@@ -17,7 +17,7 @@ from ..doc.extensions import describe
 from ..errors import MissingSentencesError, SentenceTooLongError
 from ..trees import MISSING
 
-__all__ = ["GoldArcs", "read_gold", "sentence_lengths"]
+__all__ = ["GoldArcs", "lengths_to_score", "read_gold"]
 
 
 class GoldArcs(NamedTuple):
@@ -41,7 +41,7 @@ class GoldArcs(NamedTuple):
     too_long: list[int]
 
 
-def sentence_lengths(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[int]:
+def lengths_to_score(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[int]:
     """Return the number of tokens of each sentence of a Doc.
 
     whole_doc (bool): Treat a Doc without any sentence boundaries as one sentence.
@@ -56,7 +56,18 @@ def sentence_lengths(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[
             "(trained) or a `sentencizer` (rules) before this component, or set its whole_doc = true if every Doc is "
             "one sentence."
         )
-    return _check_lengths(doc, [len(doc)] if lengths is None else lengths, max_length)
+    lengths = [len(doc)] if lengths is None else lengths
+    longest = max(lengths, default=0)
+    if 0 < max_length < longest:
+        where = describe(doc, lengths.index(longest))
+        error = SentenceTooLongError(
+            f"{where[0].upper()}{where[1:]} has {longest:,} tokens, but max_length is {max_length:,}, since time and "
+            "memory grow with the square of a sentence's length. Set sentence boundaries before this component, with a "
+            "`senter` or a `sentencizer`, or raise its max_length (0: no limit)."
+        )
+        error.most = max_length
+        raise error
+    return lengths
 
 
 def read_gold(
@@ -113,21 +124,6 @@ def read_gold(
         heads[left_out] = labels[left_out] = MISSING
         lengths = [piece for length in lengths for piece in _pieces(length, max_length)]
     return GoldArcs(lengths, heads, labels, tags, too_long)
-
-
-def _check_lengths(doc: Doc, lengths: list[int], max_length: int) -> list[int]:
-    """Return the lengths if no sentence of the Doc is too long."""
-    longest = max(lengths, default=0)
-    if 0 < max_length < longest:
-        where = describe(doc, lengths.index(longest))
-        error = SentenceTooLongError(
-            f"{where[0].upper()}{where[1:]} has {longest:,} tokens, but max_length is {max_length:,}, since time and "
-            "memory grow with the square of a sentence's length. Set sentence boundaries before this component, with a "
-            "`senter` or a `sentencizer`, or raise its max_length (0: no limit)."
-        )
-        error.most = max_length
-        raise error
-    return lengths
 
 
 def _pieces(length: int, max_length: int) -> list[int]:

@@ -49,10 +49,8 @@ def kbest(
 
     Raises
     ------
-    CountError
-        If `k` is not an int in range.
     MindRootError
-        As `decode`.
+        As `decode`, or if `k` is not an int in range.
 
     Notes
     -----

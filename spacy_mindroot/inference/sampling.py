@@ -55,14 +55,10 @@ def sample(
 
     Raises
     ------
-    CountError
-        If `size` is not an int in range.
-    SeedError
-        If `rng` is no source of randomness.
     NotEnoughMemoryError
         If there is no memory for so many trees.
     MindRootError
-        As `log_partition`.
+        As `log_partition`; or if `size` is not an int in range, or `rng` no source of randomness.
 
     Notes
     -----

@@ -73,7 +73,7 @@ def learn_rules(
     ------
     RulesError
         If the corpus has no sentences, or a sentence is no tree.
-    CountError
+    MindRootError
         If a setting is out of range.
 
     Examples

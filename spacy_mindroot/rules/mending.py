@@ -123,7 +123,7 @@ def vote_labelled(
 
     Raises
     ------
-    VoteError
+    MindRootError
         As `arc_votes`.
     LabelsError
         If labels are not one per token of each parse.
