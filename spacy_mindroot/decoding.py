@@ -259,21 +259,9 @@ def decode_batch(
 def decode_matrices(
     matrices: list[FloatArray], *, single_root: bool = True, projective: bool = False, n_threads: int = 1
 ) -> tuple[list[Heads], list[Fault]]:
-    """Return what `decode_batch` does, without checks, and the faults: a sentence at fault does not stop the others.
+    """Return what `decode_batch` does for matrices from `to_root_column`, and the faults, in order of their sentences.
 
-    Parameters
-    ----------
-    matrices : list of ndarrays, (n, n+1) each
-        As `to_root_column` returns them.
-    single_root, projective, n_threads
-        As for `decode_batch`.
-
-    Returns
-    -------
-    heads : list of ndarrays of int32, (n,) each
-        Undefined for a sentence with a fault.
-    faults : list of Fault
-        In the order of their sentences.
+    A sentence at fault does not stop the others. Its heads are undefined.
     """
     ends = list(accumulate((len(matrix) for matrix in matrices), initial=0))
     heads = np.empty(ends[-1], _INT32)
@@ -318,13 +306,7 @@ def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> He
 
 
 def to_batch(scores: Iterable[npt.ArrayLike]) -> list[Any]:
-    """Return the matrices of a batch as a list.
-
-    Raises
-    ------
-    ScoresTypeError
-        If `scores` is not iterable.
-    """
+    """Return the matrices of a batch as a list. Raise ScoresTypeError if it is not iterable."""
     try:
         iterator = iter(scores)
     except TypeError as error:

@@ -199,33 +199,17 @@ def repair_labels(
 ) -> list[str]:
     """Return the labels of a repaired sentence: the root's label on the root and nowhere else. All others stay.
 
-    Parameters
-    ----------
-    labels : sequence of str, (n,)
-        The labels before the repair; "" or "_" where there is none.
-    before, heads : sequences of int, (n,)
-        The heads before and after the repair.
-    pos : sequence of str, optional
-        Parts of speech (UPOS).
-    is_punct : sequence of bools, optional
-        Which tokens are punctuation. By default, those whose `pos` is PUNCT.
-    root_label : str
-        Label of a new root. A root that is labelled `root` in any spelling keeps its label. If `root_label` itself is
-        not `root` in any spelling, the labels are of another scheme: all labels stay but those of new roots, and
-        of roots without a label.
-    demoted_label : str, optional
-        Label of a token that was a root and is no longer one, if its label says nothing else. By default `parataxis`,
-        or `dep` if its part of speech is unknown (X, or a tag that is not one of Universal Dependencies).
+    Labels are "" or "_" where there is none; `before` and `heads` are those before and after the repair. Tokens with
+    `is_punct`, by default those whose `pos` is PUNCT, get `punct` if they need a new label; other tokens that were not
+    roots get `dep`. A token that was a root and is no longer one gets `demoted_label` if its label says nothing else:
+    by default `parataxis`, or `dep` if its part of speech is unknown (X, or a tag that is not one of Universal
+    Dependencies).
 
-    Returns
-    -------
-    list of str
-        Punctuation that needs a new label gets `punct`; other tokens that were not roots get `dep`.
+    A new root gets `root_label`. A root that is labelled `root` in any spelling keeps its label. If `root_label` itself
+    is not `root` in any spelling, the labels are of another scheme: all labels stay but those of new roots, and of
+    roots without a label.
 
-    Raises
-    ------
-    LabelsError
-        If lengths differ.
+    Raise LabelsError if lengths differ.
     """
     heads = to_heads(heads).tolist()
     n = len(heads)

@@ -42,12 +42,10 @@ class GoldArcs(NamedTuple):
 
 
 def lengths_to_score(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[int]:
-    """Return the number of tokens of each sentence of a Doc.
+    """Return the number of tokens of each sentence of a Doc. Without boundaries, it is one if `whole_doc`.
 
-    whole_doc (bool): Treat a Doc without any sentence boundaries as one sentence.
-    max_length (int): Number of tokens that a sentence may have, 0 for no limit.
     RAISES (MissingSentencesError): If there are no boundaries and `whole_doc` is False.
-    RAISES (SentenceTooLongError): If a sentence has more than `max_length` tokens.
+    RAISES (SentenceTooLongError): If a sentence has more than `max_length` tokens; 0 for no limit.
     """
     lengths = reading.sentence_lengths(doc)
     if lengths is None and not whole_doc:
@@ -79,11 +77,8 @@ def read_gold(
 ) -> GoldArcs:
     """Return the gold arcs of an example. Its sentences are those of the reference.
 
-    A reference with heads and no sentence boundaries is one sentence.
-
-    label_numbers (Mapping[int, int]): The index of each label, by the hash of its name.
-    tag_numbers (Mapping[int, int]): The index of each part of speech, by its ID in spaCy.
-    max_length (int): Number of tokens that a sentence may have, 0 for no limit. The arcs of longer ones are left out.
+    A reference with heads and no sentence boundaries is one sentence. Labels are numbered by the hash of their name,
+    tags by their ID in spaCy. The arcs of sentences with more than `max_length` tokens, if it is not 0, are left out.
     """
     predicted, reference = example.predicted, example.reference
     reference_lengths = reading.sentence_lengths(reference)

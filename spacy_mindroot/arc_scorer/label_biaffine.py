@@ -93,11 +93,7 @@ class LabelScores:
         self._block: tuple[int, int, Floats3d | None] = (0, 0, None)
 
     def of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> Floats2d:
-        """Return the label scores (n, nO) of the arcs of a tree.
-
-        sentence (int): The index of the sentence in the batch.
-        heads (np.ndarray): The head of each token, (n,), 0 = ROOT, j = token j of the sentence.
-        """
+        """Return the label scores (n, nO) of the arcs of a tree; heads, (n,): 0 = ROOT, j = token j of the sentence."""
         ops, xp = self.ops, self.ops.xp
         start, n = int(self._starts[sentence]), len(heads)
         tokens = np.arange(n)
@@ -109,10 +105,7 @@ class LabelScores:
         return scores
 
     def best_of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-        """Return the best label of each arc of a tree, (n,), counted from 1, and 0 for arcs from ROOT; on the host.
-
-        sentence, heads: As for `of_tree`.
-        """
+        """Return the best label of each arc of a tree, (n,), counted from 1, and 0 for arcs from ROOT; on the host."""
         if self.ops.xp is not np:
             return self._best_of_tree(sentence, heads)
         start, n = int(self._starts[sentence]), len(heads)
@@ -137,11 +130,8 @@ class LabelScores:
     ) -> npt.NDArray[np.float32]:
         """Return the log-probabilities of all labels on some arcs, (arcs, nO + 1), on the host; on the CPU alone.
 
-        Label 0 is that of ROOT's arcs, which these have with certainty and no others.
-
-        sentence (int): The index of the sentence in the batch.
-        dependents, heads (np.ndarray): The tokens of each arc, (arcs,): dependents from 0; heads, 0 = ROOT, j = token j
-            of the sentence.
+        Label 0 is that of ROOT's arcs, which these have with certainty and no others. Dependents count from 0; heads, 0
+        = ROOT, j = token j of the sentence.
         """
         start, n = int(self._starts[sentence]), int(self.batch.lengths[sentence])
         output = np.empty((len(heads), self._distance.shape[1] + 1), dtype=np.float32)

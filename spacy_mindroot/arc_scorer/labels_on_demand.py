@@ -20,12 +20,7 @@ __all__ = ["LabelsOnDemand"]
 class LabelsOnDemand(ArcLabels):
     """The best labels of the arcs of one sentence of a batch: 0 is ROOT's, which the arcs from ROOT have and no others.
 
-    ops (Ops): The device of the scores.
-    scores (LabelScores): The label scores of the batch.
-    sentence (int): The index of the sentence in the batch.
-    group (Group): The group that contains it.
-    row (int): Its row in the group.
-    dtype (np.dtype): An unsigned integer type with room for all labels.
+    The sentence is in a row of a group. `ops` is the device of its label scores, `dtype` has room for all labels.
     """
 
     def __init__(self, ops: Ops, scores: LabelScores, sentence: int, group: Group, row: int, dtype: Any) -> None:

@@ -118,23 +118,11 @@ def is_readable(array):
 
 
 def decode(scores, heads, bint single_root=True, bint projective=False):
-    """Write the heads of the best tree of one sentence to `heads`.
+    """Write the heads of the best tree of one sentence to `heads`, int32, (n,). Return a Fault if there is none.
 
-    Parameters
-    ----------
-    scores : ndarray, shape (n, n+1)
-        Arc scores for which `is_readable` is true: ``scores[i, j]`` is the score of head j (0 = ROOT) for token i+1.
-    heads : ndarray of int32, shape (n,)
-        Undefined after a fault.
-    single_root : bool
-        Whether exactly one token must have ROOT as its head.
-    projective : bool
-        Whether to consider only trees without crossing arcs.
-
-    Returns
-    -------
-    Fault or None
-        The reason why there is no tree, or None.
+    scores[i, j] is the score of head j (0 = ROOT) for token i+1. `is_readable` must be true of the array.
+    `single_root`: whether exactly one token must have ROOT as its head. `projective`: whether to consider only trees
+    without crossing arcs. After a fault, the heads are undefined.
     """
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
@@ -157,17 +145,8 @@ def greedy_heads(scores, heads):
 def k_best(scores, size_t k, bint single_root=True):
     """Return the heads of the k best trees of one sentence, or of all trees if there are fewer, best first.
 
-    Parameters
-    ----------
-    scores : ndarray, shape (n, n+1)
-        As for `decode`, with at least one token.
-    k : int
-        At least 1.
-
-    Returns
-    -------
-    bytearray or Fault
-        The heads, int32 of shape (trees, n); or the reason why there is no tree.
+    They are the bytes of int32 (trees, n); or a Fault says why there is no tree. The scores are as for `decode`, of at
+    least one token, and k is at least 1.
     """
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
@@ -225,25 +204,11 @@ def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1, b
 def best_others(
     list matrices, heads, double[::1] own, double[::1] other, char[::1] found, bint single_root=True
 ):
-    """Find the best tree of each sentence other than a given one.
+    """Find the best tree of each sentence other than a given one. Return a Fault if there is not enough memory.
 
-    Parameters
-    ----------
-    matrices : list of ndarrays
-        Each as for `decode`. Each must have a tree.
-    heads : ndarray of int32, (tokens,)
-        The given trees, end to end.
-    own, other : ndarray of float64, (tokens,)
-        The score of each arc of the given tree and of the other tree is written to them; 0 where they are the same.
-    found : ndarray of int8, (sentences,)
-        Whether there is another tree.
-    single_root : bool
-        Whether to consider single-rooted trees only.
-
-    Returns
-    -------
-    Fault or None
-        If there is not enough memory.
+    matrices: each as for `decode`, with a tree. heads, (tokens,): the given trees, int32, end to end. own, other,
+    (tokens,): the score of each arc of the given tree and of the other tree is written to them; 0 where they are the
+    same. found, (sentences,): whether there is another tree, int8.
     """
     cdef vector[Sentence] sentences
     cdef CFault fault
@@ -264,21 +229,11 @@ def confidence(
 ):
     """Write the probability and the entropy of each head of given trees, and the log-probability of each tree.
 
-    Parameters
-    ----------
-    matrices : list of ndarrays
-        Each as for `decode`, with a single-rooted tree. No score may be beyond 2 ** 1000.
-    heads : ndarray of int32, (tokens,)
-        A single-rooted tree of each sentence, end to end.
-    temperature, lapse : float
-        See confidence.hh.
-    head_prob, head_entropy : ndarray of float64, (tokens,)
-        The results of all sentences, end to end.
-    tree_logprob : ndarray of float64, (sentences,)
-    marginals : list of ndarrays of float64, (n, n+1) each, or None
-        The probability of each arc is written to them.
-    projective : bool
-        Whether only trees without crossing arcs count. The given trees must then be such trees.
+    matrices: each as for `decode`, with a single-rooted tree and no score beyond 2 ** 1000. heads, (tokens,): such a
+    tree of each sentence, int32, end to end. temperature, lapse: see confidence.hh. The results are float64: head_prob
+    and head_entropy, (tokens,), end to end; tree_logprob, (sentences,); and marginals, the probability of each arc, one
+    array (n, n+1) per sentence, or None. projective: whether only trees without crossing arcs count, as the given trees
+    must be.
     """
     cdef vector[Sentence] sentences
     cdef vector[double*] all_arcs
