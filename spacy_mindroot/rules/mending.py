@@ -76,6 +76,7 @@ def mend_tree(
     limit = to_count(max_nodes, "max_nodes", what="nodes")
     n = len(tree)
     labels = to_texts(labels, "labels", n, RulesError)
+    pos = None if pos is None else to_texts(pos, "pos", n, RulesError)
     if not is_tree(tree, single_root=True):
         raise RulesError("the heads are not a single-rooted tree. Repair them first, for example with `repair_heads`.")
     if not known.violations(tree, labels, pos):
@@ -126,7 +127,7 @@ def vote_labelled(
     MindRootError
         As `arc_votes`.
     LabelsError
-        If labels are not one per token of each parse.
+        If labels are not one per token of each parse, or parts of speech one per token.
     NoValidTreeError, SearchLimitError
         As `decode_labelled`.
     """
@@ -139,6 +140,7 @@ def vote_labelled(
     if len(labels) != len(trees):
         raise LabelsError(f"labels are one list per parse, with one label for each of its {n} tokens.")
     labels = [to_texts(own, f"labels {k}", n, LabelsError) for k, own in enumerate(labels, 1)]
+    pos = None if pos is None else to_texts(pos, "pos", n, LabelsError)
     limit = to_count(max_nodes, "max_nodes", what="nodes")
     seen = dict.fromkeys(label for own in labels for label in own if label not in NO_LABEL)
     root_label = next((label for label in seen if is_root_label(label)), UD_ROOT)
