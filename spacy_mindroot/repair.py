@@ -43,10 +43,8 @@ class Change(NamedTuple):
 
     Attributes
     ----------
-    dependent : int
-        The token, from 1.
-    before, head : int
-        Its head before and after the repair; 0 = ROOT, -1 = missing.
+    dependent, before, head : int
+        The token, from 1, and its head before and after the repair; 0 = ROOT, -1 = missing.
     why : str
         What was wrong: "no head" (it was missing), "out of range", "self loop", "cycle", "extra root", "no root" (the
         token has become the root because there was none), "required", or "better under the scores".
@@ -173,9 +171,8 @@ def repair_heads(
 def looks_zero_based(heads: Sequence[int]) -> bool:
     """Whether heads look 0-based (the root is its own head) rather than CoNLL-U.
 
-    True if no head is 0 and the heads form a single-rooted tree when read as 0-based, unless they also form one when
-    they count from 1 and only the root is its own head. This can be chance in a short sentence, but not in most
-    sentences of a file.
+    True if no head is 0 and they form a single-rooted tree when read as 0-based, unless they also form one when they
+    count from 1 and only the root is its own head. It can be chance in a short sentence, but not in most of a file.
     """
     n = len(heads)
     if not n or 0 in heads or not all(0 <= head < n for head in heads):

@@ -30,19 +30,13 @@ NO_POS = frozenset({None, "", "_"})
 
 
 class Violation(NamedTuple):
-    """A breach of a rule.
+    """A breach of a rule, by its name, which costs `price`; inf for a hard rule.
 
     Attributes
     ----------
-    rule : str
-        The name of the rule.
-    token : int
-        The token at fault, from 1: for `unique`, each dependent after the first; for `leaf`, the dependent that should
-        not be there; for the others, the dependent of the arc.
-    head : int
-        Its head; 0 = ROOT.
-    price : float
-        What the breach costs; inf for a hard rule.
+    token, head : int
+        The token at fault, from 1, and its head, 0 = ROOT. For `unique`, each dependent after the first; for `leaf`,
+        the dependent that should not be there; for the others, the dependent of the arc.
     """
 
     rule: str
