@@ -51,14 +51,8 @@ class Constraints:
     def conflict(self, has_tree: Callable[[Constraints], bool]) -> Constraints:
         """Return a minimal subset of these constraints that leaves no tree: dropping any one of them would leave one.
 
-        Parameters
-        ----------
-        has_tree : callable
-            Whether the given constraints leave a tree. All of these together must leave none.
-
-        Notes
-        -----
-        Calls `has_tree` O(log m) times for each arc of the result, where m is the number of constraints.
+        `has_tree` says whether the given constraints leave a tree. All of these together must leave none. It is called
+        O(log m) times for each arc of the result, where m is the number of constraints.
         """
         arcs = [(True, arc) for arc in self.required] + [(False, arc) for arc in self.forbidden]
         needed: list[tuple[bool, Arc]] = []
@@ -98,31 +92,17 @@ class Constraints:
 
 
 def read_constraints(required: Iterable[Arc], forbidden: Iterable[Arc], n: int) -> Constraints:
-    """Return the constraints on a sentence of n tokens, with every arc checked.
+    """Return the constraints on a sentence of n tokens.
 
-    Raises
-    ------
-    ConstraintsError
-        If an arc is not a pair of ints, or does not exist in a sentence of n tokens.
+    Raise ConstraintsError if an arc is not a pair of ints, or does not exist in a sentence of n tokens.
     """
     return Constraints(_arcs(required, "required", n), _arcs(forbidden, "forbidden", n))
 
 
 def pairs_of_ints(arcs: Iterable[Arc], name: str, *, where: str = "") -> list[Arc]:
-    """Return arcs as pairs of Python ints.
+    """Return arcs (dependent, head) as pairs of Python ints. Raise ConstraintsError if they are none.
 
-    Parameters
-    ----------
-    arcs : iterable of pairs (dependent, head)
-    name : str
-        What they are, for messages: "required" or "forbidden".
-    where : str
-        A prefix for messages: the Doc or the sentence.
-
-    Raises
-    ------
-    ConstraintsError
-        If `arcs` is not an iterable of pairs of ints.
+    Its message says what they are, `name` ("required" or "forbidden"), and begins with `where`.
     """
     pairs = []
     try:

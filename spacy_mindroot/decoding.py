@@ -111,8 +111,7 @@ def decode(
     if required is not _NO_ARCS or forbidden is not _NO_ARCS:
         constraints = read_constraints(required, forbidden, len(matrix))
     heads = np.empty(len(matrix), _INT32)
-    decode_one = _core.decode_projective if projective else _core.decode
-    fault = decode_one(constraints.mask(matrix) if constraints else matrix, heads, single_root)
+    fault = _core.decode(constraints.mask(matrix) if constraints else matrix, heads, single_root, projective)
     if fault is not None:
         raise decoding_error(fault, matrix, constraints, single_root=single_root, projective=projective)
     return heads
@@ -209,7 +208,7 @@ def decode_batch(
         As for `decode`. Flat scores are always in layout "root_column".
     n_threads : int
         The number of threads that share the sentences, from 1 to 1024. The heads do not depend on it. With 1, no
-        thread is started. Projective decoding uses one thread.
+        thread is started.
 
     Returns
     -------
@@ -220,11 +219,9 @@ def decode_batch(
     ------
     MindRootError
         As `decode`, for the first sentence at fault; the message names it, and a `DecodingError` has its index as
-        `sentence`.
+        `sentence`. Also if `n_threads` is out of range.
     ScoresShapeError, ScoresTypeError
         If `scores` and `lengths` do not fit together, or `scores` is no batch.
-    CountError
-        If `n_threads` is out of range.
 
     Examples
     --------
@@ -254,41 +251,22 @@ def decode_batch(
     else:
         matrices = [to_root_column(matrix, layout, where=partial(in_batch, k)) for k, matrix in enumerate(batch)]
     heads, faults = decode_matrices(matrices, single_root=single_root, projective=projective, n_threads=n_threads)
-    for fault in faults:
-        raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence))
+    if faults:
+        raise decoding_error(faults[0], matrices[faults[0].sentence], where=in_batch(faults[0].sentence))
     return heads
 
 
 def decode_matrices(
     matrices: list[FloatArray], *, single_root: bool = True, projective: bool = False, n_threads: int = 1
 ) -> tuple[list[Heads], list[Fault]]:
-    """Return what `decode_batch` does, without checks, and the faults: a sentence at fault does not stop the others.
+    """Return what `decode_batch` does for matrices from `to_root_column`, and the faults, in order of their sentences.
 
-    Parameters
-    ----------
-    matrices : list of ndarrays, (n, n+1) each
-        As `to_root_column` returns them.
-    single_root, projective, n_threads
-        As for `decode_batch`.
-
-    Returns
-    -------
-    heads : list of ndarrays of int32, (n,) each
-        Undefined for a sentence with a fault.
-    faults : list of Fault
-        In the order of their sentences.
+    A sentence at fault does not stop the others. Its heads are undefined.
     """
     ends = list(accumulate((len(matrix) for matrix in matrices), initial=0))
     heads = np.empty(ends[-1], _INT32)
     of_each = [heads[start:end] for start, end in pairwise(ends)]
-    if not projective:
-        return of_each, _core.decode_batch(matrices, heads, single_root, n_threads)
-    faults = []
-    for k, (matrix, own) in enumerate(zip(matrices, of_each, strict=True)):
-        fault = _core.decode_projective(matrix, own, single_root)
-        if fault is not None:
-            faults.append(fault._replace(sentence=k))
-    return of_each, faults
+    return of_each, _core.decode_batch(matrices, heads, single_root, n_threads, projective)
 
 
 def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> Heads:
@@ -328,13 +306,7 @@ def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> He
 
 
 def to_batch(scores: Iterable[npt.ArrayLike]) -> list[Any]:
-    """Return the matrices of a batch as a list.
-
-    Raises
-    ------
-    ScoresTypeError
-        If `scores` is not iterable.
-    """
+    """Return the matrices of a batch as a list. Raise ScoresTypeError if it is not iterable."""
     try:
         iterator = iter(scores)
     except TypeError as error:
@@ -372,21 +344,12 @@ def _decode_flat(
             "n * (n+1) each."
         )
 
-    ends = np.cumsum(lengths * (lengths + 1))
-
-    def matrix(k: int) -> FloatArray:
-        n = lengths[k]
-        return flat[ends[k] - n * (n + 1) : ends[k]].reshape(n, n + 1)
-
     heads = np.empty(measured[0], _INT32)
-    if projective:
-        matrices = [matrix(k) for k in range(len(lengths))]
-        of_each, faults = decode_matrices(matrices, single_root=single_root, projective=True)
-        heads = np.concatenate([heads[:0], *of_each])
-    else:
-        faults = _core.decode_flat(flat, lengths, heads, single_root, n_threads)
-    for fault in faults:
-        raise decoding_error(fault, matrix(fault.sentence), where=in_batch(fault.sentence))
+    faults = _core.decode_flat(flat, lengths, heads, single_root, n_threads, projective)
+    if faults:
+        k, n = faults[0].sentence, lengths[faults[0].sentence]
+        before = (lengths[:k] * (lengths[:k] + 1)).sum()
+        raise decoding_error(faults[0], flat[before : before + n * (n + 1)].reshape(n, n + 1), where=in_batch(k))
     return heads
 
 

@@ -15,7 +15,6 @@ __all__ = [
     "ConlluError",
     "ConstraintsError",
     "CorpusError",
-    "CountError",
     "DecodingError",
     "HeadsError",
     "InvalidScoreError",
@@ -34,11 +33,9 @@ __all__ = [
     "ScoresShapeError",
     "ScoresTypeError",
     "SearchLimitError",
-    "SeedError",
     "SentenceMismatchError",
     "SentenceTooLongError",
     "TrainingError",
-    "VoteError",
 ]
 
 

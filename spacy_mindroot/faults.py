@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from .constraints import Constraints
 from .core import _core
-from .core.fault import Fault, FaultKind
+from .core.fault import Fault
 from .errors import (
     ConflictError,
     DecodingError,
@@ -34,29 +33,16 @@ def decoding_error(
     single_root: bool = True,
     projective: bool = False,
 ) -> DecodingError:
-    """Return the error for a fault that the core found in a matrix of arc scores.
+    """Return the error for a fault that the core found in arc scores, (n, n+1), or in `constraints.mask(matrix)`.
 
-    Parameters
-    ----------
-    fault : Fault
-        Found in `matrix`, or in `constraints.mask(matrix)` if there are constraints.
-    matrix : ndarray, (n, n+1)
-        The arc scores, without the mask.
-    constraints : Constraints, optional
-        If they leave no tree where there is one without them, the error is a `ConflictError`.
-    where : str
-        The name of the sentence; by default its length.
-    words : sequence of str, optional
-        Its tokens, to be named alongside their numbers.
-    single_root, projective : bool
-        Which trees were asked for.
+    If the constraints leave no tree where there is one without them, the error is a ConflictError. `where` names the
+    sentence (by default its length does), and `words` are named alongside their numbers.
     """
     where = where or f"sentence of {len(matrix)} tokens"
     if constraints and fault.kind not in ("not_finite", "no_memory"):
 
         def find_fault(scores: FloatArray) -> Fault | None:
-            decode_one = _core.decode_projective if projective else _core.decode
-            return decode_one(scores, np.empty(len(scores), dtype=np.int32), single_root)
+            return _core.decode(scores, np.empty(len(scores), dtype=np.int32), single_root, projective)
 
         without = find_fault(matrix)
         if without is None:
@@ -64,49 +50,49 @@ def decoding_error(
             return _conflict_error(conflict, fault.sentence, where, words)
         fault = without._replace(sentence=fault.sentence)
     dependent, head = _name(fault.dependent, words), _name(fault.head, words)
-    details: dict[str, Any] = {"sentence": fault.sentence, "dependent": fault.dependent, "head": fault.head}
+
+    def error(kind: type[DecodingError], text: str, *, names: bool = True) -> DecodingError:
+        arc = (fault.dependent, fault.head) if names else (0, 0)
+        return kind(f"{where}: {text}", sentence=fault.sentence, dependent=arc[0], head=arc[1])
+
     if fault.kind == "not_finite":
         score = "NaN" if np.isnan(matrix[fault.dependent - 1, fault.head]) else "+inf"
-        return InvalidScoreError(
-            f"{where}: the score of head {head} for dependent {dependent} is {score}. Arc scores "
-            "are finite numbers, or -inf to forbid an arc; look for a division by zero or an overflow "
-            "where they are computed.",
-            **details,
+        return error(
+            InvalidScoreError,
+            f"the score of head {head} for dependent {dependent} is {score}. Arc scores are finite numbers, or -inf to "
+            "forbid an arc; look for a division by zero or an overflow where they are computed.",
         )
     if fault.kind == "no_memory":
-        return NotEnoughMemoryError(
-            f"{where}: not enough memory to decode it: {12 * matrix.size:,} bytes are needed.", **details
-        )
+        return error(NotEnoughMemoryError, f"not enough memory to decode it: {12 * matrix.size:,} bytes are needed.")
     if fault.kind in ("no_head", "no_arborescence") and np.isneginf(matrix[:, 0]).all():
-        return NoRootError(
-            f"{where}: no token may be the root, since all arcs from ROOT are -inf. Allow one; if the root scores are "
-            "elsewhere in your array, say so with layout=...",
-            **(details | {"dependent": 0, "head": 0}),
+        return error(
+            NoRootError,
+            "no token may be the root, since all arcs from ROOT are -inf. Allow one; if the root scores are elsewhere "
+            "in your array, say so with layout=...",
+            names=False,
         )
     if fault.kind == "no_head":
-        return NoHeadError(
-            f"{where}: no head is allowed for dependent {dependent}, since all its arcs are -inf. Allow at least one.",
-            **details,
+        return error(
+            NoHeadError,
+            f"no head is allowed for dependent {dependent}, since all its arcs are -inf. Allow at least one.",
         )
     if fault.kind == "no_arborescence":
-        return NoTreeError(
-            f"{where}: there is no tree, since no path of allowed arcs leads from ROOT to dependent {dependent}. "
-            "Allow an arc to it, or to a token above it, from outside.",
-            **details,
+        return error(
+            NoTreeError,
+            f"there is no tree, since no path of allowed arcs leads from ROOT to dependent {dependent}. Allow an arc "
+            "to it, or to a token above it, from outside.",
         )
     if fault.kind == "no_projective":
-        return NoTreeError(
-            f"{where}: there are trees, but all of them have crossing arcs. Allow more arcs, "
-            "or decode with projective=False.",
-            **details,
+        return error(
+            NoTreeError,
+            "there are trees, but all of them have crossing arcs. Allow more arcs, or decode with projective=False.",
         )
-    if fault.kind != FaultKind.NO_SINGLE_ROOT:
+    if fault.kind != "no_single_root":
         raise ValueError(f"unknown kind of fault: {fault.kind!r}")
-    return NoTreeError(
-        f"{where}: there is no tree with a single root, since no root can have both dependents {dependent} and {head} "
-        "below it: each needs an arc of its own from ROOT. Allow an arc between the two, "
-        "or decode with single_root=False.",
-        **details,
+    return error(
+        NoTreeError,
+        f"there is no tree with a single root, since no root can have both dependents {dependent} and {head} below it: "
+        "each needs an arc of its own from ROOT. Allow an arc between the two, or decode with single_root=False.",
     )
 
 
@@ -133,12 +119,5 @@ def _name(token: int, words: Sequence[str] | None) -> str:
 
 
 def in_batch(k: int) -> str:
-    """Return the name of a sentence of a batch in messages, given its index from 0.
-
-    Examples
-    --------
-    >>> from spacy_mindroot.faults import in_batch
-    >>> in_batch(0)
-    'sentence 1 of the batch (index 0)'
-    """
+    """Return the name of a sentence of a batch in messages, given its index from 0."""
     return f"sentence {k + 1} of the batch (index {k})"

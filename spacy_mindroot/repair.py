@@ -43,10 +43,8 @@ class Change(NamedTuple):
 
     Attributes
     ----------
-    dependent : int
-        The token, from 1.
-    before, head : int
-        Its head before and after the repair; 0 = ROOT, -1 = missing.
+    dependent, before, head : int
+        The token, from 1, and its head before and after the repair; 0 = ROOT, -1 = missing.
     why : str
         What was wrong: "no head" (it was missing), "out of range", "self loop", "cycle", "extra root", "no root" (the
         token has become the root because there was none), "required", or "better under the scores".
@@ -173,9 +171,8 @@ def repair_heads(
 def looks_zero_based(heads: Sequence[int]) -> bool:
     """Whether heads look 0-based (the root is its own head) rather than CoNLL-U.
 
-    True if no head is 0 and the heads form a single-rooted tree when read as 0-based, unless they also form one when
-    they count from 1 and only the root is its own head. This can be chance in a short sentence, but not in most
-    sentences of a file.
+    True if no head is 0 and they form a single-rooted tree when read as 0-based, unless they also form one when they
+    count from 1 and only the root is its own head. It can be chance in a short sentence, but not in most of a file.
     """
     n = len(heads)
     if not n or 0 in heads or not all(0 <= head < n for head in heads):
@@ -199,33 +196,17 @@ def repair_labels(
 ) -> list[str]:
     """Return the labels of a repaired sentence: the root's label on the root and nowhere else. All others stay.
 
-    Parameters
-    ----------
-    labels : sequence of str, (n,)
-        The labels before the repair; "" or "_" where there is none.
-    before, heads : sequences of int, (n,)
-        The heads before and after the repair.
-    pos : sequence of str, optional
-        Parts of speech (UPOS).
-    is_punct : sequence of bools, optional
-        Which tokens are punctuation. By default, those whose `pos` is PUNCT.
-    root_label : str
-        Label of a new root. A root that is labelled `root` in any spelling keeps its label. If `root_label` itself is
-        not `root` in any spelling, the labels are of another scheme: all labels stay but those of new roots, and
-        of roots without a label.
-    demoted_label : str, optional
-        Label of a token that was a root and is no longer one, if its label says nothing else. By default `parataxis`,
-        or `dep` if its part of speech is unknown (X, or a tag that is not one of Universal Dependencies).
+    Labels are "" or "_" where there is none; `before` and `heads` are those before and after the repair. Tokens with
+    `is_punct`, by default those whose `pos` is PUNCT, get `punct` if they need a new label; other tokens that were not
+    roots get `dep`. A token that was a root and is no longer one gets `demoted_label` if its label says nothing else:
+    by default `parataxis`, or `dep` if its part of speech is unknown (X, or a tag that is not one of Universal
+    Dependencies).
 
-    Returns
-    -------
-    list of str
-        Punctuation that needs a new label gets `punct`; other tokens that were not roots get `dep`.
+    A new root gets `root_label`. A root that is labelled `root` in any spelling keeps its label. If `root_label` itself
+    is not `root` in any spelling, the labels are of another scheme: all labels stay but those of new roots, and of
+    roots without a label.
 
-    Raises
-    ------
-    LabelsError
-        If lengths differ.
+    Raise LabelsError if lengths differ.
     """
     heads = to_heads(heads).tolist()
     n = len(heads)

@@ -138,7 +138,10 @@ def write_score_file(
         arrays = _to_arrays(scores, words, labels, best_labels, gold_heads, gold_labels, layout)
     except MindRootError as error:
         raise ScoreFileError(f"{path} is not written: {error}") from error
-    with replacing(Path(path)) as file:
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent}: there is no such folder to write {path.name} to.")
+    with replacing(path) as file:
         np.savez_compressed(file, **arrays)
         if _memory(arrays) > max(_SMALL, _MOST_GROWTH * file.tell()):  # so regular that it would look like a bomb
             file.seek(0)

@@ -59,17 +59,10 @@ class ScoredSentence:
     pos: list[str] | None = None
 
     def labels(self, heads: Ints) -> list[str]:
-        """Return the UD labels of a tree.
+        """Return the UD labels of a tree with these heads, (n,), 0 = ROOT.
 
         The label is `root` on root arcs and nowhere else. It is `dep` where no other label is known.
 
-        Parameters
-        ----------
-        heads : ndarray of ints, (n,)
-            0 = ROOT, j = token j-1.
-
-        Examples
-        --------
         >>> import numpy as np
         >>> from spacy_mindroot.scored import ScoredSentence
         >>> best = np.array([[0, 1, 1], [1, 2, 1]])
@@ -88,15 +81,9 @@ class ScoredSentence:
 
 
 class DecodedSentence(NamedTuple):
-    """A sentence with its best trees.
+    """A sentence with the heads, (n,), of its best trees without and with the root constraint.
 
-    Attributes
-    ----------
-    sentence : ScoredSentence
-    unconstrained, single_root : ndarrays of int32, (n,)
-        The heads of the best tree without and with the root constraint.
-    seconds : float
-        Its share of the time that decoding its batch took with the constraint.
+    `seconds` is its share of the time that decoding its batch took with the constraint.
     """
 
     sentence: ScoredSentence
@@ -113,16 +100,8 @@ class DecodedSentence(NamedTuple):
 def decode_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iterator[DecodedSentence]:
     """Yield every sentence, in order, with its best trees. Only one batch is held in memory.
 
-    Parameters
-    ----------
-    sentences : iterable of ScoredSentence
-    source : str
-        The file or corpus that they are from, for messages.
-
-    Raises
-    ------
-    DecodingError
-        For the first sentence that has no single-rooted tree. The message names the sentence and `source`.
+    Raise DecodingError for the first sentence that has no single-rooted tree. The message names it and `source`, the
+    file or corpus.
     """
     stream, first = iter(sentences), 0
     while batch := list(islice(stream, _BATCH)):
@@ -149,17 +128,8 @@ def raise_fault(
 ) -> None:
     """Raise a DecodingError for the first sentence that could not be decoded, if there is one.
 
-    Parameters
-    ----------
-    faults : sequence of Fault
-        As `decode_matrices` returns them; `sentence` is an index into `sentences`.
-    sentences : sequence of ScoredSentence
-    source : str
-        The file or corpus that they are from, for messages.
-    first : int
-        The index of the first of them in `source`, for messages.
-    projective : bool
-        Whether projective trees were asked for.
+    `faults` are those of `decode_matrices` for `sentences`, the first of which has the index `first` in `source`, the
+    file or corpus.
     """
     for fault in faults:
         sentence = sentences[fault.sentence]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .core import _core
 from .errors import CountError, LabelsError, MindRootError, ScoresShapeError, ScoresTypeError
 
-__all__ = ["LAYOUTS", "Layout", "rearrange", "reduce_labels", "to_root_column"]
+__all__ = ["LAYOUTS", "Layout", "rearrange", "to_root_column"]
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
@@ -118,14 +118,9 @@ def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: Where = "") -> 
 
 
 def to_floats(scores: npt.ArrayLike, *, where: Where = "") -> FloatArray:
-    """Return `scores` as a native, aligned float32 or float64 array of any shape.
+    """Return `scores` as a native, aligned float32 or float64 array of any shape; the array itself if it is one.
 
-    The array itself is returned if it is one already.
-
-    Raises
-    ------
-    ScoresTypeError
-        If the conversion is impossible, or would silently drop something: a mask, an imaginary part.
+    Raise ScoresTypeError if the conversion is impossible, or would silently drop something: a mask, an imaginary part.
     """
     if type(scores) is np.ndarray and scores.dtype.char in "fd" and scores.dtype.isnative and scores.flags.aligned:
         return scores
@@ -187,12 +182,9 @@ def to_int_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
 
 
 def to_count(number: object, name: str, *, what: str = "trees", least: int = 1, most: int = _MOST) -> int:
-    """Return `number` as an int between `least` and `most`. A bool is not a number here.
+    """Return `number` as an int between `least` and `most`. Raise CountError if it is anything else, such as a bool.
 
-    Raises
-    ------
-    CountError
-        If it is anything else. The message says that `name` is a number of `what`.
+    The message says that `name` is a number of `what`.
     """
     try:
         count = operator.index(cast(SupportsIndex, number))

@@ -33,12 +33,10 @@ def tree_weight(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout =
 
     Parameters
     ----------
-    scores : array-like, (n, n+1)
-        Arc scores, as for `decode`.
+    scores, layout
+        As for `decode`.
     heads : array-like of ints, (n,)
         0 = ROOT, j = token j-1. They need not form a tree, but no token may be its own head.
-    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
-        How `scores` is laid out.
 
     Returns
     -------
@@ -139,30 +137,11 @@ def is_tree(heads: npt.ArrayLike, *, single_root: bool = False) -> bool:
 
 
 def find_cycles(heads: Sequence[int]) -> list[list[int]]:
-    """Return the cycles that `heads` contain, each as a list of its tokens.
+    """Return the cycles that `heads`, (n,), contain, each as a list of its tokens, from 1. O(n).
 
-    Parameters
-    ----------
-    heads : sequence of ints, (n,)
-        0 = ROOT, j = token j-1. Heads out of range end a path.
+    Each token is followed by its head, and the lowest comes first. A token that is its own head is a cycle of one.
+    Heads out of range end a path. Raise HeadsError if `heads` are not a 1-D array of ints.
 
-    Returns
-    -------
-    list of lists of ints
-        Tokens from 1, each followed by its head; the head of the last is the first. A cycle begins with its lowest
-        token. A token that is its own head is a cycle of one.
-
-    Raises
-    ------
-    HeadsError
-        If `heads` are not a 1-D array of ints.
-
-    Notes
-    -----
-    O(n) time.
-
-    Examples
-    --------
     >>> from spacy_mindroot.trees import find_cycles
     >>> find_cycles([3, 2, 4, 1, 0])
     [[1, 3, 4], [2]]
@@ -186,43 +165,17 @@ def find_cycles(heads: Sequence[int]) -> list[list[int]]:
 
 
 def shown_cycle(cycle: Sequence[int]) -> str:
-    """Return a cycle for a message: its tokens, back to the first. Only the beginning of a very long one is shown.
-
-    Examples
-    --------
-    >>> from spacy_mindroot.trees import shown_cycle
-    >>> shown_cycle([1, 3, 4])
-    '1 -> 3 -> 4 -> 1'
-    """
+    """Return a cycle for a message, such as `1 -> 3 -> 4 -> 1`. Only the beginning of a very long one is shown."""
     tokens = [*map(str, cycle[:10]), *(["..."] if len(cycle) > 10 else []), str(cycle[0])]
     return " -> ".join(tokens)
 
 
 def nonprojective_arcs(heads: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Return which arcs of a tree are non-projective: some token between dependent and head is not below the head.
+    """Return which arcs of a tree are non-projective, (n,): not all tokens between the two are below the head.
 
-    Parameters
-    ----------
-    heads : array-like of ints, (n,)
-        A tree with any number of roots; 0 = ROOT, j = token j-1. Arcs from ROOT, which everything is below, are
-        projective.
+    The tree may have any number of roots. Arcs from ROOT, which everything is below, are projective. O(n^2) time in the
+    worst case, O(n) memory. Raise HeadsError if the heads form no tree.
 
-    Returns
-    -------
-    ndarray of bool, (n,)
-        One entry for the arc to each token.
-
-    Raises
-    ------
-    HeadsError
-        If the heads do not form a tree.
-
-    Notes
-    -----
-    O(n^2) time in the worst case, O(n) memory.
-
-    Examples
-    --------
     Token 2 lies between token 3 and its head, token 1, but below ROOT:
 
     >>> from spacy_mindroot.trees import nonprojective_arcs
@@ -283,13 +236,9 @@ def is_projective(heads: npt.ArrayLike) -> bool:
 
 
 def to_heads(heads: npt.ArrayLike, n: int | None = None, *, may_be_missing: bool = False) -> npt.NDArray[np.int64]:
-    """Return `heads` as a 1-D int64 array. Their range is checked if the number of tokens is given.
+    """Return `heads` as a 1-D int64 array. Raise HeadsError if they are none.
 
-    Raises
-    ------
-    HeadsError
-        If they are not a 1-D array of ints; with `n`, also if they are not n ints from 0 to n (-1 if `may_be_missing`),
-        or a token is its own head.
+    With `n`, also raise it if they are not n ints from 0 to n (-1 if `may_be_missing`), or a token is its own head.
     """
     array = to_int_array(heads)
     if array is None:

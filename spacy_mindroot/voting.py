@@ -44,7 +44,7 @@ def arc_votes(parses: Sequence[AnyHeads], weights: Sequence[float] | None = None
 
     Raises
     ------
-    VoteError
+    MindRootError
         If there are no parses, if they differ in length, or if the weights do not fit them.
     HeadsError
         If a parse is not a 1-D array of ints.
@@ -80,7 +80,7 @@ def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = Non
 
     Raises
     ------
-    VoteError, HeadsError, NotEnoughMemoryError
+    HeadsError, NotEnoughMemoryError, MindRootError
         As `arc_votes`.
 
     Examples
@@ -115,30 +115,14 @@ def vote_labels(
     *,
     root_label: str = UD_ROOT,
 ) -> list[str | None]:
-    """Return the label of each arc of a tree, by vote among the parses that have the arc.
+    """Return the label of each arc of a tree, by vote among the parses that have the arc; None where none has a label.
 
-    Parameters
-    ----------
-    heads : array-like of ints, (n,)
-        The tree.
-    parses, weights
-        As for `arc_votes`.
-    labels : sequence of sequences of str
-        Labels of each parse, one per token; "_" or "" where there is none. The root's label counts on arcs from ROOT
-        alone, and no other label counts there.
-    root_label : str
-        The label of roots. If it is not `root` in any spelling, the labels are of another scheme, and all count on all
-        arcs.
+    Parses and weights are as for `arc_votes`, with one label per token of each parse; "_" or "" where there is none.
+    Among labels with equal votes, the one of the earliest parse is taken. The root's label counts on arcs from ROOT
+    alone, and no other label counts there. If `root_label` is not `root` in any spelling, the labels are of another
+    scheme, and all count on all arcs.
 
-    Returns
-    -------
-    list of str or None
-        None where no parse has a label for the arc. Among labels with equal votes, the one of the earliest parse.
-
-    Raises
-    ------
-    VoteError
-        As `arc_votes`, and if labels or `heads` are not one per token.
+    Raise VoteError as `arc_votes`, and if labels or `heads` are not one per token.
     """
     own, shares = _to_votes(parses, weights)
     tree = to_heads(heads).tolist()

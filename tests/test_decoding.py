@@ -72,7 +72,7 @@ def test_bfloat16():
 def test_input_is_read_in_place(rng, monkeypatch):
     """No copy on the way to the core for float32 and float64, whatever the strides."""
     seen = []
-    monkeypatch.setattr("spacy_mindroot.decoding._core.decode", lambda scores, heads, single_root: seen.append(scores))
+    monkeypatch.setattr("spacy_mindroot.decoding._core.decode", lambda scores, *_: seen.append(scores))
     for dtype in (np.float32, np.float64):
         square = rng.normal(size=(6, 6)).astype(dtype)
         for scores, layout in (
@@ -355,14 +355,16 @@ def test_self_arcs_are_never_read(rng, single_root):
 
 @pytest.mark.parametrize("n_threads", [2, 3, 8])
 @pytest.mark.parametrize("single_root", [True, False])
-def test_the_number_of_threads_changes_nothing(rng, single_root, n_threads):
+@pytest.mark.parametrize("projective", [True, False])
+def test_the_number_of_threads_changes_nothing(rng, projective, single_root, n_threads):
     kinds = ("normal", "tied", "root_attractive")
     batch = [random_scores(kinds[k % 3], rng.integers(0, 50), rng, np.float32) for k in range(400)]
     flat, lengths = np.concatenate([scores.ravel() for scores in batch]), [len(scores) for scores in batch]
-    alone = decode_batch(batch, single_root=single_root)
-    threaded = decode_batch(batch, single_root=single_root, n_threads=n_threads)
+    which = {"single_root": single_root, "projective": projective}
+    alone = [decode(scores, **which) for scores in batch]
+    threaded = decode_batch(batch, n_threads=n_threads, **which)
     assert [heads.tolist() for heads in threaded] == [heads.tolist() for heads in alone]
-    flat_heads = decode_batch(flat, lengths, single_root=single_root, n_threads=n_threads)
+    flat_heads = decode_batch(flat, lengths, n_threads=n_threads, **which)
     assert flat_heads.tolist() == np.concatenate(alone).tolist()
 
 

@@ -20,6 +20,20 @@ cdef extern from "lstm.hh" namespace "mindroot::lstm" nogil:
     void run_backward(const int64_t*, size_t, const Direction*, int) except +
 
 
+cdef void _place(
+    Direction* directions, const float[:, :, ::1] R, const float[:, :, ::1] gates, const float[:, ::1] cells
+) noexcept:
+    """Set what forward and backward have in common, of both directions."""
+    cdef int k
+    for k in range(2):
+        directions[k].recurrent = &R[k, 0, 0]
+        directions[k].gates = <float*>&gates[k, 0, 0]
+        directions[k].cells = <float*>&cells[0, R.shape[1] * k]
+        directions[k].gate_stride = gates.shape[2]
+        directions[k].stride = cells.shape[1]
+        directions[k].reversed = k == 1
+
+
 def forward(
     const int64_t[::1] lengths, const float[:, :, ::1] R, float[:, :, ::1] gates, float[:, ::1] cells,
     float[:, ::1] hidden
@@ -33,16 +47,9 @@ def forward(
     cdef int width = <int>R.shape[1], k
     if gates.shape[1] == 0:
         return
+    _place(directions, R, gates, cells)
     for k in range(2):
-        directions[k].recurrent = &R[k, 0, 0]
-        directions[k].gates = &gates[k, 0, 0]
-        directions[k].cells = &cells[0, width * k]
         directions[k].hidden = &hidden[0, width * k]
-        directions[k].d_hidden = NULL
-        directions[k].d_gates = NULL
-        directions[k].gate_stride = gates.shape[2]
-        directions[k].stride = cells.shape[1]
-        directions[k].reversed = k == 1
     with nogil:
         run_forward(&lengths[0], lengths.shape[0], directions, width)
 
@@ -59,15 +66,9 @@ def backward(
     cdef int width = <int>R.shape[1], k
     if gates.shape[1] == 0:
         return
+    _place(directions, R, gates, cells)
     for k in range(2):
-        directions[k].recurrent = &R[k, 0, 0]
-        directions[k].gates = <float*>&gates[k, 0, 0]
-        directions[k].cells = <float*>&cells[0, width * k]
-        directions[k].hidden = NULL
         directions[k].d_hidden = &d_hidden[0, width * k]
         directions[k].d_gates = &d_gates[k, 0, 0]
-        directions[k].gate_stride = gates.shape[2]
-        directions[k].stride = cells.shape[1]
-        directions[k].reversed = k == 1
     with nogil:
         run_backward(&lengths[0], lengths.shape[0], directions, width)

@@ -26,10 +26,8 @@ def build_average(*scorers: Model[ArcInput | list[Doc], ArcOutput]) -> Model[Arc
     """Build a model that predicts the mean of what several scorers predict.
 
     Scores of arcs and of labels are means of log-probabilities. The scorers don't share layers, and are trained before
-    they are averaged: see `average_pipelines`. The average itself can't be trained.
-
-    Input: an ArcInput, or a list of Docs, as for the scorers.
-    Output: an ArcOutput without tags.
+    they are averaged: see `average_pipelines`. The average itself can't be trained. Input and output are those of the
+    scorers, without tags.
 
     scorers (Model[ArcInput | list[Doc], ArcOutput]): Models with the same labels, in the same order, made by
         `spacy-mindroot.Biaffine.v1`.

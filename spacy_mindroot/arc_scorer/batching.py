@@ -95,12 +95,9 @@ class SentenceBatch:
 
 
 def batch_sentences(ops: Ops, lengths: Sequence[int]) -> SentenceBatch:
-    """Group sentences so that there is little padding and no block is very large.
+    """Group sentences, of at least one token each, so that there is little padding and no block is very large.
 
     A group is cut by its number of cells, not of sentences, and a long sentence is never grouped with short ones.
-
-    ops (Ops): The device of the groups' arrays.
-    lengths (Sequence[int]): Number of tokens of each sentence, at least 1.
     """
     array = np.asarray(lengths, dtype=np.int64)
     starts = np.cumsum(array) - array

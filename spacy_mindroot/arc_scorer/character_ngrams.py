@@ -69,10 +69,9 @@ def _forward(
 
 
 def spelling_vectors(model: Model[list[Doc], Ragged], words: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return the vectors of words, (words, nO), on the host and without backprop.
+    """Return the vectors of words, given by their norms, (words, nO), from a CharacterNGrams layer on the host.
 
-    model (Model): A CharacterNGrams layer on the host.
-    words (Sequence[str]): The norms of the words.
+    There is no backprop.
     """
     table = model.get_param("E")
     rows, counts = ngram_rows_of(words, len(table), model.attrs["shortest"], model.attrs["longest"])

@@ -18,14 +18,14 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
-from ..doc import reading
 from ..doc.extensions import describe, install_extensions
+from ..doc.reading import looks_like_many, sentence_lengths
 from ..errors import LabelsError, MindRootError, TrainingError
-from ..labels import SPACY_ROOT, UD_ROOT
+from ..labels import SPACY_ROOT, is_root_label
 from ..pipeline.arc_labels import ArcLabels
 from ..scores import FloatArray
-from .gold import GoldArcs, read_gold, sentence_lengths
-from .label_biaffine import AverageLabelScores, LabelScores
+from .gold import GoldArcs, lengths_to_score, read_gold
+from .label_biaffine import LabelScores
 from .labels_on_demand import LabelsOnDemand
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
@@ -157,8 +157,7 @@ class ArcScorer(TrainablePipe):
         self.loss = loss
         self.tag_loss = tag_loss
         self.max_length = max_length
-        self._warned_of_length = False
-        self._warned_of_sentences = False
+        self._warned: set[str] = set()
         self._updates_at_rate_0 = 0
         self.cfg: dict[str, list[str]] = {"labels": [], "tags": []}
 
@@ -213,7 +212,7 @@ class ArcScorer(TrainablePipe):
         if labels is None:
             labels = sorted({token.dep_ for example in get_examples() for token in example.reference if token.dep})
         for label in labels:
-            if label.lower() != UD_ROOT:
+            if not is_root_label(label):
                 self.add_label(label)
         if not self.cfg["labels"]:
             raise TrainingError(
@@ -246,20 +245,18 @@ class ArcScorer(TrainablePipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return model, labels and settings. On disk, the settings are in the config of the pipeline instead."""
-        settings = {name: getattr(self, name) for name in self._SETTINGS}
+        settings = {name: getattr(self, name) for name in DEFAULT_SETTINGS}
         contents: bytes = srsly.msgpack_dumps({"settings": settings, "pipe": super().to_bytes(exclude=exclude)})
         return contents
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ArcScorer":
         """Load model, labels and settings. `Language.from_bytes` does not load the settings of a component."""
         contents = srsly.msgpack_loads(bytes_data)
-        for name in self._SETTINGS:
+        for name in DEFAULT_SETTINGS:
             if name in contents["settings"]:  # an older version has fewer
                 setattr(self, name, contents["settings"][name])
         super().from_bytes(contents["pipe"], exclude=exclude)
         return self
-
-    _SETTINGS = ("whole_doc", "log_probabilities", "joint", "loss", "tag_loss", "max_length")
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Score a stream of Docs, batch by batch.
@@ -291,9 +288,9 @@ class ArcScorer(TrainablePipe):
         RAISES (SentenceTooLongError): If a sentence has more than `max_length` tokens.
         """
         docs = list(docs)
-        if self.whole_doc and not self._warned_of_sentences:
+        if self.whole_doc and "sentences" not in self._warned:
             self._warn_of_sentences(docs)
-        lengths = [sentence_lengths(doc, whole_doc=self.whole_doc, max_length=self.max_length) for doc in docs]
+        lengths = [lengths_to_score(doc, whole_doc=self.whole_doc, max_length=self.max_length) for doc in docs]
         flat_lengths = [n for of_doc in lengths for n in of_doc]
         if not flat_lengths:
             return [DocArcs([], []) for _ in docs]
@@ -357,11 +354,11 @@ class ArcScorer(TrainablePipe):
         # `spacy train` with thinc's warmup_linear.v1 makes one such update, its first.
         self._updates_at_rate_0 = self._updates_at_rate_0 + 1 if getattr(sgd, "learn_rate", None) == 0 else 0
         if self._updates_at_rate_0 == 2:
-            warnings.warn(
-                f"{self.name}: nothing is learned, since the learning rate of the optimizer is 0. In a training loop "
-                "of your own, call optimizer.step_schedules() after each update, or set optimizer.learn_rate. In "
-                "`spacy train`, raise total_steps of the schedule.",
-                stacklevel=3,
+            self._warn_once(
+                "rate",
+                "nothing is learned, since the learning rate of the optimizer is 0. In a training loop of your own, "
+                "call optimizer.step_schedules() after each update, or set optimizer.learn_rate. In `spacy train`, "
+                "raise total_steps of the schedule.",
             )
         with one_thread():  # the optimizer computes norms of gradients
             super().finish_update(sgd)
@@ -381,31 +378,35 @@ class ArcScorer(TrainablePipe):
         gold = []
         for example in examples:
             gold.append(read_gold(example, labels, tags, max_length=self.max_length))
-            if gold[-1].too_long and not self._warned_of_length:
-                self._warned_of_length = True
-                warnings.warn(
-                    f"{self.name}: {describe(example.reference)} of the training data has a sentence of "
-                    f"{gold[-1].too_long[0]:,} tokens, but max_length is {self.max_length:,}. The arcs of such "
-                    "sentences are left out of training. To train on them, raise max_length (0: no limit) or set "
-                    "sentence boundaries in the data.",
-                    stacklevel=3,
+            if gold[-1].too_long:
+                self._warn_once(
+                    "length",
+                    f"{describe(example.reference)} of the training data has a sentence of {gold[-1].too_long[0]:,} "
+                    f"tokens, but max_length is {self.max_length:,}. The arcs of such sentences are left out of "
+                    "training. To train on them, raise max_length (0: no limit), or set sentence boundaries in the "
+                    "data.",
                 )
         return gold
 
     def _warn_of_sentences(self, docs: list[Doc]) -> None:
         """Warn, once, if a Doc is taken as one sentence and looks like several."""
         for doc in docs:
-            second = None if reading.sentence_lengths(doc) is not None else reading.looks_like_many(doc)
+            second = None if sentence_lengths(doc) is not None else looks_like_many(doc)
             if second is not None:
-                self._warned_of_sentences = True
-                warnings.warn(
-                    f"{self.name}: {describe(doc)} has no sentence boundaries and is parsed as one sentence (whole_doc "
-                    f"= true), but a second sentence seems to begin at token {second} ({doc[second].text!r}). Put a "
-                    "`senter` (trained) or a `sentencizer` (rules) before this component, or pass single sentences. "
-                    "This warning is given once.",
-                    stacklevel=4,
+                self._warn_once(
+                    "sentences",
+                    f"{describe(doc)} has no sentence boundaries and is parsed as one sentence (whole_doc = true), but "
+                    f"a second sentence seems to begin at token {second} ({doc[second].text!r}). Put a `senter` "
+                    "(trained) or a `sentencizer` (rules) before this component, or pass single sentences. This "
+                    "warning is given once.",
+                    stacklevel=5,
                 )
                 return
+
+    def _warn_once(self, about: str, message: str, stacklevel: int = 4) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            warnings.warn(f"{self.name}: {message}", stacklevel=stacklevel)
 
     def _training_input(self, docs: list[Doc], gold: list[GoldArcs]) -> ArcInput:
         return ArcInput(docs, [n for arcs in gold for n in arcs.lengths], np.concatenate([arcs.heads for arcs in gold]))
@@ -436,7 +437,7 @@ class ArcScorer(TrainablePipe):
         are asked for.
         """
         ops, xp = self.model.ops, self.model.ops.xp
-        scorer = cast(LabelScores | AverageLabelScores, output.labels)
+        scorer = cast(LabelScores, output.labels)
         of_all_arcs = self.joint or xp is not np
         blocks = []
         for group, arcs in zip(output.batch.groups, output.arcs, strict=True):

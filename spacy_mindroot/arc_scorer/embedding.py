@@ -157,11 +157,9 @@ def _treebanks(doc: Doc) -> npt.NDArray[np.uint64]:
 
 
 def distinct_rows(attributes: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the index of one row of each kind, and for each row the index of its kind among these.
+    """Return the index of one row of each kind, and for each row, (N, columns), the index of its kind among these.
 
     Rows are compared by a 64-bit hash. If two different rows have the same one, all rows count as different.
-
-    attributes (np.ndarray): The rows, (N, columns), uint64.
     """
     hashes = np.zeros(len(attributes), dtype=np.uint64)
     for column in attributes.T:
@@ -178,12 +176,7 @@ def _init(model: Model[list[Doc], list[Floats2d]], X: list[Doc] | None = None, Y
 
 
 def WordDropout(rate: float) -> Model[list[Ints2d], list[Ints2d]]:
-    """Build a layer that hides the first attribute of some tokens during training.
-
-    Input and output: the attributes of the tokens of each Doc, (n, attributes).
-
-    rate (float): Fraction of tokens whose first attribute is set to 0 during training.
-    """
+    """Build a layer that hides the first attribute of some tokens, (n, attributes), during training: it becomes 0."""
     if not 0 <= rate < 1:
         raise MindRootError(f"{_NAME}: word_dropout must be at least 0 and less than 1, but found {rate}.")
     return Model("word_dropout", _drop_words, attrs={"rate": rate})

@@ -17,7 +17,7 @@ from ..doc.extensions import describe
 from ..errors import MissingSentencesError, SentenceTooLongError
 from ..trees import MISSING
 
-__all__ = ["GoldArcs", "read_gold", "sentence_lengths"]
+__all__ = ["GoldArcs", "lengths_to_score", "read_gold"]
 
 
 class GoldArcs(NamedTuple):
@@ -41,13 +41,11 @@ class GoldArcs(NamedTuple):
     too_long: list[int]
 
 
-def sentence_lengths(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[int]:
-    """Return the number of tokens of each sentence of a Doc.
+def lengths_to_score(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[int]:
+    """Return the number of tokens of each sentence of a Doc. Without boundaries, it is one if `whole_doc`.
 
-    whole_doc (bool): Treat a Doc without any sentence boundaries as one sentence.
-    max_length (int): Number of tokens that a sentence may have, 0 for no limit.
     RAISES (MissingSentencesError): If there are no boundaries and `whole_doc` is False.
-    RAISES (SentenceTooLongError): If a sentence has more than `max_length` tokens.
+    RAISES (SentenceTooLongError): If a sentence has more than `max_length` tokens; 0 for no limit.
     """
     lengths = reading.sentence_lengths(doc)
     if lengths is None and not whole_doc:
@@ -56,7 +54,18 @@ def sentence_lengths(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[
             "(trained) or a `sentencizer` (rules) before this component, or set its whole_doc = true if every Doc is "
             "one sentence."
         )
-    return _check_lengths(doc, [len(doc)] if lengths is None else lengths, max_length)
+    lengths = [len(doc)] if lengths is None else lengths
+    longest = max(lengths, default=0)
+    if 0 < max_length < longest:
+        where = describe(doc, lengths.index(longest))
+        error = SentenceTooLongError(
+            f"{where[0].upper()}{where[1:]} has {longest:,} tokens, but max_length is {max_length:,}, since time and "
+            "memory grow with the square of a sentence's length. Set sentence boundaries before this component, with a "
+            "`senter` or a `sentencizer`, or raise its max_length (0: no limit)."
+        )
+        error.most = max_length
+        raise error
+    return lengths
 
 
 def read_gold(
@@ -68,11 +77,8 @@ def read_gold(
 ) -> GoldArcs:
     """Return the gold arcs of an example. Its sentences are those of the reference.
 
-    A reference with heads and no sentence boundaries is one sentence.
-
-    label_numbers (Mapping[int, int]): The index of each label, by the hash of its name.
-    tag_numbers (Mapping[int, int]): The index of each part of speech, by its ID in spaCy.
-    max_length (int): Number of tokens that a sentence may have, 0 for no limit. The arcs of longer ones are left out.
+    A reference with heads and no sentence boundaries is one sentence. Labels are numbered by the hash of their name,
+    tags by their ID in spaCy. The arcs of sentences with more than `max_length` tokens, if it is not 0, are left out.
     """
     predicted, reference = example.predicted, example.reference
     reference_lengths = reading.sentence_lengths(reference)
@@ -113,21 +119,6 @@ def read_gold(
         heads[left_out] = labels[left_out] = MISSING
         lengths = [piece for length in lengths for piece in _pieces(length, max_length)]
     return GoldArcs(lengths, heads, labels, tags, too_long)
-
-
-def _check_lengths(doc: Doc, lengths: list[int], max_length: int) -> list[int]:
-    """Return the lengths if no sentence of the Doc is too long."""
-    longest = max(lengths, default=0)
-    if 0 < max_length < longest:
-        where = describe(doc, lengths.index(longest))
-        error = SentenceTooLongError(
-            f"{where[0].upper()}{where[1:]} has {longest:,} tokens, but max_length is {max_length:,}, since time and "
-            "memory grow with the square of a sentence's length. Set sentence boundaries before this component, with a "
-            "`senter` or a `sentencizer`, or raise its max_length (0: no limit)."
-        )
-        error.most = max_length
-        raise error
-    return lengths
 
 
 def _pieces(length: int, max_length: int) -> list[int]:

@@ -87,21 +87,13 @@ class LabelScores:
     def __init__(self, model: Model[InT, Any], dependents: Floats2d, heads: Floats2d, batch: SentenceBatch) -> None:
         self.ops = model.ops
         self._W, self._root, self._distance = (model.get_param(name) for name in ("W", "root", "distance"))
-        self._dependents, self._heads, self._batch = dependents, heads, batch
+        self._dependents, self._heads, self.batch = dependents, heads, batch
         self._starts = np.cumsum(batch.lengths) - batch.lengths
         # First token, the token after the last, and the queries of the tokens between.
         self._block: tuple[int, int, Floats3d | None] = (0, 0, None)
 
-    @property
-    def batch(self) -> SentenceBatch:
-        return self._batch
-
     def of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> Floats2d:
-        """Return the label scores (n, nO) of the arcs of a tree.
-
-        sentence (int): The index of the sentence in the batch.
-        heads (np.ndarray): The head of each token, (n,), 0 = ROOT, j = token j of the sentence.
-        """
+        """Return the label scores (n, nO) of the arcs of a tree; heads, (n,): 0 = ROOT, j = token j of the sentence."""
         ops, xp = self.ops, self.ops.xp
         start, n = int(self._starts[sentence]), len(heads)
         tokens = np.arange(n)
@@ -113,14 +105,9 @@ class LabelScores:
         return scores
 
     def best_of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-        """Return the best label of each arc of a tree, (n,), counted from 1, and 0 for arcs from ROOT; on the host.
-
-        sentence, heads: As for `of_tree`.
-        """
+        """Return the best label of each arc of a tree, (n,), counted from 1, and 0 for arcs from ROOT; on the host."""
         if self.ops.xp is not np:
-            best: npt.NDArray[np.int64] = self.ops.to_numpy(self.of_tree(sentence, heads).argmax(axis=1)) + 1
-            best[heads == 0] = 0
-            return best
+            return self._best_of_tree(sentence, heads)
         start, n = int(self._starts[sentence]), len(heads)
         best = np.empty(n, dtype=np.int64)
         _layers.best_labels(
@@ -133,18 +120,20 @@ class LabelScores:
         )
         return best
 
+    def _best_of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+        best: npt.NDArray[np.int64] = self.ops.to_numpy(self.of_tree(sentence, heads).argmax(axis=1)) + 1
+        best[heads == 0] = 0
+        return best
+
     def log_probs(
         self, sentence: int, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float32]:
         """Return the log-probabilities of all labels on some arcs, (arcs, nO + 1), on the host; on the CPU alone.
 
-        Label 0 is that of ROOT's arcs, which these have with certainty and no others.
-
-        sentence (int): The index of the sentence in the batch.
-        dependents, heads (np.ndarray): The tokens of each arc, (arcs,): dependents from 0; heads, 0 = ROOT, j = token j
-            of the sentence.
+        Label 0 is that of ROOT's arcs, which these have with certainty and no others. Dependents count from 0; heads, 0
+        = ROOT, j = token j of the sentence.
         """
-        start, n = int(self._starts[sentence]), int(self._batch.lengths[sentence])
+        start, n = int(self._starts[sentence]), int(self.batch.lengths[sentence])
         output = np.empty((len(heads), self._distance.shape[1] + 1), dtype=np.float32)
         arcs = np.ascontiguousarray(dependents), np.ascontiguousarray(heads)
         _layers.label_log_probs(
@@ -183,8 +172,8 @@ class LabelScores:
         return queries[start - begin : start - begin + n]
 
 
-class AverageLabelScores:
-    """The mean of the label scores of several models, for the arcs that are asked for, with the methods of LabelScores.
+class AverageLabelScores(LabelScores):
+    """The mean of the label scores of several models, for the arcs that are asked for.
 
     Scores are log-probabilities, so that models with large scores don't count for more.
 
@@ -193,20 +182,13 @@ class AverageLabelScores:
 
     def __init__(self, parts: Sequence[LabelScores]) -> None:
         self._parts = parts
-        self._ops = parts[0].ops
-
-    @property
-    def batch(self) -> SentenceBatch:
-        return self._parts[0].batch
+        self.ops, self.batch = parts[0].ops, parts[0].batch
 
     def of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> Floats2d:
         scores: Floats2d = self._mean([part.of_tree(sentence, heads) for part in self._parts])
         return scores
 
-    def best_of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-        best: npt.NDArray[np.int64] = self._ops.to_numpy(self.of_tree(sentence, heads).argmax(axis=1)) + 1
-        best[heads == 0] = 0
-        return best
+    best_of_tree = LabelScores._best_of_tree
 
     def log_probs(
         self, sentence: int, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
@@ -217,11 +199,10 @@ class AverageLabelScores:
         return log_softmax(np, scores)
 
     def of_all_arcs(self, group: Group) -> Iterator[Floats4d]:
-        for parts in zip(*(part.of_all_arcs(group) for part in self._parts), strict=True):
-            yield self._mean(parts)
+        return map(self._mean, zip(*(part.of_all_arcs(group) for part in self._parts), strict=True))
 
     def _mean(self, parts: Sequence[Any]) -> Any:
-        return mean_log_softmax(self._ops.xp, parts)
+        return mean_log_softmax(self.ops.xp, parts)
 
 
 def _init(model: Model[InT, Any], X: InT | None = None, Y: Any = None) -> None:

@@ -11,7 +11,7 @@ from thinc.api import Ops
 
 from ..pipeline.arc_labels import ArcLabels
 from .batching import Group
-from .label_biaffine import AverageLabelScores, LabelScores
+from .label_biaffine import LabelScores
 from .products import one_thread
 
 __all__ = ["LabelsOnDemand"]
@@ -20,23 +20,10 @@ __all__ = ["LabelsOnDemand"]
 class LabelsOnDemand(ArcLabels):
     """The best labels of the arcs of one sentence of a batch: 0 is ROOT's, which the arcs from ROOT have and no others.
 
-    ops (Ops): The device of the scores.
-    scores (LabelScores | AverageLabelScores): The label scores of the batch.
-    sentence (int): The index of the sentence in the batch.
-    group (Group): The group that contains it.
-    row (int): Its row in the group.
-    dtype (np.dtype): An unsigned integer type with room for all labels.
+    The sentence is in a row of a group. `ops` is the device of its label scores, `dtype` has room for all labels.
     """
 
-    def __init__(
-        self,
-        ops: Ops,
-        scores: LabelScores | AverageLabelScores,
-        sentence: int,
-        group: Group,
-        row: int,
-        dtype: Any,
-    ) -> None:
+    def __init__(self, ops: Ops, scores: LabelScores, sentence: int, group: Group, row: int, dtype: Any) -> None:
         n = int(scores.batch.lengths[sentence])
         self.shape = (n, n + 1)
         self._ops, self._scores, self._sentence = ops, scores, sentence
@@ -49,13 +36,7 @@ class LabelsOnDemand(ArcLabels):
     def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]]:
         with one_thread():
             scores = self._ops.to_numpy(self._scores.of_tree(self._sentence, heads))
-        with_root = np.empty((len(scores), scores.shape[1] + 1), dtype=scores.dtype)
-        with_root[:, 0] = -np.inf
-        with_root[:, 1:] = scores
-        roots = heads == 0
-        with_root[roots] = -np.inf
-        with_root[roots, 0] = 0
-        return with_root
+        return _with_root(scores, heads == 0)
 
     def of_all_arcs(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         with one_thread():
@@ -68,14 +49,9 @@ class LabelsOnDemand(ArcLabels):
         with one_thread():
             parts = [self._ops.to_numpy(part[0]) for part in self._scores.of_all_arcs(self._own())]
         scores = np.concatenate(parts)
-        found = np.empty((*scores.shape[:2], scores.shape[2] + 1), dtype=scores.dtype)
-        found[:, :, 0] = -np.inf
-        logits = found[:, :, 1:]
-        np.subtract(scores, scores.max(axis=2, keepdims=True), out=logits)
-        logits -= np.log(np.exp(logits).sum(axis=2, keepdims=True))
-        found[:, 0] = -np.inf
-        found[:, 0, 0] = 0
-        return found
+        scores -= scores.max(axis=2, keepdims=True)
+        scores -= np.log(np.exp(scores).sum(axis=2, keepdims=True))
+        return _with_root(scores, np.s_[:, 0])
 
     def scores_of_arcs(
         self, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
@@ -96,3 +72,12 @@ class LabelsOnDemand(ArcLabels):
             tokens=self._group.tokens[self._row : self._row + 1, :n],
             real=self._group.real[self._row : self._row + 1, :n],
         )
+
+
+def _with_root(scores: npt.NDArray[np.floating[Any]], from_root: Any) -> npt.NDArray[np.floating[Any]]:
+    """Return scores with ROOT's label as the first, which only the arcs at the index `from_root` have, with score 0."""
+    found = np.full((*scores.shape[:-1], scores.shape[-1] + 1), -np.inf, dtype=scores.dtype)
+    found[..., 1:] = scores
+    found[from_root] = -np.inf
+    found[..., 0][from_root] = 0
+    return found

@@ -11,8 +11,6 @@
 
 namespace mindroot::layers {
 
-using namespace vectors;
-
 // Maxout, layer normalization, and a residual connection, of one batch. Rows are tokens.
 struct MaxoutNorm {
     std::size_t rows = 0;
@@ -39,7 +37,7 @@ struct MaxoutNorm {
 template <int LANES>
 MINDROOT_INLINE float sum_of(const Floats<LANES>& lanes) {
     float parts[LANES];
-    store<LANES>(parts, lanes);
+    store(parts, lanes);
     for (int step = LANES / 2; step > 0; step /= 2)
         for (int i = 0; i < step; ++i) parts[i] += parts[i + step];
     return parts[0];
@@ -49,7 +47,7 @@ template <int LANES>
 MINDROOT_INLINE float sum(const float* values, int size) {
     Floats<LANES> lanes{};
     int i = 0;
-    for (; i + LANES <= size; i += LANES) lanes += load<LANES>(values + i);
+    for (; i + LANES <= size; i += LANES) lanes += load<Floats<LANES>>(values + i);
     float total = sum_of<LANES>(lanes);
     for (; i < size; ++i) total += values[i];
     return total;
@@ -59,7 +57,7 @@ template <int LANES>
 MINDROOT_INLINE float dot(const float* a, const float* b, int size) {
     Floats<LANES> lanes{};
     int i = 0;
-    for (; i + LANES <= size; i += LANES) lanes += load<LANES>(a + i) * load<LANES>(b + i);
+    for (; i + LANES <= size; i += LANES) lanes += load<Floats<LANES>>(a + i) * load<Floats<LANES>>(b + i);
     float total = sum_of<LANES>(lanes);
     for (; i < size; ++i) total += a[i] * b[i];
     return total;
@@ -158,9 +156,9 @@ template <int LANES>
 MINDROOT_INLINE void exponentials(float* values, int size) {
     int i = 0;
 #if MINDROOT_VECTORS
-    typedef typename Vector<LANES>::Ints Ints;
+    using Ints = typename Vectors<float, LANES * 4>::Ints;
     for (; i + LANES <= size; i += LANES) {
-        Floats<LANES> x = load<LANES>(values + i);
+        Floats<LANES> x = load<Floats<LANES>>(values + i);
         const Floats<LANES> low = Floats<LANES>{} - 87.3f, high = Floats<LANES>{} + 88.0f;
         const Ints vanishes = x < low;
         x = x > high ? high : x;
@@ -181,7 +179,7 @@ MINDROOT_INLINE void exponentials(float* values, int size) {
         Floats<LANES> power;
         std::memcpy(&power, &bits, sizeof power);
         power *= p;
-        store<LANES>(values + i, vanishes ? Floats<LANES>{} : power);
+        store(values + i, vanishes ? Floats<LANES>{} : power);
     }
 #endif
     for (; i < size; ++i) values[i] = values[i] < -87.3f ? 0.0f : std::exp(values[i]);
@@ -359,69 +357,40 @@ MINDROOT_INLINE void adam(const AdamStep& s) {
         for (std::size_t i = 0; i < s.size; ++i) update(i);
 }
 
-// The loops, compiled for each width of vectors.
-template <int LANES>
-struct Loops;
-
-#define MINDROOT_LAYER_LOOPS(LANES, TARGET)                                                                          \
-    template <>                                                                                                      \
-    struct Loops<LANES> {                                                                                            \
-        TARGET static void maxout_norm(const MaxoutNorm& m) { layers::maxout_norm<LANES>(m); }                       \
-        TARGET static void backprop_maxout_norm(const MaxoutNorm& m) { layers::backprop_maxout_norm<LANES>(m); }     \
-        TARGET static void log_softmax(const float* scores, std::size_t rows, int size, float* output) {             \
-            layers::log_softmax<LANES>(scores, rows, size, output);                                                  \
-        }                                                                                                            \
-        TARGET static void best_labels(const TreeArcs& tree, const Buckets& bucket, std::int64_t* best) {            \
-            layers::best_labels<LANES>(tree, bucket, best);                                                          \
-        }                                                                                                            \
-        TARGET static void label_log_probs(const TreeArcs& tree, const Buckets& bucket,                              \
-                                           const std::int64_t* dependents, const std::int64_t* heads,                \
-                                           std::size_t arcs, float* output) {                                        \
-            layers::label_log_probs<LANES>(tree, bucket, dependents, heads, arcs, output);                           \
-        }                                                                                                            \
-        TARGET static void adam(const AdamStep& s) { layers::adam<LANES>(s); }                                       \
-        TARGET static void sum_rows(const float* table, int width, const std::int32_t* rows,                         \
-                                    const std::int32_t* counts, std::size_t words, float* sums) {                    \
-            layers::sum_rows<LANES>(table, width, rows, counts, words, sums);                                        \
-        }                                                                                                            \
-    };
-MINDROOT_FOR_ALL_LANES(MINDROOT_LAYER_LOOPS)
-
+// The functions above with the widest vectors that the processor supports.
 inline void run_maxout_norm(const MaxoutNorm& m) {
-    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::maxout_norm(m); });
+    with_vectors([&](auto bytes) MINDROOT_INLINED { maxout_norm<bytes / 4>(m); });
 }
 
 inline void run_backprop_maxout_norm(const MaxoutNorm& m) {
-    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::backprop_maxout_norm(m); });
+    with_vectors([&](auto bytes) MINDROOT_INLINED { backprop_maxout_norm<bytes / 4>(m); });
 }
 
 inline void run_log_softmax(const float* scores, std::size_t rows, int size, float* output) {
-    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::log_softmax(scores, rows, size, output); });
+    with_vectors([&](auto bytes) MINDROOT_INLINED { log_softmax<bytes / 4>(scores, rows, size, output); });
 }
 
 inline void run_best_labels(const TreeArcs& tree, const std::int64_t* edges, int count, std::int64_t* best) {
     const Buckets bucket(edges, count, tree.tokens);
-    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::best_labels(tree, bucket, best); });
+    with_vectors([&](auto bytes) MINDROOT_INLINED { best_labels<bytes / 4>(tree, bucket, best); });
 }
 
 inline void run_label_log_probs(const TreeArcs& tree, const std::int64_t* edges, int count,
                                 const std::int64_t* dependents, const std::int64_t* heads, std::size_t arcs,
                                 float* output) {
     const Buckets bucket(edges, count, tree.tokens);
-    with_lanes([&](auto lanes) {
-        Loops<decltype(lanes)::value>::label_log_probs(tree, bucket, dependents, heads, arcs, output);
+    with_vectors([&](auto bytes) MINDROOT_INLINED {
+        label_log_probs<bytes / 4>(tree, bucket, dependents, heads, arcs, output);
     });
 }
 
 inline void run_adam(const AdamStep& s) {
-    with_lanes([&](auto lanes) { Loops<decltype(lanes)::value>::adam(s); });
+    with_vectors([&](auto bytes) MINDROOT_INLINED { adam<bytes / 4>(s); });
 }
 
 inline void run_sum_rows(const float* table, int width, const std::int32_t* rows, const std::int32_t* counts,
                          std::size_t words, float* sums) {
-    with_lanes([&](auto lanes) {
-        Loops<decltype(lanes)::value>::sum_rows(table, width, rows, counts, words, sums);
-    });
+    with_vectors([&](auto bytes) MINDROOT_INLINED { sum_rows<bytes / 4>(table, width, rows, counts, words, sums); });
 }
 
 // The arc scores (sentences, T, T+1) of one group. `starts` are the first rows of the sentences in the flat arrays.

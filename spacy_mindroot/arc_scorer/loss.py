@@ -39,8 +39,7 @@ def head_loss(
     """Return the cross-entropy of the gold heads, summed over dependents, and its gradient.
 
     arcs (list[Floats3d]): Arc scores (B, T, T+1) of each group.
-    heads (np.ndarray): Gold head of each token of the batch, (N,): 0 = ROOT, j = token j of the sentence. Tokens whose
-        head is MISSING are left out.
+    heads (np.ndarray): Gold head of each token of the batch, (N,): 0 = ROOT, j = token j of the sentence, or MISSING.
     """
     xp = ops.xp
     flat_heads = ops.asarray(heads)
@@ -60,10 +59,10 @@ def head_loss(
 
 
 def class_loss(ops: Ops, scores: Floats2d, classes: npt.NDArray[np.int64]) -> tuple[float, Floats2d]:
-    """Return the cross-entropy of the gold classes, summed over rows, and its gradient.
+    """Return the cross-entropy of the gold classes, (N,), summed over rows, and its gradient.
 
-    scores (Floats2d): Scores of the classes of each row (an arc with its labels, a token with its tags), (N, classes).
-    classes (np.ndarray): Gold class of each row, (N,). Rows whose class is MISSING are left out.
+    A row (an arc with its labels, a token with its tags) has a score for each class, (N, classes). Rows whose class is
+    MISSING are left out.
     """
     xp = ops.xp
     gold = ops.asarray(classes)

@@ -16,8 +16,6 @@
 
 namespace mindroot::lstm {
 
-using namespace vectors;
-
 // Arrays of one direction. Rows are tokens, `stride` apart; gates are in the order input, forget, output, cell.
 struct Direction {
     const float* recurrent;  // (width, 4 width), contiguous
@@ -69,6 +67,14 @@ private:
     std::vector<std::size_t> order_;
 };
 
+// Calls body(i, load) for the elements 0 to size of a row: whole vectors first, then single elements.
+template <int LANES, class Body>
+MINDROOT_INLINE void for_elements(int size, const Body& body) {
+    int i = 0;
+    for (; i + LANES <= size; i += LANES) body(i, [](const float* from) { return load<Floats<LANES>>(from); });
+    for (; i < size; ++i) body(i, [](const float* from) { return *from; });
+}
+
 // tanh by a rational function of degree 13 over 6 (the minimax coefficients of Eigen's ptanh), right to a few units of
 // the last place; beyond 7.9 it is 1 in single precision.
 template <class F>
@@ -100,17 +106,17 @@ MINDROOT_INLINE void add_product(float* const* rows, const float* const* left, c
                                       std::ptrdiff_t right_stride) {
     Floats<LANES> sums[ROWS][VECTORS];
     for (int m = 0; m < ROWS; ++m)
-        for (int v = 0; v < VECTORS; ++v) sums[m][v] = load<LANES>(rows[m] + v * LANES);
+        for (int v = 0; v < VECTORS; ++v) sums[m][v] = load<Floats<LANES>>(rows[m] + v * LANES);
     for (int k = 0; k < size; ++k, right += right_stride) {
         Floats<LANES> columns[VECTORS];
-        for (int v = 0; v < VECTORS; ++v) columns[v] = load<LANES>(right + v * LANES);
+        for (int v = 0; v < VECTORS; ++v) columns[v] = load<Floats<LANES>>(right + v * LANES);
         for (int m = 0; m < ROWS; ++m) {
             const float factor = left[m][k];
             for (int v = 0; v < VECTORS; ++v) sums[m][v] += columns[v] * factor;
         }
     }
     for (int m = 0; m < ROWS; ++m)
-        for (int v = 0; v < VECTORS; ++v) store<LANES>(rows[m] + v * LANES, sums[m][v]);
+        for (int v = 0; v < VECTORS; ++v) store(rows[m] + v * LANES, sums[m][v]);
 }
 
 template <int LANES, int ROWS>
@@ -162,17 +168,17 @@ MINDROOT_INLINE void forward(const Texts& texts, const Direction& d, int width) 
             float* const cell = d.cells + row * d.stride;
             float* const hidden = d.hidden + row * d.stride;
             const float* const last = step ? d.cells + texts.row(k, step - 1, d.reversed) * d.stride : nullptr;
-            for_elements<LANES>(width, [&](int i, auto read, auto write) {
+            for_elements<LANES>(width, [&](int i, auto read) {
                 const auto in = sigmoid_of(read(g + i)), forget = sigmoid_of(read(g + width + i));
                 const auto out = sigmoid_of(read(g + 2 * width + i)), candidate = tanh_of(read(g + 3 * width + i));
                 auto c = in * candidate;
                 if (last) c += forget * read(last + i);
-                write(g + i, in);
-                write(g + width + i, forget);
-                write(g + 2 * width + i, out);
-                write(g + 3 * width + i, candidate);
-                write(cell + i, c);
-                write(hidden + i, out * tanh_of(c));
+                store(g + i, in);
+                store(g + width + i, forget);
+                store(g + 2 * width + i, out);
+                store(g + 3 * width + i, candidate);
+                store(cell + i, c);
+                store(hidden + i, out * tanh_of(c));
             });
         }
     }
@@ -196,19 +202,19 @@ MINDROOT_INLINE void backward(const Texts& texts, const Direction& d, int width,
             float* const to = d.d_gates + row * d.gate_stride;
             float* const d_cell = d_cells.data() + k * width;
             float* const from_later = carried[k] = d_carried.data() + k * width;
-            for_elements<LANES>(width, [&](int i, auto read, auto write) {
+            for_elements<LANES>(width, [&](int i, auto read) {
                 const auto in = read(g + i), forget = read(g + width + i), out = read(g + 2 * width + i);
                 const auto candidate = read(g + 3 * width + i), squashed = tanh_of(read(cell + i));
                 const auto d_h = read(d_hidden + i) + read(from_later + i);
                 const auto d_c = read(d_cell + i) + d_h * out * (1 - squashed * squashed);
-                write(to + i, d_c * candidate * in * (1 - in));
+                store(to + i, d_c * candidate * in * (1 - in));
                 auto d_forget = d_c * 0;
                 if (last) d_forget = d_c * read(last + i) * forget * (1 - forget);
-                write(to + width + i, d_forget);
-                write(to + 2 * width + i, d_h * squashed * out * (1 - out));
-                write(to + 3 * width + i, d_c * in * (1 - candidate * candidate));
-                write(d_cell + i, d_c * forget);
-                write(from_later + i, d_c * 0);
+                store(to + width + i, d_forget);
+                store(to + 2 * width + i, d_h * squashed * out * (1 - out));
+                store(to + 3 * width + i, d_c * in * (1 - candidate * candidate));
+                store(d_cell + i, d_c * forget);
+                store(from_later + i, d_c * 0);
             });
             d_gates[k] = to;
         }
@@ -216,42 +222,24 @@ MINDROOT_INLINE void backward(const Texts& texts, const Direction& d, int width,
     }
 }
 
-// The loops, compiled for each width of vectors.
-template <int LANES>
-struct Loops;
-
-#define MINDROOT_LSTM_LOOPS(LANES, TARGET)                                                                        \
-    template <>                                                                                                   \
-    struct Loops<LANES> {                                                                                         \
-        TARGET static void forward(const Texts& texts, const Direction& d, int width) {                           \
-            lstm::forward<LANES>(texts, d, width);                                                                \
-        }                                                                                                         \
-        TARGET static void backward(const Texts& texts, const Direction& d, int width, const float* transposed) { \
-            lstm::backward<LANES>(texts, d, width, transposed);                                                   \
-        }                                                                                                         \
-    };
-MINDROOT_FOR_ALL_LANES(MINDROOT_LSTM_LOOPS)
-
 // Both directions of all texts. `width` is that of one direction.
 inline void run_forward(const std::int64_t* lengths, std::size_t count, const Direction* directions, int width) {
     const Texts texts(lengths, count);
-    with_lanes([&](auto lanes) {
-        using Chosen = Loops<decltype(lanes)::value>;
-        for (int k = 0; k < 2; ++k) Chosen::forward(texts, directions[k], width);
+    with_vectors([&](auto bytes) MINDROOT_INLINED {
+        for (int k = 0; k < 2; ++k) forward<bytes / 4>(texts, directions[k], width);
     });
 }
 
 inline void run_backward(const std::int64_t* lengths, std::size_t count, const Direction* directions, int width) {
     const Texts texts(lengths, count);
     std::vector<float> transposed(static_cast<std::size_t>(4) * width * width);
-    with_lanes([&](auto lanes) {
-        using Chosen = Loops<decltype(lanes)::value>;
+    with_vectors([&](auto bytes) MINDROOT_INLINED {
         for (int k = 0; k < 2; ++k) {
             for (int row = 0; row < width; ++row)
                 for (int column = 0; column < 4 * width; ++column)
                     transposed[static_cast<std::size_t>(column) * width + row] =
                         directions[k].recurrent[static_cast<std::size_t>(row) * 4 * width + column];
-            Chosen::backward(texts, directions[k], width, transposed.data());
+            backward<bytes / 4>(texts, directions[k], width, transposed.data());
         }
     });
 }

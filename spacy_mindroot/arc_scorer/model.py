@@ -15,8 +15,8 @@ from . import _layers
 from .arc_biaffine import ArcBiaffine
 from .arc_distance import ArcDistance
 from .batching import Group, SentenceBatch, batch_sentences, bucket_of
-from .gold import sentence_lengths
-from .label_biaffine import AverageLabelScores, LabelBiaffine, LabelScores
+from .gold import lengths_to_score
+from .label_biaffine import LabelBiaffine, LabelScores
 from .maxout import MaxoutNorm
 from .products import on_one_thread, set_products
 from .tag_features import TagFeatures
@@ -53,7 +53,7 @@ class ArcOutput(NamedTuple):
 
     batch: SentenceBatch
     arcs: list[Floats3d]
-    labels: Floats2d | LabelScores | AverageLabelScores
+    labels: Floats2d | LabelScores
     tags: Floats2d | None
 
 
@@ -168,7 +168,7 @@ def _init(model: Model[ArcInput | list[Doc], ArcOutput], X: ArcInput | list[Doc]
 
 def _whole_sentences(docs: Sequence[Doc]) -> ArcInput:
     """Return Docs as input, divided into the sentences that are set on them."""
-    return ArcInput(docs, [n for doc in docs for n in sentence_lengths(doc, whole_doc=True)])
+    return ArcInput(docs, [n for doc in docs for n in lengths_to_score(doc, whole_doc=True)])
 
 
 def _existing_arcs(ops: Ops, group: Group, by_vectors: Floats3d, by_distance: Floats3d) -> Floats3d:

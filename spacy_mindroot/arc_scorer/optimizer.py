@@ -22,14 +22,7 @@ class CompiledAdam(Optimizer):
     __slots__ = ()
 
     def __call__(self, key: tuple[int, str], weights: Any, gradient: Any, *, lr_scale: float = 1.0) -> tuple[Any, Any]:
-        """Update weights, and clear their gradient.
-
-        key (Tuple[int, str]): The node's ID and the name of the parameter.
-        weights (FloatsXd): The weights.
-        gradient (FloatsXd): Their gradient.
-        lr_scale (float): A factor of the learning rate.
-        RETURNS (Tuple[FloatsXd, FloatsXd]): Both arrays.
-        """
+        """Update the weights of a parameter, (node's ID, name), and clear their gradient. Return both arrays."""
         others = self.use_radam or self.b1 <= 0 or self.b2 <= 0 or (self.L2 != 0 and not self.L2_is_weight_decay)
         if others or not (_is_plain(weights) and _is_plain(gradient)) or len(gradient) < 1:
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)

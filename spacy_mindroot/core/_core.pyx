@@ -18,7 +18,7 @@ import numpy as np
 from ._fault cimport CFault, CFaultKind
 from .fault import Fault, FaultKind
 
-cdef extern from "decode.hh" namespace "mindroot" nogil:
+cdef extern from "projective.hh" namespace "mindroot" nogil:
     cdef cppclass Sentence:
         const void* data
         ptrdiff_t row_stride, column_stride
@@ -26,9 +26,9 @@ cdef extern from "decode.hh" namespace "mindroot" nogil:
         cbool is_double
         int32_t* heads
 
-    CFault _decode "mindroot::decode_sentence"(const Sentence&, cbool)
+    CFault _decode "mindroot::decode_sentence"(const Sentence&, cbool, cbool)
     CFault _greedy_graph "mindroot::greedy_graph"(const Sentence&)
-    size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, cbool, int, CFault*)
+    size_t _decode_batch "mindroot::decode_batch"(const Sentence*, size_t, cbool, cbool, int, CFault*)
     cbool _is_tree "mindroot::is_tree"(const int32_t*, int, int*)
 
 cdef extern from "kbest.hh" namespace "mindroot" nogil:
@@ -43,9 +43,6 @@ cdef extern from "confidence.hh" namespace "mindroot" nogil:
     void _confidence_batch "mindroot::confidence_batch"(
         const Sentence*, size_t, const Mixture&, double*, double*, double*, double**
     ) except +
-
-cdef extern from "projective.hh" namespace "mindroot" nogil:
-    CFault _decode_projective "mindroot::decode_projective"(const Sentence&, cbool)
 
 ctypedef fused real:
     float
@@ -120,28 +117,18 @@ def is_readable(array):
     return _read(array, &sentence)
 
 
-def decode(scores, heads, bint single_root=True):
-    """Write the heads of the best tree of one sentence to `heads`.
+def decode(scores, heads, bint single_root=True, bint projective=False):
+    """Write the heads of the best tree of one sentence to `heads`, int32, (n,). Return a Fault if there is none.
 
-    Parameters
-    ----------
-    scores : ndarray, shape (n, n+1)
-        Arc scores for which `is_readable` is true: ``scores[i, j]`` is the score of head j (0 = ROOT) for token i+1.
-    heads : ndarray of int32, shape (n,)
-        Undefined after a fault.
-    single_root : bool
-        Whether exactly one token must have ROOT as its head.
-
-    Returns
-    -------
-    Fault or None
-        The reason why there is no tree, or None.
+    scores[i, j] is the score of head j (0 = ROOT) for token i+1. `is_readable` must be true of the array.
+    `single_root`: whether exactly one token must have ROOT as its head. `projective`: whether to consider only trees
+    without crossing arcs. After a fault, the heads are undefined.
     """
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
     sentence.heads = _room(heads, sentence.n)
     with nogil:
-        fault = _decode(sentence, single_root)
+        fault = _decode(sentence, single_root, projective)
     return _fault(fault, 0) if <int>fault.kind else None
 
 
@@ -155,30 +142,11 @@ def greedy_heads(scores, heads):
     return _fault(fault, 0) if <int>fault.kind else None
 
 
-def decode_projective(scores, heads, bint single_root=True):
-    """Write the heads of the best projective tree of one sentence to `heads`. Otherwise like `decode`."""
-    cdef Sentence sentence = _sentence(scores)
-    cdef CFault fault
-    sentence.heads = _room(heads, sentence.n)
-    with nogil:
-        fault = _decode_projective(sentence, single_root)
-    return _fault(fault, 0) if <int>fault.kind else None
-
-
 def k_best(scores, size_t k, bint single_root=True):
     """Return the heads of the k best trees of one sentence, or of all trees if there are fewer, best first.
 
-    Parameters
-    ----------
-    scores : ndarray, shape (n, n+1)
-        As for `decode`, with at least one token.
-    k : int
-        At least 1.
-
-    Returns
-    -------
-    bytearray or Fault
-        The heads, int32 of shape (trees, n); or the reason why there is no tree.
+    They are the bytes of int32 (trees, n); or a Fault says why there is no tree. The scores are as for `decode`, of at
+    least one token, and k is at least 1.
     """
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
@@ -203,60 +171,48 @@ cdef Py_ssize_t _place(vector[Sentence]& sentences, object heads) except -1:
     return tokens
 
 
-cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, int n_threads):
+cdef Py_ssize_t _read_all(list matrices, object heads, vector[Sentence]& sentences) except -1:
+    """Read a batch, whose heads lie end to end. Returns the number of tokens."""
+    sentences.reserve(len(matrices))
+    for matrix in matrices:
+        sentences.push_back(_sentence(matrix))
+    return _place(sentences, heads)
+
+
+cdef list _decode_sentences(vector[Sentence]& sentences, bint single_root, bint projective, int n_threads):
     cdef vector[CFault] faults
     cdef size_t faulty = 0, k
     faults.resize(sentences.size())
     with nogil:
-        faulty = _decode_batch(sentences.data(), sentences.size(), single_root, n_threads, faults.data())
+        faulty = _decode_batch(sentences.data(), sentences.size(), single_root, projective, n_threads, faults.data())
     if faulty == 0:
         return []
     return [_fault(faults[k], k) for k in range(faults.size()) if <int>faults[k].kind]
 
 
-def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1):
+def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1, bint projective=False):
     """Decode a list of matrices, each as for `decode`, and write their heads to `heads`, end to end.
 
     The sentences are spread over threads. Returns the faults in the order of the sentences, an empty list if there are
     none.
     """
     cdef vector[Sentence] sentences
-    sentences.reserve(len(matrices))
-    for matrix in matrices:
-        sentences.push_back(_sentence(matrix))
-    _place(sentences, heads)
-    return _decode_sentences(sentences, single_root, n_threads)
+    _read_all(matrices, heads, sentences)
+    return _decode_sentences(sentences, single_root, projective, n_threads)
 
 
 def best_others(
     list matrices, heads, double[::1] own, double[::1] other, char[::1] found, bint single_root=True
 ):
-    """Find the best tree of each sentence other than a given one.
+    """Find the best tree of each sentence other than a given one. Return a Fault if there is not enough memory.
 
-    Parameters
-    ----------
-    matrices : list of ndarrays
-        Each as for `decode`. Each must have a tree.
-    heads : ndarray of int32, (tokens,)
-        The given trees, end to end.
-    own, other : ndarray of float64, (tokens,)
-        The score of each arc of the given tree and of the other tree is written to them; 0 where they are the same.
-    found : ndarray of int8, (sentences,)
-        Whether there is another tree.
-    single_root : bool
-        Whether to consider single-rooted trees only.
-
-    Returns
-    -------
-    Fault or None
-        If there is not enough memory.
+    matrices: each as for `decode`, with a tree. heads, (tokens,): the given trees, int32, end to end. own, other,
+    (tokens,): the score of each arc of the given tree and of the other tree is written to them; 0 where they are the
+    same. found, (sentences,): whether there is another tree, int8.
     """
     cdef vector[Sentence] sentences
     cdef CFault fault
-    sentences.reserve(len(matrices))
-    for matrix in matrices:
-        sentences.push_back(_sentence(matrix))
-    cdef Py_ssize_t tokens = _place(sentences, heads)
+    cdef Py_ssize_t tokens = _read_all(matrices, heads, sentences)
     if own.shape[0] < tokens or other.shape[0] < tokens or found.shape[0] < <Py_ssize_t>sentences.size():
         raise ValueError("not enough room for the results")
     if tokens == 0:
@@ -273,32 +229,18 @@ def confidence(
 ):
     """Write the probability and the entropy of each head of given trees, and the log-probability of each tree.
 
-    Parameters
-    ----------
-    matrices : list of ndarrays
-        Each as for `decode`, with a single-rooted tree. No score may be beyond 2 ** 1000.
-    heads : ndarray of int32, (tokens,)
-        A single-rooted tree of each sentence, end to end.
-    temperature, lapse : float
-        See confidence.hh.
-    head_prob, head_entropy : ndarray of float64, (tokens,)
-        The results of all sentences, end to end.
-    tree_logprob : ndarray of float64, (sentences,)
-    marginals : list of ndarrays of float64, (n, n+1) each, or None
-        The probability of each arc is written to them.
-    projective : bool
-        Whether only trees without crossing arcs count. The given trees must then be such trees.
+    matrices: each as for `decode`, with a single-rooted tree and no score beyond 2 ** 1000. heads, (tokens,): such a
+    tree of each sentence, int32, end to end. temperature, lapse: see confidence.hh. The results are float64: head_prob
+    and head_entropy, (tokens,), end to end; tree_logprob, (sentences,); and marginals, the probability of each arc, one
+    array (n, n+1) per sentence, or None. projective: whether only trees without crossing arcs count, as the given trees
+    must be.
     """
     cdef vector[Sentence] sentences
     cdef vector[double*] all_arcs
     cdef Mixture mixture
-    cdef Py_ssize_t tokens, k
+    cdef Py_ssize_t tokens = _read_all(matrices, heads, sentences), k
     cdef double[:, ::1] room
     cdef double** targets = NULL
-    sentences.reserve(len(matrices))
-    for matrix in matrices:
-        sentences.push_back(_sentence(matrix))
-    tokens = _place(sentences, heads)
     if min(head_prob.shape[0], head_entropy.shape[0]) < tokens or tree_logprob.shape[0] < <Py_ssize_t>len(matrices):
         raise ValueError("not enough room for the results")
     if tokens == 0:
@@ -335,7 +277,8 @@ def measure(const int64_t[::1] lengths):
 
 
 def decode_flat(
-    const real[:] flat, const int64_t[::1] lengths, heads, bint single_root=True, int n_threads=1
+    const real[:] flat, const int64_t[::1] lengths, heads, bint single_root=True, int n_threads=1,
+    bint projective=False,
 ):
     """Like `decode_batch`, for matrices that are stored end to end in `flat`. `lengths` holds the n of each."""
     cdef vector[Sentence] sentences
@@ -351,7 +294,7 @@ def decode_flat(
         sentences.push_back(sentence)
         at += lengths[k] * (lengths[k] + 1)
     _place(sentences, heads)
-    return _decode_sentences(sentences, single_root, n_threads)
+    return _decode_sentences(sentences, single_root, projective, n_threads)
 
 
 def is_tree(const int32_t[::1] heads):

@@ -40,52 +40,31 @@ cdef Scores[real] _scores(const real[:, :] matrix) noexcept nogil:
     return scores
 
 
-def matrix_tree(const real[:, :] scores, double[:, ::1] marginals, bint single_root=True):
+def log_partition(const real[:, :] scores, double[:, ::1] marginals, bint single_root=True, bint projective=False):
     """Return the logarithm of the partition function, and write the probability of each arc to `marginals`.
 
-    Parameters
-    ----------
-    scores : ndarray of float32 or float64, shape (n, n+1)
-        Any strides. The self arcs don't matter.
-    marginals : ndarray of float64, shape (n, n+1), or None
-        Laid out like the scores. None saves the time to compute them.
-    single_root : bool
-        Whether the distribution is over single-rooted trees only.
+    scores, (n, n+1): float32 or float64, with any strides. The self arcs don't matter. marginals: float64, laid out
+    like the scores; None saves the time to compute them. `single_root`, `projective`: the trees that the distribution
+    is over. If there is no projective tree, -inf is returned, and `marginals` stay as they are.
     """
-    cdef double log_partition
+    cdef double found
     cdef double* target = NULL
     if scores.shape[0] == 0:
         return 0.0
     if marginals is not None:
         target = &marginals[0, 0]
     with nogil:
-        log_partition = _matrix_tree(_scores(scores), single_root, target)
-    return log_partition
-
-
-def inside_outside(const real[:, :] scores, double[:, ::1] marginals, bint single_root=True):
-    """Do what `matrix_tree` does, for the distribution over projective trees.
-
-    Returns -inf if there is no projective tree, and leaves `marginals` as it is.
-    """
-    cdef double log_partition
-    cdef double* target = NULL
-    if scores.shape[0] == 0:
-        return 0.0
-    if marginals is not None:
-        target = &marginals[0, 0]
-    with nogil:
-        log_partition = _inside_outside(_scores(scores), single_root, target)
-    return log_partition
+        if projective:
+            found = _inside_outside(_scores(scores), single_root, target)
+        else:
+            found = _matrix_tree(_scores(scores), single_root, target)
+    return found
 
 
 def forbid_masks(double[:, ::1] scores, bint single_root=True, bint projective=False, double temperature=1):
-    """Set arcs that are masked with large finite numbers to -inf. See masks.hh.
+    """Set arcs that are masked with large finite numbers to -inf, in place. See masks.hh.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n, n+1)
-        As for `matrix_tree`, divided by the temperature. It is changed.
+    The scores are as for `log_partition`, float64, divided by the temperature.
     """
     if scores.shape[0] > 0:
         with nogil:
@@ -93,17 +72,10 @@ def forbid_masks(double[:, ::1] scores, bint single_root=True, bint projective=F
 
 
 def sample_trees(const real[:, :] scores, const int32_t[::1] roots, uint64_t seed, int32_t[:, ::1] heads):
-    """Write a random tree to each row of `heads`. The probability of a tree is proportional to exp(weight).
+    """Write a random tree to each row of `heads`, int32, (size, n). Its probability is in proportion to exp(weight).
 
-    Parameters
-    ----------
-    scores : ndarray of float32 or float64, shape (n, n+1)
-        Any strides. The self arcs don't matter.
-    roots : ndarray of int32, shape (size,), or None
-        The only root of each tree, counted from 0. None for trees with any number of roots.
-    seed : int
-        The same seed gives the same trees on every platform.
-    heads : ndarray of int32, shape (size, n)
+    The scores are as for `log_partition`. roots, (size,), int32: the only root of each tree, counted from 0; None for
+    trees with any number of roots. The same seed gives the same trees on every platform.
     """
     cdef const int32_t* root = NULL
     if heads.shape[0] == 0 or heads.shape[1] == 0:

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 # distutils: language = c++
-"""Python's access to the search for the best labelled tree under rules, which is in rule_search.hh and runs without the GIL.
+"""Python's access to rule_search.hh, the search for the best labelled tree under rules, which runs without the GIL.
 
 The caller validates arguments.
 """
@@ -141,28 +141,13 @@ def search(
 ):
     """Return the best valid tree of one sentence, of at least one token and one label.
 
-    Parameters
-    ----------
-    arcs : ndarray of float64, (n, n+1)
-        Arc scores, C-contiguous.
-    labels : ndarray of float32 or float64, (n, n+1, labels)
-        The score of each label of each arc, C-contiguous; with `rows_of_arcs`, (rows, 1, labels).
-    kinds, head_kinds : ndarrays of int32, (n,) and (n+1,)
-        The kinds of the tokens as dependents, and of ROOT and the tokens as heads.
-    rules : CompiledRules
-        The rules.
-    max_nodes : int
-        After as many relaxations, the search ends as soon as it has a valid tree. To find one, it goes depth-first from
-        then on, for at most as many again, and if there are rules about crossing arcs, over projective trees only.
-    projective : bool
-        Whether to consider projective trees only.
-    rows_of_arcs : ndarray of int32, (n, n+1), optional
-        The row of `labels` that each arc has, perhaps together with others.
+    arcs, (n, n+1): arc scores. labels, (n, n+1, labels): the score of each label of each arc; with rows_of_arcs, (rows,
+    1, labels): the row that each arc has, perhaps together with others. kinds, (n,), and head_kinds, (n+1,): the kinds
+    of the tokens as dependents, and of ROOT and the tokens as heads. After max_nodes relaxations, the search ends as
+    soon as it has a valid tree. To find one, it goes depth-first from then on, for at most as many again, and if there
+    are rules about crossing arcs, over projective trees only.
 
-    Returns
-    -------
-    Found or Fault
-        A fault if a score, or the sum for an arc and a label, is NaN or +inf; or if there is no memory.
+    Returns Found; or a Fault if a score, or the sum for an arc and a label, is NaN or +inf, or there is no memory.
     """
     cdef _Prepared prepared = _prepare(rules)
     cdef LabelRows[real] rows
@@ -191,23 +176,13 @@ def search_on_demand(
 ):
     """Return the best valid tree of one sentence. The labels of few arcs are scored: those that could be in it.
 
-    The result is that of `search`, apart from ties and the number of nodes.
+    The result is that of `search`, apart from ties and the number of nodes. score_arcs takes dependents, from 0, and
+    heads, 0 = ROOT, arrays of int64, and returns the scores of all labels of each arc, float32, (arcs, labels), or
+    None. No score may be greater than 0. Arcs are scored at once that are worse than the best one of their token by
+    `within` at most.
 
-    Parameters
-    ----------
-    arcs, kinds, head_kinds, rules, max_nodes, projective
-        As for `search`.
-    score_arcs : callable
-        Takes dependents, from 0, and heads, 0 = ROOT, arrays of int64, and returns the scores of all labels of each
-        arc, a C-contiguous array of float32, (arcs, labels), or None. No score may be greater than 0.
-    within : float
-        Arcs are scored at once that are worse by at most as much than the best one of their token.
-
-    Returns
-    -------
-    Found, or None
-        None if the search has to be repeated with the labels of all arcs: `score_arcs` has returned None, there may be
-        no valid tree, the limit was reached, or a score is greater than 0, NaN or +inf.
+    Returns None if the search has to be repeated with the labels of all arcs: score_arcs has returned None, there may
+    be no valid tree, the limit was reached, or a score is greater than 0, NaN or +inf.
     """
     cdef _Prepared prepared = _prepare(rules)
     cdef ArcsOnDemand demand

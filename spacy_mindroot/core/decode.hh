@@ -1,9 +1,8 @@
-// Decodes one sentence or a batch. The four stages run in order until one of them has found the tree.
+// Decodes one sentence. The four stages run in order until one of them has found the tree.
 #pragma once
 
 #include <new>
 
-#include "parallel.hh"
 #include "root_constraint.hh"
 
 namespace mindroot {
@@ -102,13 +101,6 @@ inline Fault decode_sentence(const Sentence& sentence, bool single_root) noexcep
     ThreadWorkspace workspace;
     return sentence.with_scores(
         [&](const auto& scores) { return decode(scores, sentence.heads, single_root, *workspace); });
-}
-
-// Writes the fault of sentence k, or none, to faults[k]. Returns the number of faults.
-inline std::size_t decode_batch(const Sentence* sentences, std::size_t count, bool single_root, int n_threads,
-                                Fault* faults) noexcept {
-    in_parallel(count, n_threads, [&](std::size_t k) { faults[k] = decode_sentence(sentences[k], single_root); });
-    return count - std::count_if(faults, faults + count, [](const Fault& fault) { return !fault; });
 }
 
 }  // namespace mindroot

@@ -20,15 +20,9 @@ class FaultKind(StrEnum):
 
 
 class Fault(NamedTuple):
-    """A fault in the scores of one sentence.
+    """A fault in the scores of one sentence, by its index in the batch.
 
-    Attributes
-    ----------
-    kind : FaultKind
-    sentence : int
-        Index in the batch, from 0.
-    dependent, head : int
-        CoNLL-U numbers: tokens count from 1, and 0 is ROOT. 0 if the kind does not name them.
+    Tokens are counted from 1, and 0 is ROOT, as in CoNLL-U; 0 also where the kind does not name them.
     """
 
     kind: FaultKind

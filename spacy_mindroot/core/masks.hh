@@ -31,7 +31,7 @@ inline void forbid_masks(double* cells, int n, bool single_root, bool projective
         best_root = std::max(best_root, row[0]);
     }
     const Sentence sentence{relative.data(), columns, 1, n, true, heads.data()};
-    if (projective ? decode_projective(sentence, single_root) : decode_sentence(sentence, single_root)) return;
+    if (decode_sentence(sentence, single_root, projective)) return;
     for (int i = 0; i < n; ++i) relative[i * columns] -= best_root;
     double weight = best_root * (count_roots(heads.data(), n) - 1);
     for (int i = 0; i < n; ++i) weight += relative[i * columns + heads[i]];

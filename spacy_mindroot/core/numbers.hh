@@ -8,13 +8,6 @@
 
 #include "rows.hh"
 
-// On x86-64 with glibc, GCC and Clang compile the function once per instruction set. One is chosen at load time.
-#if MINDROOT_VECTORS && defined(__x86_64__) && defined(__GLIBC__) && (!defined(__clang__) || __clang_major__ >= 18)
-#define MINDROOT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define MINDROOT_CLONES
-#endif
-
 namespace mindroot {
 
 // columns[j][i] += pivots[i] * factors[j], for `count` columns of `rows` weights each, stored end to end.

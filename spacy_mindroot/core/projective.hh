@@ -1,10 +1,12 @@
 // The best projective tree (Eisner 1996): O(n^3) time, O(n^2) memory. For a single root, the best left and right halves
-// of each possible root are joined at the end. For any number of roots, ROOT is a token to the left of all others.
+// of each possible root are joined at the end. For any number of roots, ROOT is a token to the left of all others. Also
+// decodes batches, of either kind of tree.
 #pragma once
 
 #include <vector>
 
 #include "decode.hh"
+#include "parallel.hh"
 
 namespace mindroot {
 
@@ -145,6 +147,18 @@ inline Fault decode_projective(const Sentence& sentence, bool single_root) noexc
     return {FaultKind::no_projective, 0, 0};
 } catch (const std::bad_alloc&) {
     return {FaultKind::no_memory, 0, 0};
+}
+
+inline Fault decode_sentence(const Sentence& sentence, bool single_root, bool projective) noexcept {
+    return projective ? decode_projective(sentence, single_root) : decode_sentence(sentence, single_root);
+}
+
+// Writes the fault of sentence k, or none, to faults[k]. Returns the number of faults.
+inline std::size_t decode_batch(const Sentence* sentences, std::size_t count, bool single_root, bool projective,
+                                int n_threads, Fault* faults) noexcept {
+    in_parallel(count, n_threads,
+                [&](std::size_t k) { faults[k] = decode_sentence(sentences[k], single_root, projective); });
+    return count - std::count_if(faults, faults + count, [](const Fault& fault) { return !fault; });
 }
 
 }  // namespace mindroot

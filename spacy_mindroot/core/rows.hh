@@ -1,44 +1,14 @@
-// Loops over one row of arc scores: the best head of a dependent, and the meld of two rows. All vector code is here.
+// Loops over one row of arc scores: the best head of a dependent, and the meld of two rows, and the best label.
 // The meaning of the rows is the business of arborescence.hh.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
-// GCC and Clang have vector types, which compile for any instruction set. Other compilers get scalar loops, and so does
-// everyone who defines MINDROOT_VECTORS as 0.
-#ifndef MINDROOT_VECTORS
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
-#define MINDROOT_VECTORS 1
-#else
-#define MINDROOT_VECTORS 0
-#endif
-#endif
-#if MINDROOT_VECTORS
-#pragma GCC diagnostic ignored "-Wpsabi"  // only inlined functions pass vectors to each other
-#endif
-
-// On x86-64 the loops are compiled once per instruction set. The best version that the processor supports is called.
-// MINDROOT_DISPATCH defined as 0 leaves only the narrowest, which saves two thirds of the time that compiling takes.
-#ifndef MINDROOT_DISPATCH
-#if MINDROOT_VECTORS && defined(__x86_64__)
-#define MINDROOT_DISPATCH 1
-#else
-#define MINDROOT_DISPATCH 0
-#endif
-#endif
-
-// Inlines a function into each version of a loop, so that it is compiled for that instruction set.
-#if defined(__GNUC__)
-#define MINDROOT_INLINE __attribute__((always_inline)) inline
-#else
-#define MINDROOT_INLINE inline
-#endif
+#include "vectors.hh"
 
 namespace mindroot {
 
@@ -75,32 +45,12 @@ MINDROOT_INLINE Best<T> best_scalar(const T* row, std::ptrdiff_t stride, int siz
 
 #if MINDROOT_VECTORS
 
-// A vector of scores, and a vector of as many column numbers.
-template <class T, int BYTES>
-struct Vectors {
-    using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-    static constexpr int LANES = BYTES / sizeof(T);
-    typedef T Scores __attribute__((vector_size(BYTES)));
-    typedef Int Columns __attribute__((vector_size(BYTES)));
-
-    // first, first + 1, ...
-    static MINDROOT_INLINE Columns columns_from(int first) {
-        Columns columns = {};
-        for (int lane = 0; lane < LANES; ++lane) columns[lane] = lane;
-        return columns + Int(first);
-    }
-};
-
-template <class Vector, class T>
-MINDROOT_INLINE Vector load(const T* from) {
-    Vector vector;
-    std::memcpy(&vector, from, sizeof vector);
-    return vector;
-}
-
-template <class Vector, class T>
-MINDROOT_INLINE void store(T* to, const Vector& vector) {
-    std::memcpy(to, &vector, sizeof vector);
+// first, first + 1, ...
+template <class V>
+MINDROOT_INLINE typename V::Ints columns_from(int first) {
+    typename V::Ints columns = {};
+    for (int lane = 0; lane < V::LANES; ++lane) columns[lane] = lane;
+    return columns + typename V::Int(first);
 }
 
 template <int BY, class Vector, int... LANE>
@@ -123,19 +73,19 @@ MINDROOT_INLINE Vector extreme(const Vector& v) {
 template <class T, int BYTES>
 struct BestLanes {
     using V = Vectors<T, BYTES>;
-    typename V::Scores score = typename V::Scores{} - std::numeric_limits<T>::infinity();
-    typename V::Columns column = typename V::Columns{} + std::numeric_limits<typename V::Int>::max();
+    typename V::Values score = typename V::Values{} - std::numeric_limits<T>::infinity();
+    typename V::Ints column = typename V::Ints{} + std::numeric_limits<typename V::Int>::max();
 
-    MINDROOT_INLINE void take(const typename V::Scores& scores, const typename V::Columns& columns) {
-        const typename V::Columns better = scores > score;
+    MINDROOT_INLINE void take(const typename V::Values& scores, const typename V::Ints& columns) {
+        const typename V::Ints better = scores > score;
         score = better ? scores : score;
         column = better ? columns : column;
     }
 
     MINDROOT_INLINE Best<T> best() const {
         constexpr auto none = std::numeric_limits<typename V::Int>::max();
-        const typename V::Scores greatest = extreme<V::LANES, true>(score);
-        const typename V::Columns columns = score == greatest ? column : typename V::Columns{} + none;
+        const typename V::Values greatest = extreme<V::LANES, true>(score);
+        const typename V::Ints columns = score == greatest ? column : typename V::Ints{} + none;
         const auto lowest = extreme<V::LANES, false>(columns)[0];
         return {greatest[0], lowest == none ? NONE : static_cast<int>(lowest)};
     }
@@ -144,29 +94,29 @@ struct BestLanes {
 // The best of `size` entries, which fill at least one vector. Entry `skip` is left out if SKIP. All entries are added
 // to `sum`, some of them twice, so that a NaN or +inf among them shows in the sum.
 template <bool SKIP, class T, int BYTES>
-MINDROOT_INLINE Best<T> best_vectorised(const T* row, int size, int skip, typename Vectors<T, BYTES>::Scores& sum) {
+MINDROOT_INLINE Best<T> best_vectorised(const T* row, int size, int skip, typename Vectors<T, BYTES>::Values& sum) {
     using V = Vectors<T, BYTES>;
     BestLanes<T, BYTES> lanes;
-    auto take = [&](int u, const typename V::Columns& columns) {
-        typename V::Scores scores = load<typename V::Scores>(row + u);
+    auto take = [&](int u, const typename V::Ints& columns) {
+        typename V::Values scores = load<typename V::Values>(row + u);
         if constexpr (SKIP)
             scores =
-                columns == typename V::Int(skip) ? typename V::Scores{} - std::numeric_limits<T>::infinity() : scores;
+                columns == typename V::Int(skip) ? typename V::Values{} - std::numeric_limits<T>::infinity() : scores;
         lanes.take(scores, columns);
         sum += scores;
     };
-    typename V::Columns columns = V::columns_from(0);
+    typename V::Ints columns = columns_from<V>(0);
     int u = 0;
     for (; u + V::LANES <= size; u += V::LANES, columns += V::LANES) {
         prefetch(reinterpret_cast<const char*>(row + u) + AHEAD);
         take(u, columns);
     }
-    if (u < size) take(size - V::LANES, V::columns_from(size - V::LANES));
+    if (u < size) take(size - V::LANES, columns_from<V>(size - V::LANES));
     return lanes.best();
 }
 
 template <class T, int BYTES>
-MINDROOT_INLINE Best<T> best_in_vectors(const T* row, int size, int skip, typename Vectors<T, BYTES>::Scores& sum) {
+MINDROOT_INLINE Best<T> best_in_vectors(const T* row, int size, int skip, typename Vectors<T, BYTES>::Values& sum) {
     const Best<T> best = best_vectorised<false, T, BYTES>(row, size, skip, sum);
     if (best.column != skip) return best;  // the row is read again only if the skipped entry is the best, which is rare
     return best_vectorised<true, T, BYTES>(row, size, skip, sum);
@@ -174,7 +124,7 @@ MINDROOT_INLINE Best<T> best_in_vectors(const T* row, int size, int skip, typena
 
 template <bool SKIP, int BYTES, class T>
 MINDROOT_INLINE bool heads_in_vectors(const T* scores, std::ptrdiff_t stride, int n, std::int32_t* heads) {
-    typename Vectors<T, BYTES>::Scores sum = {};
+    typename Vectors<T, BYTES>::Values sum = {};
     int lowest = 0;
     for (int token = 0; token < n; ++token) {
         const T* row = scores + token * stride;
@@ -193,7 +143,7 @@ MINDROOT_INLINE bool heads_in_vectors(const T* scores, std::ptrdiff_t stride, in
 template <int BYTES, class T>
 MINDROOT_INLINE Best<T> best_entry(const T* row, int size, int skip) {
 #if MINDROOT_VECTORS
-    typename Vectors<T, BYTES>::Scores ignored = {};
+    typename Vectors<T, BYTES>::Values ignored = {};
     if (size >= Vectors<T, BYTES>::LANES) return best_in_vectors<T, BYTES>(row, size, skip, ignored);
 #endif
     return best_scalar(row, 1, size, skip);
@@ -207,7 +157,7 @@ MINDROOT_INLINE bool best_heads(const T* scores, std::ptrdiff_t stride, int n, s
     if (n + 1 >= Vectors<T, BYTES>::LANES)
         return heads_in_vectors<false, BYTES>(scores, stride, n, heads) ||
                heads_in_vectors<true, BYTES>(scores, stride, n, heads);
-    if constexpr (BYTES > 16) return best_heads<BYTES / 2>(scores, stride, n, heads);
+    if constexpr (BYTES > NARROWEST) return best_heads<BYTES / 2>(scores, stride, n, heads);
 #endif
     return false;
 }
@@ -222,9 +172,9 @@ MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restri
 #if MINDROOT_VECTORS
     using V = Vectors<double, BYTES>;
     if (size >= V::LANES) {
-        using Given = typename Vectors<T, sizeof(T) * V::LANES>::Scores;
-        using Scores = typename V::Scores;
-        using Columns = typename V::Columns;
+        using Given = typename Vectors<T, sizeof(T) * V::LANES>::Values;
+        using Scores = typename V::Values;
+        using Columns = typename V::Ints;
         struct Melded {
             Scores scores;
             Columns sites;
@@ -244,9 +194,9 @@ MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restri
         };
         const int end = size - V::LANES;
         const Melded last = melded(end);  // overlaps the previous vector, so it is read before that one is written
-        Columns columns = V::columns_from(0);
+        Columns columns = columns_from<V>(0);
         for (int u = 0; u < end; u += V::LANES, columns += V::LANES) take(melded(u), u, columns);
-        take(last, end, V::columns_from(end));
+        take(last, end, columns_from<V>(end));
         return FIND_BEST ? lanes.best() : Best<double>();
     }
 #endif
@@ -267,53 +217,67 @@ inline bool any_beyond(const double* row, int size, double bound) {
     return beyond != 0;
 }
 
+// The greatest of row[0:size] + allowed[0:size], where `allowed` may be null. All of them are added to `sum`, so that a
+// NaN or +inf among them shows in the sum.
+template <int BYTES, class T>
+MINDROOT_INLINE T greatest(const T* row, const T* allowed, int size, T* sum) {
+    T best = -std::numeric_limits<T>::infinity();
+#if MINDROOT_VECTORS
+    using V = Vectors<T, BYTES>;
+    if (size >= V::LANES) {
+        typename V::Values most = typename V::Values{} + best, sums = {};
+        auto take = [&](int k) {
+            typename V::Values scores = load<typename V::Values>(row + k);
+            if (allowed != nullptr) scores += load<typename V::Values>(allowed + k);
+            most = scores > most ? scores : most;
+            sums += scores;
+        };
+        for (int k = 0; k + V::LANES <= size; k += V::LANES) take(k);
+        if (size % V::LANES) take(size - V::LANES);
+        for (int lane = 0; lane < V::LANES; ++lane) *sum += sums[lane];
+        return extreme<V::LANES, true>(most)[0];
+    }
+    if constexpr (BYTES > NARROWEST) return greatest<BYTES / 2>(row, allowed, size, sum);
+#endif
+    for (int k = 0; k < size; ++k) {
+        const T score = allowed == nullptr ? row[k] : row[k] + allowed[k];
+        best = std::max(best, score);
+        *sum += score;
+    }
+    return best;
+}
+
 // The loops with vectors of so many bytes, compiled for the instruction set that has them.
 template <int BYTES>
-struct Loops;
-
-#define MINDROOT_LOOPS(BYTES, TARGET)                          \
-    template <>                                                \
-    struct Loops<BYTES> {                                      \
-        template <class... Given>                              \
-        TARGET static auto best_entry(Given... given) {        \
-            return mindroot::best_entry<BYTES>(given...);      \
-        }                                                      \
-        template <class... Given>                              \
-        TARGET static auto best_heads(Given... given) {        \
-            return mindroot::best_heads<BYTES>(given...);      \
-        }                                                      \
-        template <bool FIND_BEST, class... Given>              \
-        TARGET static auto meld(Given... given) {              \
-            return mindroot::meld<BYTES, FIND_BEST>(given...); \
-        }                                                      \
-    };
-MINDROOT_LOOPS(16, )
-
-#if MINDROOT_DISPATCH
-MINDROOT_LOOPS(32, __attribute__((target("avx2"))))
-MINDROOT_LOOPS(64, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
-
-inline int supported_bytes() {
-#ifdef MINDROOT_VECTOR_BYTES  // for tests of the narrower versions
-    return MINDROOT_VECTOR_BYTES;
-#endif
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return 64;
-    return __builtin_cpu_supports("avx2") ? 32 : 16;
-}
-inline const int vector_bytes = supported_bytes();
-#endif
+struct Loops {
+    template <class... Given>
+    static auto best_entry(Given... given) {
+        const auto loop = [](auto bytes, auto... own) MINDROOT_INLINED { return mindroot::best_entry<bytes>(own...); };
+        return Compiled<BYTES>::call(loop, given...);
+    }
+    template <class... Given>
+    static auto best_heads(Given... given) {
+        const auto loop = [](auto bytes, auto... own) MINDROOT_INLINED { return mindroot::best_heads<bytes>(own...); };
+        return Compiled<BYTES>::call(loop, given...);
+    }
+    template <bool FIND_BEST, class... Given>
+    static auto meld(Given... given) {
+        const auto loop = [](auto bytes, auto... own) MINDROOT_INLINED {
+            return mindroot::meld<bytes, FIND_BEST>(own...);
+        };
+        return Compiled<BYTES>::call(loop, given...);
+    }
+    template <class... Given>
+    static auto greatest(Given... given) {
+        const auto loop = [](auto bytes, auto... own) MINDROOT_INLINED { return mindroot::greatest<bytes>(own...); };
+        return Compiled<BYTES>::call(loop, given...);
+    }
+};
 
 // Calls work(loops) with the widest loops that the processor supports.
 template <class Work>
 auto with_loops(const Work& work) {
-#if MINDROOT_DISPATCH
-    if (vector_bytes == 64) return work(Loops<64>());
-    if (vector_bytes == 32) return work(Loops<32>());
-#endif
-    return work(Loops<16>());
+    return with_bytes([&](auto bytes) { return work(Loops<bytes>()); });
 }
 
 }  // namespace mindroot

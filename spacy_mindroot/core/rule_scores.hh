@@ -165,8 +165,8 @@ private:
         if (prepared_->pricing(prices) != PreparedRules::priced) {
             const bool masked = prepared_->pricing(prices) == PreparedRules::masked;
             Label sum = 0;
-            const double best =
-                greatest_label(own, masked ? prepared_->template allowed<Label>(prices) : nullptr, n_labels, sum);
+            const Label* allowed = masked ? prepared_->template allowed<Label>(prices) : nullptr;
+            const double best = with_loops([&](auto loops) { return loops.greatest(own, allowed, n_labels, &sum); });
             const double value = arc + best;
             if (sum < std::numeric_limits<Label>::infinity() && value < std::numeric_limits<double>::infinity())
                 return value;

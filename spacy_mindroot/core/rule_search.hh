@@ -167,7 +167,7 @@ private:
 
     bool solve(Node& node) {
         const Sentence sentence{scores_[0], columns_, 1, n_, true, heads_.data()};
-        const Fault fault = projective_ ? decode_projective(sentence, true) : decode_sentence(sentence, true);
+        const Fault fault = decode_sentence(sentence, true, projective_);
         if (fault) {
             if (fault.kind == FaultKind::no_memory) found_.fault = fault;
             return false;

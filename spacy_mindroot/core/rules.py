@@ -11,18 +11,10 @@ __all__ = ["Found"]
 
 
 class Found(NamedTuple):
-    """The result of a search.
+    """The result of a search: the heads and the numbers of the labels of the best valid tree, if one was found.
 
-    Attributes
-    ----------
-    heads, labels : ndarrays of int32, (n,), or None
-        The best valid tree, and the number of each label. None if no valid tree was found.
-    value : float
-        Its weight, as the search computed it.
-    bound : float
-        No valid tree weighs more. Equal to `value` if the search is complete; -inf if it found that there is no tree.
-    nodes : int
-        The number of relaxations that were solved.
+    `value` is its weight, as the search computed it. No valid tree weighs more than `bound`, which is equal to `value`
+    if the search is complete, and -inf if it found that there is no tree. `nodes` relaxations were solved.
     """
 
     heads: npt.NDArray[np.int32] | None

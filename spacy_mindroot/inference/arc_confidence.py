@@ -61,16 +61,10 @@ def confidence(
 
     Parameters
     ----------
-    scores : array-like, (n, n+1)
-        Arc scores, as for `decode`; read as logarithms of weights, as for `marginals`.
+    scores, temperature, lapse, projective, layout
+        As for `marginals`.
     heads : array-like of ints, (n,)
         A single-rooted tree, 0 = ROOT and j = token j-1, such as `decode` returns.
-    temperature, lapse : float
-        A calibration, as for `marginals`. By default, there is none.
-    projective : bool
-        Whether the distribution is over the trees without crossing arcs only, as with `decode(..., projective=True)`.
-    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
-        How `scores` is laid out.
 
     Returns
     -------
@@ -144,20 +138,9 @@ def confidences_of(
 ) -> tuple[list[Confidence], list[Marginals]]:
     """Return what `confidence` does for each sentence of a batch, in one call of the core and without checks.
 
-    Parameters
-    ----------
-    matrices : sequence of ndarrays, (n, n+1) each
-        As `to_root_column` returns them. Each must have a single-rooted tree.
-    heads : sequence of ndarrays of int32, (n,) each
-        A single-rooted tree of each sentence.
-    temperature, lapse : float
-        As for `marginals`.
-    projective : bool
-        As for `confidence`. The trees must then have no crossing arcs.
-    marginals : bool
-        Whether to return the probabilities of all arcs, too; if False, the second list is empty.
-    where : callable
-        Returns the name of sentence k, for the message of a ScoreRangeError.
+    The second list has the probabilities of all arcs if `marginals`, and is else empty. Matrices are as
+    `to_root_column` returns them. Each has a single-rooted tree, whose heads, int32, are given; with `projective`, it
+    must have no crossing arcs. where(k) is the name of sentence k, for the message of a ScoreRangeError.
     """
     weights = [
         to_weights(m, projective=projective, where=where(k)).matrix if is_large(m) else m
@@ -205,19 +188,8 @@ def margins_of(matrices: Sequence[FloatArray], heads: Sequence[Heads]) -> list[f
 def margin(matrix: FloatArray, heads: Heads, trees: Sequence[tuple[Heads, float]]) -> float:
     """Return by how much a tree outweighs the best other one.
 
-    Parameters
-    ----------
-    matrix : ndarray, (n, n+1)
-        Arc scores, as `to_root_column` returns them.
-    heads : ndarray of int32, (n,)
-        The tree.
-    trees : sequence of pairs (heads, weight)
-        The two best trees, or more, best first, as from `kbest`; only one if there is no other.
-
-    Returns
-    -------
-    float
-        inf if there is no other tree. Negative if `heads` is not the best tree, such as the best projective one.
+    `trees` are the two best trees, or more, with their weights, best first, as from `kbest`; only one if there is no
+    other. The margin is then inf. It is negative if `heads` is not the best tree, such as the best projective one.
     """
     tokens = np.arange(len(matrix))
     for other, _ in trees:

@@ -97,17 +97,9 @@ class Calibration:
         return {"temperature": self.arc_temperature, "lapse": self.arc_lapse, "projective": projective}
 
     def threshold(self, coverage: float) -> float:
-        """Return the least probability of a head in a head set of this coverage.
+        """Return the least probability of a head in a head set of this coverage, which is rounded up to a hundredth.
 
-        Parameters
-        ----------
-        coverage : float
-            From 0.5 to 0.99. It is rounded up to a hundredth.
-
-        Raises
-        ------
-        CalibrationError
-            If it is out of range, or the calibration has no thresholds.
+        Raise CalibrationError if it is not from 0.5 to 0.99, or the calibration has no thresholds.
         """
         percent = str(math.ceil(round(100 * coverage, 6))) if is_number(coverage) and 0 <= coverage <= 1 else ""
         if percent not in self.head_set_thresholds:
@@ -120,25 +112,11 @@ class Calibration:
 
 
 def expected_calibration_error(probabilities: npt.ArrayLike, right: npt.ArrayLike, *, bins: int = 10) -> float:
-    """Return the expected calibration error (ECE) of predictions.
+    """Return the expected calibration error (ECE) of predictions with these probabilities, (N,), some of them right.
 
-    Parameters
-    ----------
-    probabilities : array-like, (N,)
-        The probability of each prediction, from 0 to 1.
-    right : array-like of bool, (N,)
-        Whether it is right.
-    bins : int
-        The number of bins of equal width.
+    It is the gap between mean probability and accuracy in each of some bins of equal width, averaged over predictions;
+    0 without any. Even perfect probabilities have an expected error of the order of sqrt(bins / N).
 
-    Returns
-    -------
-    float
-        The gap between mean probability and accuracy in each bin, averaged over predictions; 0 without any. Even
-        perfect probabilities have an expected error of the order of sqrt(bins / N).
-
-    Examples
-    --------
     >>> from spacy_mindroot.inference.calibration import expected_calibration_error
     >>> round(expected_calibration_error([0.9, 0.9, 0.6, 0.6], [True, True, True, False]), 3)
     0.1
@@ -154,31 +132,12 @@ def expected_calibration_error(probabilities: npt.ArrayLike, right: npt.ArrayLik
 def calibration_error_by_chance(
     probabilities: npt.ArrayLike, *, bins: int = 10, draws: int = 200, seed: int = 0
 ) -> float:
-    """Return the expected calibration error that perfect probabilities would have on so few predictions.
+    """Return the mean ECE of perfect probabilities, (N,), when it is drawn at random which predictions are right.
 
-    Parameters
-    ----------
-    probabilities : array-like, (N,)
-        The probability of each prediction, from 0 to 1.
-    bins : int
-        As for `expected_calibration_error`.
-    draws : int
-        How often it is drawn at random, with these probabilities, which predictions are right.
-    seed : int
-        Seed of the random numbers.
+    On average, no calibration can have a smaller error on these predictions. Each prediction is drawn by itself. The
+    heads of a sentence tend to be right or wrong together, so the error that is due to chance is in fact somewhat
+    greater.
 
-    Returns
-    -------
-    float
-        The mean error over the draws. On average, no calibration can have a smaller error on these predictions.
-
-    Notes
-    -----
-    Each prediction is drawn by itself. The heads of a sentence tend to be right or wrong together, so the error that is
-    due to chance is in fact somewhat greater.
-
-    Examples
-    --------
     >>> from spacy_mindroot.inference.calibration import calibration_error_by_chance
     >>> round(calibration_error_by_chance([0.8] * 100), 2), round(calibration_error_by_chance([0.8] * 10000), 3)
     (0.03, 0.003)
@@ -215,8 +174,8 @@ def fit_calibration(
     projective : bool
         Whether only trees without crossing arcs count, for a parser that decodes such trees. The label scores must then
         be those of `decode(scores, projective=True)`.
-    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
-        How each matrix in `scores` is laid out.
+    layout
+        How each matrix in `scores` is laid out, as for `decode`.
     method : str
         Kept with the calibration.
 

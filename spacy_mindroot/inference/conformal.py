@@ -138,13 +138,7 @@ def conformities(
     gold_heads: Sequence[npt.ArrayLike],
     heads: Sequence[npt.ArrayLike] | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Return the conformity of each token with a known head, in increasing order. See `head_set_threshold`.
-
-    Raises
-    ------
-    CalibrationError
-        If no head is known.
-    """
+    """Return the conformity of each token with a known head, in increasing order. See `head_set_threshold`."""
     arcs, gold = (to_list(own, "probabilities and heads", CalibrationError) for own in (probabilities, gold_heads))
     trees = [None] * len(arcs) if heads is None else to_list(heads, "heads", CalibrationError)
     if not len(arcs) == len(gold) == len(trees):

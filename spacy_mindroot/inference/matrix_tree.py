@@ -53,7 +53,7 @@ def log_partition(
         Whether to sum over the trees with exactly one arc from ROOT. If False, over those with any number.
     projective : bool
         Whether to sum over trees without crossing arcs only.
-    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
+    layout
         How `scores` is laid out, as for `decode`.
 
     Returns
@@ -101,8 +101,7 @@ def log_partition(
     64
     """
     weights = _weights_of(scores, single_root, layout, projective)[0]
-    run = _inference.inside_outside if projective else _inference.matrix_tree
-    return weights.shift + run(weights.matrix, None, single_root)
+    return weights.shift + _inference.log_partition(weights.matrix, None, single_root, projective)
 
 
 def marginals(
@@ -222,14 +221,10 @@ def entropy(
 def infer(matrix: FloatArray, *, single_root: bool = True, projective: bool = False) -> tuple[float, Marginals]:
     """Return log-partition and marginals without checks.
 
-    Parameters
-    ----------
-    matrix : ndarray of float32 or float64, (n, n+1)
-        As `to_root_column` returns it, or the matrix of `to_weights`. It must have a tree.
+    `matrix`, (n, n+1), is as `to_root_column` returns it, or that of `to_weights`. It must have a tree.
     """
     probabilities = np.empty(matrix.shape, dtype=np.float64)
-    run = _inference.inside_outside if projective else _inference.matrix_tree
-    return run(matrix, probabilities, single_root), probabilities
+    return _inference.log_partition(matrix, probabilities, single_root, projective), probabilities
 
 
 def best_tree(
@@ -238,7 +233,7 @@ def best_tree(
     """Return the arc scores as a matrix from `to_root_column`, and its best tree. Errors are those of `decode`."""
     matrix = to_root_column(scores, layout)
     heads = np.empty(len(matrix), dtype=np.int32)
-    fault = (_core.decode_projective if projective else _core.decode)(matrix, heads, single_root)
+    fault = _core.decode(matrix, heads, single_root, projective)
     if fault is not None:
         raise decoding_error(fault, matrix, projective=projective)
     return matrix, heads
@@ -256,29 +251,16 @@ class Weights(NamedTuple):
 
 
 def to_weights(matrix: FloatArray, *, single_root: bool = True, projective: bool = False, where: str = "") -> Weights:
-    """Return arc scores in a range that `infer` can compute with.
+    """Return arc scores in a range that `infer` can compute with: nearly always those given, which must have a tree.
 
-    That is nearly always the matrix itself. If there are scores beyond 2 ** 1000, all are shifted so that the best
-    arc of each token has score 0.
-
-    Parameters
-    ----------
-    matrix : ndarray of float32 or float64, (n, n+1)
-        As `to_root_column` returns it. It must have a tree.
-    single_root, projective : bool
-        Which trees count, as for `log_partition`.
-    where : str
-        The name of the sentence in messages.
-
-    Raises
-    ------
-    ScoreRangeError
-        If there are such scores, and the best tree is worse than the best arcs of all tokens together by 1e12 or more.
+    If there are scores beyond 2 ** 1000, all are shifted so that the best arc of each token has score 0. If the best
+    tree is then worse than the best arcs of all tokens together by 1e12 or more, raise ScoreRangeError, which names the
+    sentence `where`.
     """
     if not is_large(matrix):
         return Weights(matrix, 0.0)
     heads = np.empty(len(matrix), dtype=np.int32)
-    (_core.decode_projective if projective else _core.decode)(matrix, heads, single_root)
+    _core.decode(matrix, heads, single_root, projective)
     n = len(matrix)
     tokens = np.arange(n)
     relative, best = to_relative(matrix)

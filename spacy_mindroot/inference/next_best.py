@@ -34,12 +34,10 @@ def kbest(
 
     Parameters
     ----------
-    scores : array-like, (n, n+1)
-        Arc scores, as for `decode`.
+    scores, single_root, required, forbidden, layout
+        As for `decode`.
     k : int
         The number of trees, from 1 to 2 ** 30.
-    single_root, required, forbidden, layout
-        As for `decode`.
 
     Returns
     -------
@@ -49,10 +47,8 @@ def kbest(
 
     Raises
     ------
-    CountError
-        If `k` is not an int in range.
     MindRootError
-        As `decode`.
+        As `decode`, or if `k` is not an int in range.
 
     Notes
     -----
@@ -124,15 +120,7 @@ def tree_margin(
 
 
 def kbest_matrix(matrix: FloatArray, k: int, *, single_root: bool = True) -> list[tuple[Heads, float]] | Fault:
-    """Return what `kbest` does, without checks, or the fault that the core found.
-
-    Parameters
-    ----------
-    matrix : ndarray, (n, n+1)
-        As `to_root_column` returns it.
-    k : int
-        At least 1.
-    """
+    """Return what `kbest` does for a matrix from `to_root_column`, without checks, or the fault that the core found."""
     n = len(matrix)
     if n == 0:
         return [(np.empty(0, dtype=np.int32), 0.0)]

@@ -32,8 +32,8 @@ def sample(
 
     Parameters
     ----------
-    scores : array-like, (n, n+1)
-        Arc scores, as for `log_partition`.
+    scores, single_root, layout
+        As for `log_partition`.
     size : int
         The number of trees, from 0 to 2 ** 30.
     rng : numpy Generator, or int
@@ -43,10 +43,6 @@ def sample(
         If True, draws are independent. If False, each tree is drawn from those not drawn yet, in proportion to their
         exp(weight), so all are distinct. If there are fewer than `size`, all of them are returned, but none that needs
         a masked arc (see `log_partition`) unless all do.
-    single_root : bool
-        Whether to draw from the trees with exactly one arc from ROOT. If False, from those with any number.
-    layout : {"root_column", "square", "square_transposed", "root_diagonal"}
-        How `scores` is laid out, as for `decode`.
 
     Returns
     -------
@@ -55,14 +51,10 @@ def sample(
 
     Raises
     ------
-    CountError
-        If `size` is not an int in range.
-    SeedError
-        If `rng` is no source of randomness.
     NotEnoughMemoryError
         If there is no memory for so many trees.
     MindRootError
-        As `log_partition`.
+        As `log_partition`; or if `size` is not an int in range, or `rng` no source of randomness.
 
     Notes
     -----
@@ -149,7 +141,7 @@ def _sample_without_replacement(matrix: FloatArray, size: int, rng: np.random.Ge
         empty = {fault.sentence for fault in decode_matrices(matrices, single_root=single_root)[1]}
         for k, part in enumerate(parts):
             if k not in empty:
-                sets.append(_TreeSet(_inference.matrix_tree(matrices[k], None, single_root), *part))
+                sets.append(_TreeSet(_inference.log_partition(matrices[k], None, single_root), *part))
     return np.array(drawn, dtype=np.int32).reshape(len(drawn), n)
 
 

@@ -26,65 +26,37 @@ class CompiledRules:
 
     Rules about single arcs (direction, forbidden) become prices of labels by kind of dependent, kind of head and side.
     For all others, labels that no rule distinguishes form a class.
-
-    Attributes
-    ----------
-    class_of : ndarray of int32, (labels,)
-        The class of each label.
-    n_classes : int
-        The number of classes.
-    prices : ndarray of float64, (dependent kinds, head kinds, 2, labels)
-        The price of each label, inf if it is forbidden; index 1 of the third axis is for heads to the right of the
-        dependent. A ROOT arc has index 0.
-    unique, planar : ndarrays of uint8, (rules, classes)
-        The classes that each rule covers.
-    leaf : ndarray of uint8, (2, rules, classes)
-        The classes that each rule covers, and those that it does not allow below.
-    other : ndarray of uint8, (planar rules,)
-        Whether the rule is about other arcs.
-    paired : ndarray of uint8, (planar rules,)
-        Whether the rule is hard, and so is one of the other kind for the same labels. Some arcs then clash whatever the
-        rest of the tree is.
-    unique_prices, leaf_prices, planar_prices : ndarrays of float64
-        The price of each rule.
     """
 
     labels: tuple[str, ...]
     rules: Rules
-    class_of: npt.NDArray[np.int32]
+    class_of: npt.NDArray[np.int32]  # (labels,)
     n_classes: int
+    # (dependent kinds, head kinds, 2, labels): inf if the label is forbidden. Index 1 of the third axis is for heads to
+    # the right of the dependent. A ROOT arc has index 0.
     prices: npt.NDArray[np.float64]
-    unique: npt.NDArray[np.uint8]
-    leaf: npt.NDArray[np.uint8]
-    planar: npt.NDArray[np.uint8]
-    other: npt.NDArray[np.uint8]
+    unique: npt.NDArray[np.uint8]  # (rules, classes): the classes that each rule covers
+    leaf: npt.NDArray[np.uint8]  # (2, rules, classes): likewise, and those that it does not allow below
+    planar: npt.NDArray[np.uint8]  # (rules, classes)
+    other: npt.NDArray[np.uint8]  # (planar rules,): whether the rule is about other arcs
+    # (planar rules,): whether the rule is hard, and so is one of the other kind for the same labels. Some arcs then
+    # clash whatever the rest of the tree is.
     paired: npt.NDArray[np.uint8]
-    unique_prices: npt.NDArray[np.float64]
+    unique_prices: npt.NDArray[np.float64]  # (rules,), as the next two
     leaf_prices: npt.NDArray[np.float64]
     planar_prices: npt.NDArray[np.float64]
+    # The kinds of parts of speech that rules name, from 3 on. 0: there is none; 1: not UD's; 2: another one of UD's.
     kinds: dict[str | None, int]
     head_kinds: dict[str | None, int]
 
-    def dependent_kinds(self, pos: Sequence[str | None] | None, n: int) -> npt.NDArray[np.int32]:
-        """Return the kind of each token as a dependent, (n,)."""
-        if pos is None:
-            return np.zeros(n, dtype=np.int32)
-        return np.array([_kind(tag, self.kinds) for tag in pos], dtype=np.int32)
-
-    def kinds_of_heads(self, pos: Sequence[str | None] | None, n: int) -> npt.NDArray[np.int32]:
-        """Return the kind of ROOT and of each token as a head, (n+1,)."""
-        root = self.head_kinds[ROOT_POS]
-        if pos is None:
-            return np.array([root, *[0] * n], dtype=np.int32)
-        return np.array([root, *(_kind(tag, self.head_kinds) for tag in pos)], dtype=np.int32)
-
-
-def _kind(tag: str | None, named: dict[str | None, int]) -> int:
-    """Return the number of a part of speech: 0 if there is none, 1 for tags that are not UD's, 2 for UD's, or its own.
-
-    Those that rules name have numbers from 3 on.
-    """
-    return named.get(tag, 0 if tag in NO_POS else 2 if tag in UD_POS else 1)
+    def kinds_of(self, pos: Sequence[str | None] | None, n: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return the kind of each token as a dependent, (n,), and of ROOT and each token as a head, (n+1,)."""
+        tags = [None] * n if pos is None else pos
+        own, heads = (
+            [named.get(tag, 0 if tag in NO_POS else 2 if tag in UD_POS else 1) for tag in tags]
+            for named in (self.kinds, self.head_kinds)
+        )
+        return np.array(own, dtype=np.int32), np.array([self.head_kinds[ROOT_POS], *heads], dtype=np.int32)
 
 
 @lru_cache(maxsize=64)

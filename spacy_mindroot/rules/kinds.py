@@ -30,19 +30,13 @@ NO_POS = frozenset({None, "", "_"})
 
 
 class Violation(NamedTuple):
-    """A breach of a rule.
+    """A breach of a rule, by its name, which costs `price`; inf for a hard rule.
 
     Attributes
     ----------
-    rule : str
-        The name of the rule.
-    token : int
-        The token at fault, from 1: for `unique`, each dependent after the first; for `leaf`, the dependent that should
-        not be there; for the others, the dependent of the arc.
-    head : int
-        Its head; 0 = ROOT.
-    price : float
-        What the breach costs; inf for a hard rule.
+    token, head : int
+        The token at fault, from 1, and its head, 0 = ROOT. For `unique`, each dependent after the first; for `leaf`,
+        the dependent that should not be there; for the others, the dependent of the arc.
     """
 
     rule: str
@@ -71,6 +65,8 @@ class _Rule(ABC):
             if "pos" not in key:
                 values = tuple(map(_standard, values))
             object.__setattr__(self, key, values)
+        if self.kind != "forbidden" and not self.labels:
+            raise RulesError(f"{self.kind}: the rule names no labels.")
         if not self.name:
             object.__setattr__(self, "name", self._default_name())
         price = math.inf if self.price is None else self.price
@@ -127,10 +123,6 @@ class Unique(_Rule):
 
     kind: ClassVar[str] = "unique"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _need_labels(self)
-
     def faults(self, heads: list[int], labels: Sequence[str], pos: Sequence[str | None]) -> list[int]:
         seen, faults = set(), []
         for token, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
@@ -156,10 +148,6 @@ class Leaf(_Rule):
     allowed: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "leaf"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _need_labels(self)
 
     def allows(self, label: str) -> bool:
         """Whether a dependent may have this label."""
@@ -194,7 +182,6 @@ class Direction(_Rule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _need_labels(self)
         if self.side not in ("left", "right"):
             raise RulesError(f'{self.name}: the side is "left" or "right"; found {self.side!r}.')
 
@@ -286,7 +273,6 @@ class Planar(_Rule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _need_labels(self)
         if self.which not in ("own", "other"):
             raise RulesError(f'{self.name}: `which` is "own" or "other"; found {self.which!r}.')
 
@@ -318,11 +304,6 @@ class Planar(_Rule):
 
 
 AnyRule = Unique | Leaf | Direction | Forbidden | Planar
-
-
-def _need_labels(rule: _Rule) -> None:
-    if not rule.labels:
-        raise RulesError(f"{rule.kind}: the rule names no labels.")
 
 
 @lru_cache(maxsize=4096)

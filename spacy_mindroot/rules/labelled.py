@@ -173,20 +173,12 @@ def decode_labelled(
 
 @dataclass(frozen=True)
 class Problem:
-    """A sentence of at least one token, whose best labelled tree is to be found. Arguments are as they should be.
+    """A sentence whose best labelled tree is to be found. Its arguments are checked, and mostly as `decode_labelled`.
 
-    Parameters
-    ----------
-    matrix : ndarray, (n, n+1)
-        The arc scores, without the mask of the constraints.
-    scores : ndarray, (n, n+1, labels)
-        The label scores. With `rows_of_arcs`, (rows, 1, labels).
-    labels, rules, pos, projective, max_nodes
-        As for `decode_labelled`.
-    constraints : Constraints, optional
-        The constraints on arcs.
-    rows_of_arcs : ndarray of int32, (n, n+1), optional
-        The row of `scores` that belongs to each arc. With shared rows, as many labels as tokens take memory in O(n^2).
+    matrix : the arc scores, (n, n+1), without the mask of the constraints.
+    scores : the label scores, (n, n+1, labels). With `rows_of_arcs`, (rows, 1, labels).
+    rows_of_arcs : the row of `scores` that belongs to each arc, int32, (n, n+1). With shared rows, as many labels as
+        tokens take memory in O(n^2).
     """
 
     matrix: FloatArray
@@ -206,8 +198,7 @@ class Problem:
         return _rules.search(
             np.ascontiguousarray(self._masked(self.matrix), dtype=np.float64),
             np.ascontiguousarray(self.scores),
-            compiled.dependent_kinds(self.pos, n),
-            compiled.kinds_of_heads(self.pos, n),
+            *compiled.kinds_of(self.pos, n),
             compiled,
             self.max_nodes,
             self.projective,
@@ -225,19 +216,9 @@ class Problem:
         return LabelledTree(heads, [self.labels[k] for k in labels], found.value, optimal, found.nodes, gap)
 
     def solve(self, *, where: str = "", words: Sequence[str] | None = None, sentence: int = 0) -> Found:
-        """Return what the search finds, with a tree.
+        """Return what the search finds, with a tree. Raise DecodingError, which says why, if there is none.
 
-        Parameters
-        ----------
-        where, words
-            As for `faults.decoding_error`.
-        sentence : int
-            The index of the sentence in its Doc or batch, for the error.
-
-        Raises
-        ------
-        DecodingError
-            If there is no valid tree, or none was found. It says why.
+        `where`, `words` and `sentence`, its index in a Doc or batch, are as for `faults.decoding_error`.
         """
         found = self.search()
         if isinstance(found, Fault) or found.heads is None:
@@ -265,8 +246,7 @@ class Problem:
         with np.errstate(invalid="ignore", over="ignore"):
             labelled = best.astype(np.float64) + self.matrix
         for matrix in (self.matrix, labelled):  # is there any tree?
-            decode = _core.decode_projective if self.projective else _core.decode
-            fault = decode(self._masked(matrix), np.empty(n, dtype=np.int32), True)
+            fault = _core.decode(self._masked(matrix), np.empty(n, dtype=np.int32), True, self.projective)
             if fault is not None:
                 fault = fault._replace(sentence=sentence)
                 more: Any = {"where": where, "words": words, "projective": self.projective}
@@ -310,19 +290,15 @@ def find_tree_on_demand(
 ) -> Found | None:
     """Return what `Problem.search` finds, with the label scores of a few arcs; None if those of all arcs are needed.
 
-    Parameters
-    ----------
-    score_arcs : callable
-        Takes the tokens of some arcs: dependents from 0, and heads, 0 = ROOT. Returns the log-probability of each label
-        of each arc, (arcs, labels), C-contiguous; or None if only all arcs can be scored.
+    score_arcs(dependents, heads) takes the tokens of some arcs: dependents from 0, and heads, 0 = ROOT. It returns the
+    log-probability of each label of each arc, (arcs, labels), C-contiguous; or None if only all arcs can be scored.
     """
     n = len(matrix)
     compiled = compile_rules(rules, labels)
     return _rules.search_on_demand(
         np.ascontiguousarray(matrix, dtype=np.float64),
         score_arcs,
-        compiled.dependent_kinds(pos, n),
-        compiled.kinds_of_heads(pos, n),
+        *compiled.kinds_of(pos, n),
         compiled,
         max_nodes,
         projective,

@@ -24,18 +24,11 @@ Tree = tuple[npt.ArrayLike, Sequence[str], Sequence[str | None] | None]  # heads
 
 
 class RuleCount(NamedTuple):
-    """The number of cases in a treebank in which a rule could be broken, and of those in which it is.
+    """How often a rule could be broken in a treebank (`support`), and how often it is (`violations`).
 
-    Attributes
-    ----------
-    rule : Unique, Leaf, Direction, Forbidden or Planar
-        The rule.
-    support : int
-        The number of cases: heads with such a dependent for `unique`; tokens with such a label for the others, and with
-        known parts of speech if the rule needs them. A `forbidden` rule that names no labels counts tokens with such
-        parts of speech.
-    violations : int
-        The number of violations.
+    The cases are heads with such a dependent for `unique`; tokens with such a label for the others, and with known
+    parts of speech if the rule needs them. A `forbidden` rule that names no labels counts tokens with such parts of
+    speech.
     """
 
     rule: AnyRule
@@ -73,7 +66,7 @@ def learn_rules(
     ------
     RulesError
         If the corpus has no sentences, or a sentence is no tree.
-    CountError
+    MindRootError
         If a setting is out of range.
 
     Examples
@@ -101,10 +94,7 @@ def learn_rules(
 
 
 def count_rules(corpus: Iterable[Tree], candidates: Rules | str | Mapping[str, Any] = "ud") -> list[RuleCount]:
-    """Return how often each of the candidates could be broken in a treebank, and how often it is.
-
-    Parameters, errors: as for `learn_rules`.
-    """
+    """Return how often each of the candidates could be broken in a treebank, and how often it is. See `learn_rules`."""
     rules = [*to_rules(candidates, what="candidates")]
     support, violations = [0] * len(rules), [0] * len(rules)
     sentences = 0

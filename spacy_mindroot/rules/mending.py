@@ -124,7 +124,7 @@ def vote_labelled(
 
     Raises
     ------
-    VoteError
+    MindRootError
         As `arc_votes`.
     LabelsError, RulesError
         If labels are not one per token of each parse, or pos not one per token.

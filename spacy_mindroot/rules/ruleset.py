@@ -116,13 +116,7 @@ class Rules:
         return list(dict.fromkeys(rule.name for rule in self))
 
     def only(self, names: Iterable[str]) -> Rules:
-        """Return the rules with these names.
-
-        Raises
-        ------
-        RulesError
-            If there is no rule of that name.
-        """
+        """Return the rules with these names. Raise RulesError if there is no rule of that name."""
         wanted = set(names)
         unknown = wanted - set(self.names)
         if unknown:
@@ -142,17 +136,9 @@ class Rules:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Rules:
-        """Return the rules in a dict, as from JSON.
+        """Return the rules in a dict, as from JSON: one list, or none, for each kind of rules, such as `unique`.
 
-        Parameters
-        ----------
-        data : mapping
-            With the keys `unique`, `leaf`, `direction`, `forbidden` and `planar`, all optional.
-
-        Raises
-        ------
-        RulesError
-            If there is another key, or a value is not as described in `Rules`.
+        Raise RulesError if there is another key, or a value is not as described in `Rules`.
         """
         if not isinstance(data, Mapping):
             raise RulesError(f"rules are a dict with lists of rules; found {str(data)[:100]}.")
@@ -243,10 +229,7 @@ PRESETS = {"ud": UD}
 def to_rules(value: Rules | str | Mapping[str, Any], *, what: str = "rules") -> Rules:
     """Return rules given in any form: `Rules`, the name of a preset, the path of a JSON file, or a dict.
 
-    Raises
-    ------
-    RulesError
-        If it is none of these.
+    Raise RulesError if it is none of these.
     """
     if isinstance(value, Rules):
         return value

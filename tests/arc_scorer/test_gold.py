@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_mindroot import errors
-from spacy_mindroot.arc_scorer.gold import read_gold, sentence_lengths
+from spacy_mindroot.arc_scorer.gold import lengths_to_score, read_gold
 from spacy_mindroot.trees import MISSING
 
 
@@ -120,8 +120,8 @@ def test_pieces_of_a_sentence(length):
 
 def test_the_longest_sentence_of_a_doc_is_named():
     doc = reference(list("abcdef"), [0, 0, 2, 2, 2, 2], ["ROOT", "x", "ROOT", "x", "x", "x"], None)
-    assert sentence_lengths(doc, whole_doc=False, max_length=4) == [2, 4]
+    assert lengths_to_score(doc, whole_doc=False, max_length=4) == [2, 4]
     with pytest.raises(
         errors.SentenceTooLongError, match="^Sentence 2 of Doc 'a b c d e f' has 4 tokens, but max_length is 3"
     ):
-        sentence_lengths(doc, whole_doc=False, max_length=3)
+        lengths_to_score(doc, whole_doc=False, max_length=3)

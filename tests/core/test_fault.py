@@ -26,12 +26,11 @@ def test_each_kind_is_reported(kind, dtype):
     scores, (dependent, head) = EXAMPLES[kind]
     scores = np.array(scores, dtype)
     heads = np.zeros(len(scores), np.int32)
-    decode = _core.decode_projective if kind == FaultKind.NO_PROJECTIVE else _core.decode
-    fault = decode(scores, heads)
+    fault = _core.decode(scores, heads, projective=kind == FaultKind.NO_PROJECTIVE)
     assert fault == Fault(kind, 0, dependent, head) and type(fault.kind) is FaultKind
     if kind != FaultKind.NO_PROJECTIVE:
         assert reference.decode(scores, heads) == fault
-        assert _core.decode_projective(scores, heads) == fault
+        assert _core.decode(scores, heads, projective=True) == fault
         assert _core.k_best(scores, 3) == fault
     else:
         assert _core.decode(scores, heads) is None

@@ -10,7 +10,7 @@ from twins.inside_outside import inside_outside as twin
 
 def of_core(scores, single_root):
     probabilities = np.full(scores.shape, np.nan)
-    log_z = _inference.inside_outside(scores, probabilities, single_root)
+    log_z = _inference.log_partition(scores, probabilities, single_root, True)
     return log_z, probabilities
 
 

@@ -21,7 +21,7 @@ from twins import rules_reference
 
 def arguments(arcs, scores, labels, rules, pos, max_nodes=10_000, projective=False):
     compiled, n = compile_rules(rules, tuple(labels)), len(arcs)
-    kinds = compiled.dependent_kinds(pos, n), compiled.kinds_of_heads(pos, n)
+    kinds = compiled.kinds_of(pos, n)
     return np.ascontiguousarray(arcs), np.ascontiguousarray(scores), *kinds, compiled, max_nodes, projective
 
 

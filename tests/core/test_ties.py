@@ -8,9 +8,9 @@ from spacy_mindroot.core import _core
 LENGTHS = [3, 4, 9, 16, 17, 40]  # shorter and longer than any vector
 
 
-def decode(scores, single_root=True):
+def decode(scores, single_root=True, projective=False):
     heads = np.zeros(len(scores), np.int32)
-    assert _core.decode(scores, heads, single_root) is None
+    assert _core.decode(scores, heads, single_root, projective) is None
     return heads.tolist()
 
 
@@ -85,3 +85,21 @@ def test_order_of_equally_good_trees():
         ]
     for matrix in everywhere(np.zeros((2, 3))):
         assert trees(matrix, 99, single_root=False) == [[0, 0], [0, 1], [2, 0]]
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_the_lowest_head_of_a_token(n):
+    """ROOT for all, or token 1 for all but itself, which depends on the last one. Such a projective tree is kept."""
+    scores = np.zeros((n, n + 1))
+    for matrix in everywhere(scores):
+        assert decode(matrix, single_root=False) == decode(matrix, single_root=False, projective=True) == [0] * n
+    scores[:, 0] = scores[[0, -1]] = -1
+    scores[0, n] = scores[-1, 0] = 0
+    for matrix in everywhere(scores):
+        assert decode(matrix) == decode(matrix, projective=True) == [n, *[1] * (n - 2), 0]
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_the_lowest_root_and_the_lowest_splits_of_projective_trees(n):
+    for matrix in everywhere(np.zeros((n, n + 1))):
+        assert decode(matrix, projective=True) == list(range(n))

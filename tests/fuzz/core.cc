@@ -160,7 +160,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::vector<Sentence> sentences(5, sentence);
         for (std::size_t at = 0; at < batch.size(); ++at) sentences[at].heads = batch[at].data();
         std::vector<Fault> faults(5);
-        CHECK(mindroot::decode_batch(sentences.data(), 5, single_root, 3, faults.data()) == 0);
+        CHECK(mindroot::decode_batch(sentences.data(), 5, single_root, false, 3, faults.data()) == 0);
         for (const Heads& each : batch) CHECK(each == heads);
     }
     return 0;

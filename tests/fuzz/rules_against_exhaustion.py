@@ -33,7 +33,7 @@ def check(seed: int) -> bool:
     if seed % 3:  # as log-probabilities: at most 0
         scores -= max(0, scores[np.isfinite(scores)].max(initial=0))
     compiled, n = compile_rules(rules, tuple(labels)), len(arcs)
-    kinds = compiled.dependent_kinds(pos, n), compiled.kinds_of_heads(pos, n)
+    kinds = compiled.kinds_of(pos, n)
     found = _rules.search(np.ascontiguousarray(arcs), np.ascontiguousarray(scores), *kinds, compiled, 10**6)
     best = float(weights_of_all_labelled_trees(arcs, scores, labels, rules, pos).max())
     assert isinstance(found, Found) and found.bound == found.value, seed

@@ -73,7 +73,7 @@ def test_the_partition_function_is_computed_once(monkeypatch, rng):
     calls = []
     monkeypatch.setattr(arc_confidence._core, "confidence", lambda *given: calls.append(given))
     monkeypatch.setattr(
-        "spacy_mindroot.inference.matrix_tree._inference.matrix_tree", lambda *_: calls.append(0) or 0.0
+        "spacy_mindroot.inference.matrix_tree._inference.log_partition", lambda *_: calls.append(0) or 0.0
     )
     scores = rng.normal(size=(5, 6))
     confidence(scores, decode(scores))

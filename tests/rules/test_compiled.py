@@ -22,7 +22,7 @@ def test_labels_that_no_rule_distinguishes_form_a_class():
 def test_prices_are_those_of_the_rule(pos, named, side):
     rules = Rules(forbidden=[Forbidden(("det",), "rule", **{side: named})])
     compiled = compile_rules(rules, ("det",))
-    kinds, heads = compiled.dependent_kinds([pos, "NOUN"], 2), compiled.kinds_of_heads([pos, "NOUN"], 2)
+    kinds, heads = compiled.kinds_of([pos, "NOUN"], 2)
     for head, tree in ((0, [0, 1]), (2, [2, 0])):
         broken = any(violation.token == 1 for violation in rules.violations(tree, ["det"] * 2, [pos, "NOUN"]))
         assert np.isposinf(compiled.prices[kinds[0], heads[head], int(head > 1), 0]) == broken

@@ -11,7 +11,8 @@ import pytest
 from labelled_trees import random_rules
 
 from spacy_mindroot.errors import RulesError
-from spacy_mindroot.rules import PRESETS, UD, Direction, Planar, Rules, Unique, to_rules
+from spacy_mindroot.rules import UD, Direction, Planar, Unique
+from spacy_mindroot.rules.ruleset import PRESETS, Rules, to_rules
 
 
 def test_round_trip_through_json(rng):

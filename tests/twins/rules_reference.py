@@ -121,8 +121,7 @@ class _Search:
         best = cells.argmax(axis=2)
         scores = cells.max(axis=2)
         heads = np.empty(self.n, dtype=np.int32)
-        decode = _core.decode_projective if self.projective else _core.decode
-        fault = decode(scores, heads, True)
+        fault = _core.decode(scores, heads, True, self.projective)
         if fault is not None:
             return fault if fault.kind == FaultKind.NO_MEMORY else None
         bound = 0.0
