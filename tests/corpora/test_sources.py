@@ -211,7 +211,8 @@ def test_what_is_no_regular_file_is_left_out_with_a_word(folder):
         warned = []
         found = names(find_files([str(given)], warned.append), folder)
         assert found[:2] == ["a.jsonl", "b.txt"] and "gone.txt" in found and not {"c.txt", "d.txt"} & set(found)
-        assert [message.split()[0] for message in warned] == [str(folder / "c.txt"), str(folder / "d.txt")]
+        left_out = [message.split()[0] for message in warned if message.startswith(str(folder))]
+        assert left_out == [str(folder / "c.txt"), str(folder / "d.txt")]
     for name in ("c.txt", "d.txt"):
         with pytest.raises(CorpusError, match=f"{name} is a pipe or a device"):
             find_files([str(folder / name)])

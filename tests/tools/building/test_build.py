@@ -146,7 +146,7 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
         ({"out": inside.parent}, "not empty, and not from an earlier build"),
         ({"out": inside.parent, "related": [inside]}, "which holds a treebank of --with"),
         ({"out": tmp_path}, "which holds the treebank"),
-        ({"out": config.parent, "config": config}, "which holds a file of --config or --code"),
+        ({"out": config.parent, "config": config}, "which holds a file of --config"),
         ({"out": inside.parent / "out", "related": [inside.parent]}, "in the folder of a treebank of --with"),
         ({"out": inside.parent / "out", "config": vectors}, "in the folder of what the config names"),
     ]:
