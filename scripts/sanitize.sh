@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$checkout"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$work"
-cp --parents spacy_mindroot/pipeline/*.so "$work" # nothing to vary there: as it is
+cp --parents spacy_mindroot/doc/*.so "$work" # nothing to vary there: as it is
 cd "$work"
 export MINDROOT_DATA="$work/no data"
 

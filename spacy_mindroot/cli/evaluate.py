@@ -31,6 +31,7 @@ def run(
     json: Path | None,
     output: Path | None,
     surface_tokens: bool | None = None,
+    code: Path | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot evaluate --help`."""
     is_output = Path(model).is_file() or model.removesuffix(".gz").endswith(CONLLU_SUFFIXES)
@@ -45,7 +46,8 @@ def run(
             param_hint="--raw",
         )
     with errors_as_messages(nothing_written=json is not None or output is not None):
-        check_paths({"MODEL": model_folder(model), "GOLD": corpus}, {"--json": json, "--output": output})
+        reads = {"MODEL": model_folder(model), "GOLD": corpus, "--code": code}
+        check_paths(reads, {"--json": json, "--output": output})
         gold = [sentence for file in conllu_files(corpus) for sentence in read_conllu(file)]
         load_script()  # so that a missing package is known before parsing
         if not gold:

@@ -62,7 +62,8 @@ def run(
             check_paths({"MODEL": model_folder(model)}, {"--out": out}, made="--out")
             if metrics is not None:
                 check_paths(
-                    {"IN": local_paths(inputs), "MODEL": model_folder(model), "--out": out}, {"--metrics": metrics}
+                    {"IN": local_paths(inputs), "MODEL": model_folder(model), "--out": out, "--code": code},
+                    {"--metrics": metrics},
                 )
             with _engine(workers, scheduler, retries, code) as engine:
                 summary = run_parse(engine, model, inputs, out, settings, force=force, progress=True, warn=warn)

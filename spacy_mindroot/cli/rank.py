@@ -49,6 +49,7 @@ def run(
     out: Path | None,
     report: Path | None,
     surface_tokens: bool | None = None,
+    code: Path | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot rank --help`."""
     if by not in ("sentence", "token"):
@@ -56,7 +57,8 @@ def run(
     if criterion not in CRITERIA:
         raise typer.BadParameter(f"choose {' or '.join(CRITERIA)}.", param_hint="--criterion")
     with errors_as_messages(nothing_written=out is not None or report is not None):
-        check_paths({"CORPUS": corpus, "MODEL": model_folder(model)}, {"--out": out, "--report": report})
+        reads = {"CORPUS": corpus, "MODEL": model_folder(model), "--code": code}
+        check_paths(reads, {"--out": out, "--report": report})
         nlp = load_pipeline(model)
         keep_probabilities(nlp)
         parsed = parse_sentences(nlp, read_for(nlp, corpus, surface_tokens), given=given)

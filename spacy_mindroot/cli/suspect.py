@@ -46,6 +46,7 @@ def run(
     optimize: str,
     lang: str,
     parsers: int = 1,
+    code: Path | None = None,
 ) -> None:
     """Run the command and turn errors into messages. See `spacy mindroot suspect --help`."""
     if what not in WHAT:
@@ -57,7 +58,7 @@ def run(
         if gold.suffix == ".spacy":
             raise PathsError(f"{printable(gold)} is not CoNLL-U. Give the CoNLL-U file or folder that it is from.")
         own = _config(config, optimize, lang)
-        reads = {"GOLD": gold, "--config": config, "a file of --config": _files_of(own)}
+        reads = {"GOLD": gold, "--config": config, "--code": code, "a file of --config": _files_of(own)}
         check_paths(reads, {"--out": out, "--report": report})
         parser = with_steps(own, steps)
         sentences = list(read_corpus(gold, spacy.blank("xx").vocab))

@@ -351,7 +351,7 @@ def test_reading_gives_bytes(tmp_path, monkeypatch):
 
 def test_the_folder_of_an_output_must_exist(tmp_path):
     with (
-        pytest.raises(PathsError, match="nowhere: there is no such folder to write a.conllu to") as raised,
+        pytest.raises(FileNotFoundError, match="nowhere: there is no such folder to write a.conllu to") as raised,
         opened_to_write(tmp_path / "nowhere" / "a.conllu"),
     ):
         pass

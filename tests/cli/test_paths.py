@@ -34,6 +34,7 @@ READS = {
     "train": "tb/train.conllu",
     "related": "related",
     "vectors": "model",
+    "code": "own.py",
 }
 WRITES = {"out", "output", "report", "json", "metrics"}
 NEEDED = {"audit": {"corpus": "tb"}, "repair": {"out": "fixed"}}  # beyond what the declaration says
@@ -77,6 +78,7 @@ def tree(tmp_path_factory):
     (folder / "tb" / "a.txt").write_text("\n".join(texts(2)))
     write_score_file(folder / "scores.npz", scores=[[[0, 0, 2], [1, 0, 0]]], words=[["They", "win"]])
     (folder / "rules.json").write_text('{"unique": ["nsubj"]}')
+    (folder / "own.py").touch()
     (folder / "config.cfg").write_text(make_config("xx", "efficiency", [], None))
     return folder
 
@@ -153,10 +155,11 @@ def test_a_missing_folder_is_made_or_named_before_the_work(command, written, tre
     monkeypatch.setattr("spacy_mindroot.cli.suspect.cross_validated", never)
     shutil.copytree(tree, tmp_path / "tree")
     monkeypatch.chdir(tmp_path / "tree")
-    result = CliRunner().invoke(mindroot, [command, *arguments(command, {written: "no/x.npz"})])
+    name = "x.svg" if command == "show" else "x"
+    result = CliRunner().invoke(mindroot, [command, *arguments(command, {written: f"no/{name}"})])
     if result.exit_code:
-        assert "is no/x.npz, but the folder no does not exist." in result.output and isinstance(
+        assert f"is no/{name}, but the folder no does not exist." in result.output and isinstance(
             result.exception, SystemExit
         )
     else:
-        assert os.listdir("no") == ["x.npz"]
+        assert os.listdir("no") == [name]

@@ -66,8 +66,8 @@ def test_standard_input(model):
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ("They ran.\nA caf\xe9.".encode("latin-1"), "<stdin>: line 2 is not UTF-8"),
-        ("They ran.".encode("utf-16"), "<stdin>: this file is UTF-16"),
+        ("They ran.\nA caf\xe9.".encode("latin-1"), "Standard input: line 2 is not UTF-8"),
+        ("They ran.".encode("utf-16"), "Standard input: this file is UTF-16"),
         ("They ran.".encode("utf-32-be"), "UTF-32"),
     ],
 )

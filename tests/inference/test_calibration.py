@@ -106,7 +106,8 @@ def test_labels(rng):
     # Without them, and where no head is right, there is nothing to fit.
     for missing in ({}, {"label_scores": [None] * 300, "gold_labels": gold_labels}):
         assert fit_calibration(scores, gold, **missing).label_temperature == 1
-    wrong = [np.where((heads + 1) % 7 == np.arange(1, 7), heads - 1, heads + 1) % 7 for heads in gold]
+    others = [np.array([(heads + 1) % 7, (heads + 2) % 7]) for heads in gold]
+    wrong = [np.where(one == np.arange(1, 7), other, one) for one, other in others]  # no token is its own head
     assert fit_calibration(scores, wrong, label_scores=label_scores, gold_labels=gold_labels).label_temperature == 1
 
 

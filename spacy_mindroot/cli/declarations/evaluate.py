@@ -58,4 +58,4 @@ def evaluate_cli(
     """
     from ..evaluate import run
 
-    run(model, gold, raw, json, output, surface_tokens)
+    run(model, gold, raw, json, output, surface_tokens, code)

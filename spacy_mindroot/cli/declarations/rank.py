@@ -51,4 +51,4 @@ def rank_cli(
     """
     from ..rank import run
 
-    run(corpus, model, by, criterion, most, given, out, report, surface_tokens)
+    run(corpus, model, by, criterion, most, given, out, report, surface_tokens, code)

@@ -63,4 +63,4 @@ def suspect_cli(
     """
     from ..suspect import run
 
-    run(gold, out, report, what, most, folds, steps, seed, config, optimize, lang, parsers)
+    run(gold, out, report, what, most, folds, steps, seed, config, optimize, lang, parsers, code)
