@@ -94,3 +94,20 @@ def test_training_with_a_few_heads_is_the_same_each_time(checkout):
         weights.append(nlp.get_pipe("arc_scorer").model.get_ref("arc_biaffine").get_param("W"))
         assert np.isfinite(weights[-1]).all()
     np.testing.assert_array_equal(*weights)
+
+
+def test_training_is_as_the_config_says(checkout):
+    """Not only with its batches and dropout: components can be frozen."""
+    config = with_steps(load_config_from_str(make_config("xx", "efficiency", ["senter"], None)), 2)
+    config["training"] |= {"frozen_components": ["senter"], "accumulate_gradient": 2}
+    nlp = new_parser(config, seed=1)
+    sentences = read_corpus(checkout / "assets/treebank/dev.conllu", nlp.vocab)
+    docs = [sentence_to_doc(nlp.vocab, sentence.conllu) for sentence in sentences]
+    weights = {name: [] for name in nlp.config["training"]["frozen_components"] + ["arc_scorer"]}
+
+    def keep():
+        for name, seen in weights.items():
+            seen.append(nlp.get_pipe(name).model.to_bytes())
+
+    train(nlp, docs[:8], 3, 1, keep)
+    assert [len(set(seen)) for seen in weights.values()] == [1, 3]

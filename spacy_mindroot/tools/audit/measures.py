@@ -20,6 +20,7 @@ from ...decoding import Heads, greedy_heads
 from ...labels import UD_ROOT
 from ...scored import ScoredSentence, decode_sentences
 from ...trees import is_tree, nonprojective_arcs, tree_weight
+from ..drawing.arcs import draw_trees
 from .evaluation import Right, count_right
 
 __all__ = [
@@ -119,6 +120,11 @@ class AuditedSentence:
             self.sentence.scores[tokens, tree.heads[tokens]].astype(np.float64) for tree in (self.before, self.after)
         )
         return _sum([*before.tolist(), *(-after).tolist()])
+
+    def draw(self, marked: Sequence[int]) -> str:
+        """Return an SVG picture of both trees, `before` above the words, with some tokens marked."""
+        trees = [(tree.heads, tree.labels) for tree in (self.before, self.after)]
+        return draw_trees(self.sentence.words, *trees, marked=marked).to_svg()
 
     def record(self) -> dict[str, Any]:
         """Return the sentence as a line of `audit.jsonl`. Head 0 is ROOT; tokens count from 1."""

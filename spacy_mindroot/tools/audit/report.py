@@ -9,7 +9,6 @@ from typing import Any
 
 from ...escapes import markdown_text, visible
 from ..drawing.page import fill_template
-from ..drawing.trees import DrawnTree, draw_trees
 from .measures import NAMES, SIDES, Audit, AuditedSentence
 from .valid import SCORE_HEADER as RULE_HEADER
 from .valid import VIOLATION_HEADER, RuleAudit, ValidSentence
@@ -139,13 +138,12 @@ def _sentence_for_page(audited: AuditedSentence) -> dict[str, Any]:
     record = audited.record()
     root = record["root"]
     arcs = [{**arc, "verdict": _verdict(arc)} for arc in record["changed"]]
-    before, after = (DrawnTree(tree.heads.tolist(), tree.labels) for tree in (audited.before, audited.after))
     return {
         **record,
         "changed": arcs,
         "kept": next((each for each in record["roots"] if each["token"] == root), None),
         "root_word": audited.sentence.words[root - 1],
-        "picture": draw_trees(audited.sentence.words, before, after, marked=audited.changed).to_svg(),
+        "picture": audited.draw(audited.changed),
     }
 
 

@@ -15,7 +15,6 @@ from ...rules import Rules, Violation
 from ...rules.labelled import Problem
 from ...scored import ScoredSentence
 from ...trees import is_tree
-from ..drawing.trees import DrawnTree, draw_trees
 from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally, examine
 
 __all__ = ["SCORE_HEADER", "VIOLATION_HEADER", "RuleAudit", "RuleTally", "ValidSentence", "audit_rules"]
@@ -50,9 +49,8 @@ class ValidSentence:
 
     def for_page(self) -> dict[str, Any]:
         """Return what `audit.html` shows of the sentence."""
-        before, after = self.audited.before, self.audited.after
+        before = self.audited.before
         words = self.audited.sentence.words
-        drawn = [DrawnTree(tree.heads.tolist(), tree.labels) for tree in (before, after)]
         broken = [
             {"rule": violation.rule, "word": words[violation.token - 1], "label": before.labels[violation.token - 1]}
             for violation in self.before
@@ -61,7 +59,7 @@ class ValidSentence:
             "id": self.audited.sentence.name,
             "broken": broken,
             "weight_lost": self.weight_lost,
-            "picture": draw_trees(words, *drawn, marked=self.changed).to_svg(),
+            "picture": self.audited.draw(self.changed),
         }
 
 

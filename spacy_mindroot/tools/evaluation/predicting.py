@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 from tqdm import tqdm
@@ -19,11 +20,11 @@ from ...conllu.marks import with_attributes
 from ...conllu.rows import doc_rows, rows_text, token_rows
 from ...conllu.sentence import followed_by_space, format_rows
 from ...doc.extensions import describe
-from ...doc.reading import blank_doc
+from ...doc.reading import AnnotatedSentence, blank_doc, read_annotated
 from ...errors import CorpusError
 from ...pipeline.head_scores import HeadScores
-from ...pipeline.mind_root import MindRoot
-from ..gold import piped, reads_surface_tokens
+from ...pipeline.scoring import mind_roots, piped
+from ..gold import reads_surface_tokens
 from .raw_text import paragraphs
 
 __all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "set_confidence"]
@@ -118,16 +119,15 @@ def sentences_in(text: str, source: str) -> list[Sentence]:
 
 def set_confidence(nlp: Language) -> None:
     """Make every `mind_root` of a pipeline set the probability of each head, except those that repair given heads."""
-    for _, component in nlp.pipeline:
-        if isinstance(component, MindRoot) and not isinstance(component.scores, HeadScores):
-            component.confidence = True
+    for component in mind_roots(nlp).values():
+        component.confidence |= not isinstance(component.scores, HeadScores)
 
 
 def _gold_doc(nlp: Language, sentence: Sentence, surface_tokens: bool) -> Doc:
     if surface_tokens:
-        gold = sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)
-        return blank_doc(nlp.vocab, [token.text for token in gold], [bool(token.whitespace_) for token in gold])
-    return blank_doc(nlp.vocab, sentence.words, sentence.spaces())
+        return blank_doc(nlp.vocab, read_annotated(sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)))
+    heads = np.array(sentence.heads)
+    return blank_doc(nlp.vocab, [AnnotatedSentence(sentence.words, sentence.spaces(), heads, sentence.labels)])
 
 
 def _check_heads(doc: Doc) -> None:

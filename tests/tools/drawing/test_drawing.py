@@ -15,7 +15,7 @@ from spacy_mindroot import render
 from spacy_mindroot.tools.drawing.drawing import Drawing, beside, on_card, write_line
 from spacy_mindroot.tools.drawing.style import _LIGHT
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHIPPED = sorted(
     path.relative_to(ROOT) for name in ("assets", "docs/figures", "docs") for path in (ROOT / name).glob("*.svg")
 )
