@@ -45,7 +45,11 @@ def test_sums():
         tally.add(audit_rules(audited, UD))
     found = tally.summarize()
     assert (found.sentences, found.changed_sentences, found.changed_tokens, found.certified) == (3, 2, 2, 3)
-    assert found.violations["too-many-subjects"] == (1, 2, 0) and found.mean_weight_lost == pytest.approx(0.5)
+    assert found.violations["too-many-subjects"] == {
+        "gold": 1,
+        "before": 2,
+        "after": 0,
+    } and found.mean_weight_lost == pytest.approx(0.5)
     assert found.scores["las"].after - found.scores["las"].before == pytest.approx(0)
     assert found.scores["las"].better == found.scores["las"].worse == 1
     assert found.violation_rows() == [("too-many-subjects", "1", "2", "0"), ("all", "1", "2", "0")]
