@@ -14,7 +14,6 @@ from spacy.cli.package import get_third_party_dependencies
 from spacy.language import Language
 from spacy.util import get_minor_version_range
 
-from .related import Mixture
 from .training import Trained
 from .treebank import Treebank
 
@@ -45,25 +44,18 @@ class Description:
     licence: str = ""
 
 
-def make_meta(
-    nlp: Language,
-    treebank: Treebank,
-    about: Description,
-    scores: Mapping[str, Any],
-    mixture: Mixture | None = None,
-) -> dict[str, Any]:
+def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of meta.json.
 
     scores (Mapping[str, dict]): The evaluations, as `report.to_json` gives them, by their names.
-    mixture (Optional[Mixture]): The training set, if related treebanks were mixed in.
     """
     meta = dict(nlp.meta)
-    licence = about.licence or treebank.licence or _UNKNOWN
     performance = dict(meta.get("performance") or {})
     for name, found in scores.items():
         key = name.replace(" ", "_")
         performance[key] = {metric: found["official"][metric]["f1"] for metric in found["official"]}
-    requirements = get_third_party_dependencies(nlp.config.interpolate())
+    related = [] if treebank.mixture is None else treebank.mixture.related
+    sources = [(treebank.name, about.url, treebank.licence), *((each.name, "", each.licence) for each in related)]
     return meta | {
         "name": about.name,
         "version": about.version,
@@ -71,21 +63,12 @@ def make_meta(
         "author": about.author,
         "email": about.email,
         "url": about.url,
-        "license": licence,
+        "license": about.licence or treebank.licence or _UNKNOWN,
         "spacy_version": get_minor_version_range(version_of("spacy")),
         "sources": [
-            {
-                "name": treebank.name,
-                "url": about.url,
-                "license": treebank.licence or _UNKNOWN,
-                "author": "",
-            },
-            *(
-                {"name": each.name, "url": "", "license": each.licence or _UNKNOWN, "author": ""}
-                for each in (mixture.related if mixture is not None else [])
-            ),
+            {"name": name, "url": url, "license": licence or _UNKNOWN, "author": ""} for name, url, licence in sources
         ],
-        "requirements": sorted(requirements),
+        "requirements": sorted(get_third_party_dependencies(nlp.config.interpolate())),
         "performance": performance,
     }
 
@@ -100,7 +83,6 @@ def make_card(
     speed: int,
     megabytes: float,
     example: str,
-    mixture: Mixture | None = None,
 ) -> str:
     """Return the model card, in Markdown.
 
@@ -110,7 +92,6 @@ def make_card(
     speed (int): Tokens per second of CPU time.
     megabytes (float): The size of the pipeline.
     example (str): A sentence of the language.
-    mixture (Optional[Mixture]): The training set, if related treebanks were mixed in.
     """
     package = f"{meta['lang']}_{meta['name']}"
     template = jinja2.Environment(
@@ -122,19 +103,11 @@ def make_card(
     return template.render(
         package=package,
         wheel=f"{package}-{meta['version']}-py3-none-any.whl",
-        description=meta["description"],
-        lang=meta["lang"],
-        version=meta["version"],
-        components=meta["pipeline"],
-        requirements=meta["requirements"],
+        meta=meta,
         megabytes=megabytes,
         speed=speed,
-        licence=meta["license"],
-        data_licence=treebank.licence or _UNKNOWN,
-        url=meta["url"],
         example=json.dumps(example, ensure_ascii=False),
         treebank=treebank,
-        mixture=mixture,
         training=trained,
         scores=scores,
         metrics=[*{metric: None for found in scores.values() for metric in found["official"]}],

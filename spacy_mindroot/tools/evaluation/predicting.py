@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from spacy.language import Language
@@ -27,7 +28,7 @@ from ...pipeline.scoring import mind_roots, piped
 from ..gold import reads_surface_tokens
 from .raw_text import paragraphs
 
-__all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "set_confidence"]
+__all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "with_confidence"]
 
 
 def predict(
@@ -40,8 +41,6 @@ def predict(
 ) -> str:
     """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
 
-    Makes every `mind_root` of the pipeline set these probabilities, as `set_confidence` does.
-
     sentences (Sequence[Sentence]): All sentences of the treebank, in order.
     raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
     surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens instead of the words in them. None: as
@@ -49,14 +48,14 @@ def predict(
     show (bool): Whether to show the progress, if standard error is a terminal.
     RAISES (CorpusError): If the pipeline fails, or sets no heads.
     """
-    set_confidence(nlp)
     parts: Iterable[str]
     if raw:
         parts, total, unit = predict_from_raw_text(nlp, sentences), sum(1 for _ in paragraphs(sentences)), " paragraphs"
     else:
         chosen = bool(reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens)
         parts, total, unit = predict_from_tokens(nlp, sentences, surface_tokens=chosen), len(sentences), " sentences"
-    return "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
+    with with_confidence(nlp):
+        return "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
 
 
 def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Iterator[str]:
@@ -117,10 +116,19 @@ def sentences_in(text: str, source: str) -> list[Sentence]:
     return sentences
 
 
-def set_confidence(nlp: Language) -> None:
-    """Make every `mind_root` of a pipeline set the probability of each head, except those that repair given heads."""
-    for component in mind_roots(nlp).values():
-        component.confidence |= not isinstance(component.scores, HeadScores)
+@contextmanager
+def with_confidence(nlp: Language) -> Iterator[None]:
+    """Let every `mind_root` set the probability of each head for a while, except those that repair given heads."""
+    changed = [
+        each for each in mind_roots(nlp).values() if not each.confidence and not isinstance(each.scores, HeadScores)
+    ]
+    try:
+        for each in changed:
+            each.confidence = True
+        yield
+    finally:
+        for each in changed:
+            each.confidence = False
 
 
 def _gold_doc(nlp: Language, sentence: Sentence, surface_tokens: bool) -> Doc:

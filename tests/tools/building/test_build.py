@@ -35,7 +35,9 @@ def trainings(monkeypatch):
 
     def train(config, treebank, out, **options):
         text = config.read_text("utf8")
-        seen.append(options | {"sentences": treebank.parts["train"].sentences, "config": text})
+        seen.append(
+            options | {"sentences": treebank.parts["train"].sentences, "config": text, "mixture": treebank.mixture}
+        )
         assert treebank.file("train").is_file()
         out.mkdir(parents=True)
         nlp = spacy.blank("en")
@@ -53,7 +55,7 @@ def wheels(monkeypatch):
     """No wheel is made: its meta.json stands for it."""
     seen = []
 
-    def build_wheel(model, folder, meta, card, licence_file=None):
+    def build_wheel(model, folder, meta, card, licence_file=None, code=None):
         folder.mkdir(exist_ok=True)
         path = folder / wheel_name(meta["lang"], Description(meta["name"], meta["version"]))
         srsly.write_json(path, meta)
@@ -84,7 +86,7 @@ def test_what_can_not_be_parsed_is_left_out(tmp_path, monkeypatch, raw):
 
     monkeypatch.setattr(module, "predict", fails)
     said, output = [], tmp_path / "out.conllu"
-    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, False, print, said.append)
+    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, None, False, print, said.append)
     assert steps._evaluation(spacy.blank("en"), [], raw, output) == {"error": "could not be parsed"}
     assert "2,000 tokens" in said[0] and output.read_text() == ""
 
@@ -146,7 +148,7 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
         ({"out": inside.parent}, "not empty, and not from an earlier build"),
         ({"out": inside.parent, "related": [inside]}, "which holds a treebank of --with"),
         ({"out": tmp_path}, "which holds the treebank"),
-        ({"out": config.parent, "config": config}, "which holds the file of --config"),
+        ({"out": config.parent, "config": config}, "which holds a file of --config"),
         ({"out": inside.parent / "out", "related": [inside.parent]}, "in the folder of a treebank of --with"),
         ({"out": inside.parent / "out", "config": vectors}, "in the folder of what the config names"),
     ]:
