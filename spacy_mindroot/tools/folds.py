@@ -18,21 +18,10 @@ from ..errors import CorpusError, TrainingError
 from ..pipeline.training_loop import resolve_training, training_steps
 from .gold import GoldSentence
 
-__all__ = ["find_documents", "new_parser", "split", "split_documents", "train", "with_steps"]
+__all__ = ["find_documents", "new_parser", "split_documents", "train", "with_steps"]
 
 _BLOCK = 20  # the most sentences of a block
 _BLOCKS = 10  # of each fold, if the corpus is cut into blocks
-
-
-def split(n: int, folds: int, seed: int) -> list[list[int]]:
-    """Return the numbers from 0 to n-1, shuffled, in folds whose sizes differ by at most one.
-
-    RAISES (CorpusError): If there are fewer than two folds, or fewer numbers than folds.
-    """
-    if not 2 <= folds <= n:
-        raise CorpusError(f"{folds} folds for {n} sentences. There must be at least 2, and at most one per sentence.")
-    order = random.Random(seed).sample(range(n), n)
-    return [order[fold::folds] for fold in range(folds)]
 
 
 def find_documents(sentences: Sequence[GoldSentence], folds: int) -> tuple[list[list[int]], str]:

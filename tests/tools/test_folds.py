@@ -11,7 +11,6 @@ from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.tools.folds import (
     find_documents,
     new_parser,
-    split,
     split_documents,
     train,
     with_steps,
@@ -19,17 +18,8 @@ from spacy_mindroot.tools.folds import (
 from spacy_mindroot.tools.gold import GoldSentence, read_corpus
 
 
-def test_each_item_is_in_one_fold():
-    folds = split(23, 5, seed=1)
-    assert sorted(map(len, folds)) == [4, 4, 5, 5, 5]
-    assert sorted(number for fold in folds for number in fold) == list(range(23))
-    assert folds == split(23, 5, seed=1) != split(23, 5, seed=2)
-
-
 @pytest.mark.parametrize("folds", [0, 1, 24])
 def test_impossible_folds(folds):
-    with pytest.raises(CorpusError, match=f"{folds} folds for 23 sentences"):
-        split(23, folds, seed=1)
     with pytest.raises(CorpusError, match=f"{folds} folds for 23 documents"):
         split_documents([[k] for k in range(23)], folds, seed=1)
 

@@ -33,7 +33,6 @@ __all__ = [
     "Tally",
     "audit_sentences",
     "examine",
-    "summarize",
 ]
 
 _SAMPLES = 2000  # bootstrap samples
@@ -348,17 +347,6 @@ class Tally:
             nonprojective = np.array(self._nonprojective, dtype=np.int64).reshape(-1, 3).T
             found |= _comparisons({"nonprojective": nonprojective}, seed)
         return found
-
-
-def summarize(audited: Iterable[AuditedSentence], *, seed: int = 0) -> Audit:
-    """Return the audit of a corpus.
-
-    seed (int): Random seed of the bootstrap.
-    """
-    tally = Tally()
-    for each in audited:
-        tally.add(each)
-    return tally.summarize(seed=seed)
 
 
 def _comparisons(counts: dict[str, npt.NDArray[np.int64]], seed: int) -> dict[str, Comparison]:

@@ -126,25 +126,13 @@ def to_html(
         scores=score_rows(audit),
         note=NOTE,
         changed=audit.changed_sentences,
-        sentences=[_sentence_for_page(each) for each in changed],
+        sentences=changed,
+        verdict=_verdict,
         valid=valid,
         violation_header=VIOLATION_HEADER,
         rule_header=RULE_HEADER,
-        mended=[each.for_page() for each in mended],
+        mended=mended,
     )
-
-
-def _sentence_for_page(audited: AuditedSentence) -> dict[str, Any]:
-    record = audited.record()
-    root = record["root"]
-    arcs = [{**arc, "verdict": _verdict(arc)} for arc in record["changed"]]
-    return {
-        **record,
-        "changed": arcs,
-        "kept": next((each for each in record["roots"] if each["token"] == root), None),
-        "root_word": audited.sentence.words[root - 1],
-        "picture": audited.draw(audited.changed),
-    }
 
 
 def _verdict(arc: dict[str, Any]) -> str:

@@ -46,21 +46,6 @@ class ValidSentence:
         same = zip(before.heads.tolist(), before.labels, after.heads.tolist(), after.labels, strict=True)
         return [k for k, (head, label, other, name) in enumerate(same, 1) if (head, label) != (other, name)]
 
-    def for_page(self) -> dict[str, Any]:
-        """Return what `audit.html` shows of the sentence."""
-        before = self.audited.before
-        words = self.audited.sentence.words
-        broken = [
-            {"rule": violation.rule, "word": words[violation.token - 1], "label": before.labels[violation.token - 1]}
-            for violation in self.before
-        ]
-        return {
-            "id": self.audited.sentence.name,
-            "broken": broken,
-            "weight_lost": self.weight_lost,
-            "picture": self.audited.draw(self.changed),
-        }
-
 
 def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str | None] | None = None) -> ValidSentence:
     """Find the best valid tree of a sentence, and compare it with the best single-rooted one.

@@ -17,12 +17,9 @@ from spacy.util import get_minor_version_range
 from .training import Trained
 from .treebank import Treebank
 
-__all__ = ["Description", "known_limits", "make_card", "make_meta"]
+__all__ = ["Description", "make_card", "make_meta"]
 
 _UNKNOWN = "unknown"
-_FEW = 500  # training sentences
-_SURE_WORDS = 0.99  # F1 of words above which the tokenizer's words are those of the treebank
-_SMALL_TEST = 100  # sentences
 
 
 @dataclass
@@ -111,52 +108,9 @@ def make_card(
         training=trained,
         scores=scores,
         metrics=[*{metric: None for found in scores.values() for metric in found["official"]}],
-        evaluated_on={"test": "test", "dev": "development"}.get(evaluated_on, evaluated_on),
+        evaluated_on=evaluated_on,
         sure=gold["measures"]["calibration"] if gold else None,
-        limits=known_limits(treebank, scores, evaluated_on=evaluated_on),
     )
-
-
-def known_limits(treebank: Treebank, scores: Mapping[str, Any], *, evaluated_on: str) -> list[str]:
-    """Return what a user should know before relying on a pipeline, one sentence or two each."""
-    limits = []
-    train = treebank.parts["train"]
-    if train.sentences < _FEW:
-        limits.append(
-            f"It has seen only {train.sentences:,} training sentences. Expect errors in most sentences of other texts."
-        )
-    if "trainable_lemmatizer" not in treebank.annotated:
-        limits.append("It has no lemmas: the treebank has none.")
-    if "morphologizer" not in treebank.annotated:
-        limits.append("It has no parts of speech: the treebank has none.")
-    if train.multiword_tokens:
-        share = train.multiword_tokens / train.words
-        limits.append(
-            f"The treebank has multiword tokens (in training, one for every {1 / share:,.0f} words). The pipeline has "
-            "learnt the words in them, but spaCy's tokenizer does not split them."
-        )
-    raw = scores.get("raw text")
-    if raw is not None:
-        words = raw["official"]["Words"]["f1"]
-        if words < _SURE_WORDS:
-            limits.append(
-                f"spaCy's tokenizer finds other words than the treebank has (F1 {100 * words:.1f}). Every other score "
-                "from raw text is lower for it."
-            )
-        sentences = raw["official"]["Sentences"]["f1"]
-        limits.append(f"It finds sentence boundaries with an F1 of {100 * sentences:.1f}.")
-    if evaluated_on == "dev":
-        limits.append(
-            "There is no test set. The development set also chose the training step, so scores are optimistic. It also "
-            "calibrated the probabilities, so they are less reliable than they look here."
-        )
-    if scores and treebank.parts[evaluated_on].sentences < _SMALL_TEST:
-        limits.append(
-            f"The {treebank.parts[evaluated_on].sentences} sentences that it was evaluated on are few: differences of "
-            "a point or two mean nothing."
-        )
-    limits.append("Scores on texts of another kind than the treebank's are lower, and have not been measured.")
-    return limits
 
 
 def _description(nlp: Language, treebank: Treebank) -> str:

@@ -29,9 +29,8 @@ class Arc(NamedTuple):
     """An arc to draw. Several arcs may lead to one token.
 
     head, dependent (int): Tokens, from 1. Head 0 is ROOT: the arc comes straight from outside.
-    label (str): Text on the arc.
+    label, title (str): Text on the arc, and that which appears while the pointer is on it.
     classes (str): Classes for a style sheet, separated by spaces.
-    title (str): Text that appears while the pointer is on the arc.
     """
 
     head: int
@@ -44,10 +43,8 @@ class Arc(NamedTuple):
 class Word(NamedTuple):
     """A word to draw.
 
-    text (str): The word.
-    classes (str): Classes for a style sheet, separated by spaces.
-    title (str): Text that appears while the pointer is on the word.
-    tag (str): Small text below the word.
+    text, tag (str): The word, and small text below it.
+    classes, title (str): See `Arc`.
     """
 
     text: str

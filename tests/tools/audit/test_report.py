@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from spacy_mindroot.scored import ScoredSentence
-from spacy_mindroot.tools.audit.measures import audit_sentences, summarize
+from spacy_mindroot.tools.audit.measures import Tally, audit_sentences
 from spacy_mindroot.tools.audit.report import count_rows, markdown_table, to_html, to_json, to_markdown
 
 # Unconstrained [0, 0, 2] (weight 220), with one root [0, 1, 2] (weight 200).
@@ -23,6 +23,13 @@ def sentence(scores, gold=None, words=("a", "b", "c"), name="s", labels=None):
         gold_labels=labels,
         name=name,
     )
+
+
+def summarize(audited):
+    tally = Tally()
+    for each in audited:
+        tally.add(each)
+    return tally.summarize()
 
 
 def audit(*sentences):

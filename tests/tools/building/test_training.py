@@ -30,7 +30,6 @@ def config(tmp_path):
 
 def test_without_a_development_set_the_last_pipeline_is_taken(treebank, config, tmp_path, capfd):
     out = tmp_path / "a path with spaces"
-    (out / "model-best").mkdir(parents=True)  # of another training
     (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w').close()")
     trained = train(config, treebank, out, steps=3, seed=5, code=tmp_path / "own.py")
     assert (tmp_path / "imported").exists()
