@@ -6,14 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
-from pathlib import Path
 from typing import Any
 
-import jinja2
 from spacy.cli.package import get_third_party_dependencies
 from spacy.language import Language
 from spacy.util import get_minor_version_range
 
+from .config import fill_template
 from .training import Trained
 from .treebank import Treebank
 
@@ -91,13 +90,9 @@ def make_card(
     example (str): A sentence of the language.
     """
     package = f"{meta['lang']}_{meta['name']}"
-    template = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    ).get_template("card.md.jinja")
     gold = scores.get("gold tokens")
-    return template.render(
+    return fill_template(
+        "card.md.jinja",
         package=package,
         wheel=f"{package}-{meta['version']}-py3-none-any.whl",
         meta=meta,

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from spacy.tokens import Doc
 
-from ...doc.extensions import describe, drop_extension, read_extension
+from ...doc.extensions import describe, read_extension
 from ...errors import CorpusError
 from ...labels import UD_ROOT
 from ...trees import MISSING
@@ -81,13 +81,17 @@ class SureSentence:
     position (int): Its place in the corpus, from 0.
     tokens (list[SureToken]): All its tokens.
     gold (GoldSentence): The sentence of the corpus.
-    doc (Doc): The parse.
     """
 
     position: int
     tokens: list[SureToken]
     gold: GoldSentence
-    doc: Doc
+
+    @property
+    def text(self) -> str:
+        """The text of the sentence."""
+        tokens = zip(self.gold.words, self.gold.spaces, strict=True)
+        return "".join(word + " " * space for word, space in tokens).strip()
 
     @property
     def unknown(self) -> list[SureToken]:
@@ -116,7 +120,7 @@ def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = 
     """Return a parse with the probabilities of its heads.
 
     doc (Doc): A Doc of one sentence, parsed by a pipeline after `gold.keep_probabilities`. The probability of each
-        head is `token._.head_prob`. Its arc scores and labels are removed.
+        head is `token._.head_prob`.
     gold (GoldSentence): The sentence of the corpus.
     position (int): Its place in the corpus.
     given (bool): Whether the heads in the corpus were required.
@@ -138,9 +142,7 @@ def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = 
             next_label = names[int(labels[0][i, next_head])]
         head_prob = 1.0 if known or prob is None else min(1.0, prob)
         tokens.append(SureToken(i + 1, form, head, label, head_prob, next_head, next_label, next_prob, known))
-    for name in ("arc_scores", "arc_labels", "arc_label_names", "arc_distribution"):
-        drop_extension(doc, name)  # the Docs of a whole corpus are kept
-    return SureSentence(position, tokens, gold, doc)
+    return SureSentence(position, tokens, gold)
 
 
 def order_sentences(sentences: Iterable[SureSentence], criterion: Criterion = "rate") -> list[SureSentence]:
