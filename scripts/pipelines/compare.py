@@ -21,11 +21,11 @@ from spacy.language import Language
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.errors import MindRootError
 from spacy_mindroot.tools.building.related import mix_treebanks
-from spacy_mindroot.tools.building.speed import words_per_cpu_second
 from spacy_mindroot.tools.building.treebank import prepare_treebank
 from spacy_mindroot.tools.evaluation.predicting import (
     predict,
     sentences_in,
+    words_per_cpu_second,
 )
 from spacy_mindroot.tools.evaluation.report import evaluate, to_json
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...escapes import markdown_text, visible
-from ..drawing.page import fill_template
+from ..drawing.style import fill_template
 from .measures import NAMES, SIDES, Audit, AuditedSentence
 from .valid import SCORE_HEADER as RULE_HEADER
 from .valid import VIOLATION_HEADER, RuleAudit, ValidSentence

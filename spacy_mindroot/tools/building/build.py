@@ -23,14 +23,13 @@ from ...conllu import Sentence, read_conllu
 from ...errors import CorpusError, MindRootError
 from ...pipeline.calibration import callback_settings
 from ..evaluation.official import load_script
-from ..evaluation.predicting import predict, sentences_in
+from ..evaluation.predicting import predict, sentences_in, words_per_cpu_second
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .average import average_trained
 from .card import Description, make_card, make_meta
 from .config import make_config
 from .related import mix_treebanks
-from .speed import words_per_cpu_second
 from .steps import Steps
 from .training import Trained, train
 from .treebank import PARTS, Related, Treebank, prepare_treebank, spacy_language

@@ -12,8 +12,7 @@ from ...errors import MindRootError
 from ..parses import Parse, parses_of
 from .arcs import Arc, Word, draw_arcs
 from .drawing import Drawing, beside, on_card, write_line
-from .page import TEMPLATES, fill_template
-from .style import FLOORS, attributes, probability_class
+from .style import FLOORS, TEMPLATES, attributes, fill_template, probability_class
 
 __all__ = ["Form", "Parse", "Picture", "parses_of", "percent", "picture_of", "render", "render_parses"]
 

@@ -1,4 +1,4 @@
-"""Runs a pipeline on a treebank, from gold tokens or from raw text, and writes its output as CoNLL-U.
+"""Runs a pipeline on a treebank, from gold tokens or from raw text, writes its output as CoNLL-U, and times it.
 
 Nothing of the gold annotation gets into the output. From gold tokens, it keeps their comments, multiword tokens and
 spaces.
@@ -7,6 +7,7 @@ spaces.
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -26,9 +27,19 @@ from ...errors import CorpusError
 from ...pipeline.head_scores import HeadScores
 from ...pipeline.scoring import mind_roots, piped
 from ..gold import reads_surface_tokens
-from .raw_text import paragraphs
+from .raw_text import paragraphs, text_of
 
-__all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "with_confidence"]
+__all__ = [
+    "predict",
+    "predict_from_raw_text",
+    "predict_from_tokens",
+    "sentences_in",
+    "with_confidence",
+    "words_per_cpu_second",
+]
+
+_SENTENCES = 10  # in a text whose parsing is timed
+_FEWEST = 5000  # words to time, if need be by reading the same texts again
 
 
 def predict(
@@ -101,6 +112,24 @@ def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Itera
             parts.append(format_rows([*comments, f"# text = {rows_text(rows)}"], rows))
         if parts:
             yield "".join(parts)
+
+
+def words_per_cpu_second(nlp: Language, sentences: Sequence[Sentence]) -> int:
+    """Return the number of tokens per second of CPU time that a pipeline makes of raw text, in texts of ten sentences.
+
+    sentences (Sequence[Sentence]): Where the text comes from; at least one.
+    """
+    batches = (sentences[i : i + _SENTENCES] for i in range(0, len(sentences), _SENTENCES))
+    texts = ["".join(map(text_of, batch)).strip() for batch in batches]
+    list(nlp.pipe(texts[:2]))  # warm up
+    words = 0
+    began = time.process_time()
+    while words < _FEWEST:
+        tokens = sum(len(doc) for doc in nlp.pipe(texts))
+        if not tokens:
+            return 0
+        words += tokens
+    return round(words / max(time.process_time() - began, 1e-9))
 
 
 def sentences_in(text: str, source: str) -> list[Sentence]:
