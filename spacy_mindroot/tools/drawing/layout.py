@@ -14,9 +14,7 @@ _GAP = 20.0  # between two words
 _FOOT = 7.0  # between the feet of arcs at one token
 _LABEL = 12.5  # font size of a label, with something to spare
 # Widths of characters at 14 px: those of common sans-serif fonts, rounded up.
-_WIDTHS = {
-    c: width for group, width in (("iljftI.,:;!'|()[]", 4.6), ('rst-"*/\\ ', 6.2), ("mwMW@%—…", 12.6)) for c in group
-}
+_WIDTHS = dict.fromkeys("iljftI.,:;!'|()[]", 4.6) | dict.fromkeys('rs-"*/\\ ', 6.2) | dict.fromkeys("mwMW@%—…", 12.6)
 _USUAL, _CAPITAL, _WIDE = 8.2, 9.8, 15.0
 
 
