@@ -30,7 +30,7 @@ from spacy_mindroot.inference.calibration import (
     expected_calibration_error,
     label_probabilities,
 )
-from spacy_mindroot.pipeline.held_out import Annotation, HeldOut, cross_validate, score_held_out
+from spacy_mindroot.pipeline.held_out import HeldOut, cross_validate, score_held_out
 from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.tools.building.training import train
 from spacy_mindroot.tools.building.treebank import prepare_treebank, spacy_language
@@ -113,7 +113,7 @@ def calibrations(nlp: Language, treebank: Path) -> Iterator[tuple[Calibration, f
 
 
 def _score(nlp: Language, sentences: Iterable[GoldSentence]) -> HeldOut:
-    return score_held_out(nlp, (Annotation(s.words, s.spaces, [s.heads], [s.labels]) for s in sentences))
+    return score_held_out(nlp, ([sentence] for sentence in sentences))
 
 
 def _cross_validate(nlp: Language, treebank: Path) -> HeldOut:

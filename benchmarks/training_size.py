@@ -20,6 +20,7 @@ from spacy.util import load_config_from_str
 
 from spacy_mindroot import decode_batch
 from spacy_mindroot.conllu import sentence_to_doc
+from spacy_mindroot.doc.reading import blank_doc
 from spacy_mindroot.inference import marginals
 from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.tools.folds import new_parser, train, with_steps
@@ -87,10 +88,8 @@ def make_parser(optimize: str, steps: int, seed: int, **scorer: object) -> Langu
 
 
 def blank_docs(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[Doc]:
-    """Yield the tokens of sentences, one Doc per sentence."""
-    for each in sentences:
-        starts = [k == 0 for k in range(len(each.words))]
-        yield Doc(nlp.vocab, words=each.words, spaces=each.spaces, sent_starts=starts)
+    """Return the tokens of sentences, one Doc per sentence."""
+    return (blank_doc(nlp.vocab, [each]) for each in sentences)
 
 
 def matrices(nlp: Language, sentences: Sequence[GoldSentence]) -> list[np.ndarray]:

@@ -20,7 +20,7 @@ from spacy_mindroot import render, tree_weight
 from spacy_mindroot.cli.text_trees import side_by_side, tree_lines
 from spacy_mindroot.inference import kbest, log_partition, marginals
 from spacy_mindroot.score_file import read_score_file
-from spacy_mindroot.tools.audit.measures import AuditedSentence, Comparison, audit_sentences, summarize
+from spacy_mindroot.tools.audit.measures import Audit, AuditedSentence, Comparison, Tally, audit_sentences
 from spacy_mindroot.tools.drawing.render import percent
 from spacy_mindroot.tools.gold import read_corpus, score_sentences
 
@@ -106,6 +106,13 @@ def print_folds(folder: Path) -> list[AuditedSentence]:
         everything += audited
     print_row("all", everything)
     return everything
+
+
+def summarize(audited: list[AuditedSentence]) -> Audit:
+    tally = Tally()
+    for each in audited:
+        tally.add(each)
+    return tally.summarize()
 
 
 def print_row(name: str, audited: list[AuditedSentence]) -> None:

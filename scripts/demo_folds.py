@@ -10,6 +10,7 @@ them, a parser is trained on the others. Its arc scores, with the gold trees, go
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, wait
 from multiprocessing import get_context
@@ -23,7 +24,7 @@ from tqdm import tqdm
 
 from spacy_mindroot import write_score_file
 from spacy_mindroot.scored import ScoredSentence
-from spacy_mindroot.tools.folds import new_parser, split, train
+from spacy_mindroot.tools.folds import new_parser, train
 from spacy_mindroot.tools.gold import read_corpus, score_sentences
 
 PARTS = ("train.spacy", "dev.spacy", "test.spacy")
@@ -39,6 +40,14 @@ class Settings(NamedTuple):
     steps: int
     lang: str
     seed: int
+
+
+def split(n: int, folds: int, seed: int) -> list[list[int]]:
+    """Return the numbers from 0 to n-1, shuffled, in folds whose sizes differ by at most one."""
+    if not 2 <= folds <= n:
+        raise typer.BadParameter(f"{folds} folds for {n} sentences: there must be at least 2, and at most {n}.")
+    order = random.Random(seed).sample(range(n), n)
+    return [order[fold::folds] for fold in range(folds)]
 
 
 def write(path: Path, scored: list[ScoredSentence]) -> None:

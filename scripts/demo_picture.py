@@ -15,8 +15,8 @@ import spacy
 from spacy_mindroot import decode
 from spacy_mindroot.decoding import Heads
 from spacy_mindroot.scored import ScoredSentence
+from spacy_mindroot.tools.drawing.arcs import Tree, draw_trees
 from spacy_mindroot.tools.drawing.drawing import on_card, write_line
-from spacy_mindroot.tools.drawing.trees import DrawnTree, draw_trees
 
 
 def score_text(nlp: spacy.language.Language, text: str) -> ScoredSentence:
@@ -33,18 +33,18 @@ def score_text(nlp: spacy.language.Language, text: str) -> ScoredSentence:
     )
 
 
-def picture(words: list[str], above: DrawnTree, below: DrawnTree, captions: tuple[str, str]) -> str:
+def picture(words: list[str], above: Tree, below: Tree, captions: tuple[str, str]) -> str:
     """Return an SVG document with one tree above the words and one below, each with a caption in its colour."""
-    arcs = (zip(tree.heads, tree.labels, strict=True) for tree in (above, below))
+    arcs = (zip(*tree, strict=True) for tree in (above, below))
     marked = [token for token, (one, other) in enumerate(zip(*arcs, strict=True), 1) if one != other]
     parts = [write_line("caption above", captions[0]), write_line("caption below", captions[1])]
     parts.insert(1, draw_trees(words, above, below, marked=marked))
     return on_card(parts, description=f"{captions[0]}. {captions[1]}. {' '.join(words)}").to_svg() + "\n"
 
 
-def drawn(sentence: ScoredSentence, heads: Heads) -> DrawnTree:
+def drawn(sentence: ScoredSentence, heads: Heads) -> Tree:
     """Return a tree of a sentence, with the best label of each arc, for `picture`."""
-    return DrawnTree(heads.tolist(), sentence.labels(heads))
+    return heads.tolist(), sentence.labels(heads)
 
 
 def main(model: str, text: str, out: str) -> None:

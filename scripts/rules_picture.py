@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from spacy_mindroot import decode_labelled
-from spacy_mindroot.rules.labelled import LabelledTree
-from spacy_mindroot.tools.drawing.trees import DrawnTree
 
 from .demo_picture import picture
 
@@ -39,11 +37,8 @@ def draw() -> str:
         f"Without rules: two subjects, weight {trees[0].weight:g}",
         f"At most one subject: weight {trees[1].weight:g}",
     )
-    return picture(WORDS, *map(_drawn, trees), captions)
-
-
-def _drawn(tree: LabelledTree) -> DrawnTree:
-    return DrawnTree(tree.heads.tolist(), tree.labels)
+    above, below = ((tree.heads.tolist(), tree.labels) for tree in trees)
+    return picture(WORDS, above, below, captions)
 
 
 if __name__ == "__main__":

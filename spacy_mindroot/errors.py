@@ -185,7 +185,7 @@ class TrainingError(MindRootError):
 
 
 class CorpusError(MindRootError):
-    """An annotated corpus can't be read, or is empty."""
+    """An annotated corpus or a pipeline can't be read, is empty, or lacks what is needed."""
 
 
 class ConlluError(MindRootError):

@@ -21,13 +21,11 @@ from spacy.language import Language
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.errors import MindRootError
 from spacy_mindroot.tools.building.related import mix_treebanks
-from spacy_mindroot.tools.building.speed import words_per_cpu_second
 from spacy_mindroot.tools.building.treebank import prepare_treebank
 from spacy_mindroot.tools.evaluation.predicting import (
-    predict_from_raw_text,
-    predict_from_tokens,
+    predict,
     sentences_in,
-    set_confidence,
+    words_per_cpu_second,
 )
 from spacy_mindroot.tools.evaluation.report import evaluate, to_json
 
@@ -51,7 +49,6 @@ def run(
         gold = list(read_conllu(test))
         size = save(nlp, model)
         speed = words_per_cpu_second(nlp, gold)
-        set_confidence(nlp)
         return {
             "treebank": source.name.removeprefix("UD_"),
             "contestant": contestant,
@@ -76,8 +73,8 @@ def run(
 
 def _evaluated(nlp: Language, gold: list[Any], *, raw: bool) -> dict[str, Any]:
     try:
-        parts = predict_from_raw_text(nlp, gold) if raw else predict_from_tokens(nlp, gold)
-        return to_json(evaluate(gold, sentences_in("".join(parts), "output")))
+        text = predict(nlp, gold, raw=raw, surface_tokens=False, show=False)
+        return to_json(evaluate(gold, sentences_in(text, "output")))
     except MindRootError as error:
         return {"error": str(error)[:300]}
 

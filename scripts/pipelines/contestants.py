@@ -21,8 +21,7 @@ from thinc.api import Config, registry
 from benchmarks.budget import Budgeted, train_within
 from spacy_mindroot.arc_scorer.average import average_pipelines
 from spacy_mindroot.tools.building.config import make_config
-from spacy_mindroot.tools.building.related import Mixture
-from spacy_mindroot.tools.building.treebank import Treebank, spacy_language
+from spacy_mindroot.tools.building.treebank import Mixture, Treebank, spacy_language
 
 __all__ = ["AVERAGED", "CONTESTANTS", "MEMBERS", "RELATED", "config_for", "train_contestant"]
 

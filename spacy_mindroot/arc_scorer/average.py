@@ -12,7 +12,7 @@ from thinc.api import Model
 
 from ..errors import TrainingError
 from ..pipeline.calibration import set_calibration
-from ..pipeline.mind_root import MindRoot
+from ..pipeline.scoring import mind_roots
 from .component import DEFAULT_SETTINGS, ArcScorer
 from .label_biaffine import AverageLabelScores
 from .loss import mean_log_softmax
@@ -95,7 +95,7 @@ def average_pipelines(pipelines: Sequence[Language]) -> Language:
     averaged.cfg = scorers[0].cfg
     for layer, scorer in zip(averaged.model.layers, scorers, strict=True):
         layer.from_bytes(scorer.model.to_bytes())
-    if any(isinstance(pipe, MindRoot) for _, pipe in first.pipeline):
+    if mind_roots(first):
         set_calibration(first, None)
     return first
 

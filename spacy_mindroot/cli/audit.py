@@ -21,7 +21,7 @@ from ..conllu import format_sentence
 from ..conllu.marks import SentenceWriter
 from ..conllu.repair import pos_of_sentence
 from ..errors import CorpusError
-from ..pipeline.mind_root import MindRoot
+from ..pipeline.scoring import mind_roots
 from ..rules import to_rules
 from ..score_file import read_score_file
 from ..tools.audit.measures import SIDES, Audit, AuditedSentence, Tally, audit_sentences
@@ -122,7 +122,7 @@ def _audited(
 
 
 def _settings_aside(nlp: Language) -> str:
-    component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)
+    component = next(iter(mind_roots(nlp).values()), None)
     if component is None:
         return ""
     rules = component.rules if component.rules is None or isinstance(component.rules, str) else "a table"

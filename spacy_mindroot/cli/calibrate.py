@@ -30,7 +30,8 @@ from ..inference.calibration import (
 from ..inference.conformal import head_sets
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.calibration import set_calibration
-from ..pipeline.held_out import Annotation, HeldOut, cross_validate, find_mind_root, score_held_out
+from ..pipeline.held_out import HeldOut, cross_validate, score_held_out
+from ..pipeline.scoring import find_mind_root
 from ..tools.gold import GoldSentence, load_pipeline
 from ..trees import MISSING
 from .corpora import read_for
@@ -67,7 +68,7 @@ def run(
         gold = [sentence for sentence in read_for(nlp, corpus, surface_tokens) if len(sentence.words)]
         held_out, methods = HeldOut(), []
         if train is not None or not folds:
-            held_out = score_held_out(nlp, [Annotation(s.words, s.spaces, [s.heads], [s.labels]) for s in gold], name)
+            held_out = score_held_out(nlp, ([sentence] for sentence in gold), name)
             methods.append("held-out")
         if train is not None or folds:
             to_train = gold if train is None else list(read_for(nlp, train, surface_tokens))
@@ -122,7 +123,7 @@ def _cross_validate(nlp: Language, sentences: list[GoldSentence], folds: int, na
 def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]:
     """Yield annotated sentences as spaCy's training reads them: from CoNLL-U, with all annotation."""
     for sentence in sentences:
-        blank = blank_doc(nlp.vocab, sentence.words, sentence.spaces)
+        blank = blank_doc(nlp.vocab, [sentence])
         if sentence.conllu is not None:
             gold = sentence_to_doc(nlp.vocab, sentence.conllu)
             yield Example(blank, gold)

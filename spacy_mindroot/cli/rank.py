@@ -143,7 +143,7 @@ def _sentence_records(ordered: Sequence[SureSentence]) -> Iterator[dict[str, Any
         yield {
             "rank": rank,
             "id": each.gold.name,
-            "text": each.doc.text.strip(),
+            "text": each.text,
             "tokens_to_read": len(each.unknown),
             "expected_errors": round(each.expected_errors, 4),
             "expected_errors_per_token": round(each.rate, 4),
@@ -175,7 +175,7 @@ def _sentence_table(ordered: Sequence[SureSentence]) -> str:
             len(each.unknown),
             f"{each.expected_errors:.1f}",
             f"{each.rate:.1%}",
-            shortened(each.doc.text),
+            shortened(each.text),
         )
         for rank, each in enumerate(ordered, 1)
     ]

@@ -19,9 +19,7 @@ from typing import Any
 from spacy.language import Language
 
 from ..arc_scorer.products import make_product_setter, products_in_use
-from ..errors import CorpusError
-from ..pipeline.head_scores import HeadScores
-from ..pipeline.mind_root import MindRoot
+from ..pipeline.scoring import find_mind_root
 from ..tools.gold import load_pipeline
 
 __all__ = ["Identity", "Loaded", "loaded", "this_process", "undo_trimming"]
@@ -111,11 +109,7 @@ def _load(model: str, confidence: bool, kbest: int) -> Loaded:
     undo_trimming()
     nlp = load_pipeline(model)
     if confidence or kbest > 1:
-        component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)
-        if component is None:
-            raise CorpusError(f"{model} has no mind_root, so there are no probabilities and no further trees to write.")
-        if isinstance(component.scores, HeadScores):
-            raise CorpusError(f"{model} repairs heads of another parser, so it has no probabilities or further trees.")
+        _, component = find_mind_root(nlp)
         component.confidence = component.confidence or confidence
         component.kbest = max(component.kbest, kbest)
         component.check_settings()

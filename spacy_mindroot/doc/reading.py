@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -16,17 +17,20 @@ from spacy.vocab import Vocab
 
 from ..constraints import Constraints, pairs_of_ints
 from ..errors import ConstraintsError, SentenceMismatchError
+from ..labels import UD_ROOT
 from ..trees import MISSING
 from . import _annotate
 from .extensions import describe
 
 __all__ = [
+    "AnnotatedSentence",
     "blank_doc",
     "check_sentences",
     "conllu_heads",
     "lengths_between",
     "listed",
     "looks_like_many",
+    "read_annotated",
     "read_arc_constraints",
     "read_heads",
     "sentence_bounds",
@@ -37,6 +41,47 @@ _STARTS = (SENT_START,)  # as a tuple, which spaCy converts faster
 _FINAL = frozenset(Sentencizer.default_punct_chars)
 _FINAL_HASHES = np.array([get_string_id(mark) for mark in Sentencizer.default_punct_chars], dtype=np.uint64)
 _SHORTEST = 4  # tokens of a sentence that counts, so that abbreviations and initials do not
+
+
+@dataclass(frozen=True)
+class AnnotatedSentence:
+    """An annotated sentence of n tokens.
+
+    words (list[str]): The tokens.
+    spaces (list[bool]): Whether a space follows each token.
+    heads (np.ndarray): (n,), 0 = ROOT, j = token j-1, MISSING (-1) = unknown.
+    labels (list[str]): The label of each token; `root` on arcs from ROOT.
+    name (str): The name of the sentence in reports and messages; "" for none.
+    """
+
+    words: list[str]
+    spaces: list[bool]
+    heads: npt.NDArray[np.int64]
+    labels: list[str]
+    name: str = ""
+
+
+def read_annotated(doc: Doc) -> list[AnnotatedSentence]:
+    """Return the sentences of a Doc with their annotation. A Doc without sentence boundaries is one sentence."""
+    return [
+        AnnotatedSentence(
+            words=[token.text for token in span],
+            spaces=[bool(token.whitespace_) for token in span],
+            heads=heads,
+            labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), span, strict=True)],
+        )
+        for span, heads in zip((doc[a:b] for a, b in sentence_bounds(doc)), conllu_heads(doc), strict=True)
+    ]
+
+
+def blank_doc(vocab: Vocab, sentences: Sequence[AnnotatedSentence]) -> Doc:
+    """Return a Doc with the tokens and the boundaries of sentences, and no other annotation."""
+    return Doc(
+        vocab,
+        words=[word for each in sentences for word in each.words],
+        spaces=[space for each in sentences for space in each.spaces],
+        sent_starts=[i == 0 for each in sentences for i in range(len(each.words))],
+    )
 
 
 def read_heads(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
@@ -64,11 +109,6 @@ def conllu_heads(doc: Doc) -> list[npt.NDArray[np.int64]]:
         own[deps[start:end] == 0] = MISSING
         found.append(own)
     return found
-
-
-def blank_doc(vocab: Vocab, words: Sequence[str], spaces: Sequence[bool]) -> Doc:
-    """Return a Doc that is one sentence, with no other annotation."""
-    return Doc(vocab, words=[*words], spaces=[*spaces], sent_starts=[i == 0 for i in range(len(words))])
 
 
 def sentence_lengths(doc: Doc) -> list[int] | None:

@@ -12,10 +12,11 @@ from spacy.training import Example
 from spacy.util import resolve_dot_names
 from thinc.api import Config
 
-from ..doc.reading import sentence_bounds
-from ..errors import CalibrationError
+from ..doc.reading import read_annotated, sentence_bounds
+from ..errors import CalibrationError, MindRootError
 from ..inference.calibration import Calibration
-from .held_out import HeldOut, cross_validate, find_mind_root, read_annotation, score_held_out
+from .held_out import HeldOut, cross_validate, score_held_out
+from .scoring import find_mind_root
 
 __all__ = [
     "calibrate",
@@ -41,9 +42,9 @@ def calibrate(nlp: Language, gold: Iterable[Doc], name: str | None = None) -> tu
     gold (Iterable[Doc]): Docs with heads, labels and sentence boundaries. Heads may be missing here and there.
     name (Optional[str]): The name of the component. By default, the first `mind_root` is taken.
     RETURNS (tuple[Calibration, HeldOut]): The calibration, and what it was fitted to.
-    RAISES (CalibrationError): If there is nothing to calibrate or to calibrate with.
+    RAISES (MindRootError): If there is nothing to calibrate or to calibrate with.
     """
-    held_out = score_held_out(nlp, (read_annotation(doc) for doc in gold), name)
+    held_out = score_held_out(nlp, (read_annotated(doc) for doc in gold), name)
     calibration = held_out.fit()
     set_calibration(nlp, calibration, name)
     return calibration, held_out
@@ -101,7 +102,7 @@ def make_calibrate_callback(folds: int = _FOLDS, limit: int = _LIMIT) -> Callabl
                 set_calibration(nlp, fitted[0])
             else:
                 calibrate(nlp, held_out)
-        except CalibrationError as error:
+        except MindRootError as error:
             warnings.warn(f"The pipeline is saved without calibration: {error}", stacklevel=2)
         return nlp
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from thinc.api import Config
@@ -18,33 +17,17 @@ from tqdm import tqdm
 
 from ..decoding import Heads, decode_matrices
 from ..doc.extensions import describe
-from ..doc.reading import check_sentences, conllu_heads, sentence_bounds
+from ..doc.reading import AnnotatedSentence, read_annotated
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration, fit_to_trees
 from ..labels import is_root_label
 from ..scores import FloatArray
 from ..trees import MISSING
 from .arc_labels import ArcLabels
-from .head_scores import HeadScores
-from .mind_root import MindRoot
+from .scoring import find_mind_root, scored
 from .training_loop import averaged_bytes, resolve_training, training_steps
 
-__all__ = ["Annotation", "HeldOut", "cross_validate", "find_mind_root", "read_annotation", "score_held_out"]
-
-
-class Annotation(NamedTuple):
-    """The annotation of a Doc.
-
-    words (list[str]): All tokens.
-    spaces (list[bool]): Whether a space follows each token.
-    heads (list[np.ndarray]): The heads of each sentence, (n,), 0 = ROOT; MISSING (-1) = unknown.
-    labels (list[list[str]]): The labels of each sentence; those of ROOT arcs and of unknown heads are not read.
-    """
-
-    words: list[str]
-    spaces: list[bool]
-    heads: list[npt.NDArray[np.int64]]
-    labels: list[list[str]]
+__all__ = ["HeldOut", "cross_validate", "score_held_out"]
 
 
 @dataclass
@@ -70,11 +53,8 @@ class HeldOut:
 
     def extend(self, other: HeldOut) -> None:
         """Add the sentences of another, of a pipeline with the same settings."""
-        self.matrices.extend(other.matrices)
-        self.heads.extend(other.heads)
-        self.gold_heads.extend(other.gold_heads)
-        self.label_scores.extend(other.label_scores)
-        self.gold_labels.extend(other.gold_labels)
+        for name in ("matrices", "heads", "gold_heads", "label_scores", "gold_labels"):
+            getattr(self, name).extend(getattr(other, name))
         self.projective = other.projective
 
     def fit(self, method: str = "held-out") -> Calibration:
@@ -93,78 +73,37 @@ class HeldOut:
         )
 
 
-def find_mind_root(nlp: Language, name: str | None = None) -> tuple[str, MindRoot]:
-    """Return the name and the component of a pipeline's `mind_root`.
-
-    name (Optional[str]): Its name in the pipeline. By default, the first one is taken.
-    RAISES (CalibrationError): If there is none.
-    """
-    for own, pipe in nlp.pipeline:
-        if isinstance(pipe, MindRoot) and name in (None, own):
-            return own, pipe
-    wanted = "a mind_root component" if name is None else f"a mind_root component named {name!r}"
-    raise CalibrationError(f"the pipeline does not have {wanted}. It has: {', '.join(nlp.pipe_names) or 'none'}.")
-
-
-def read_annotation(doc: Doc) -> Annotation:
-    """Return the annotation of a Doc. A Doc without sentence boundaries is one sentence."""
-    labels = [[token.dep_ for token in doc[start:end]] for start, end in sentence_bounds(doc)]
-    spaces = [bool(token.whitespace_) for token in doc]
-    return Annotation([token.text for token in doc], spaces, conllu_heads(doc), labels)
-
-
-def score_held_out(nlp: Language, gold: Iterable[Annotation], name: str | None = None) -> HeldOut:
+def score_held_out(nlp: Language, gold: Iterable[Sequence[AnnotatedSentence]], name: str | None = None) -> HeldOut:
     """Score annotated sentences with a pipeline, up to its `mind_root`, and decode their trees.
 
     The tokens and the sentence boundaries are those of the annotation. All else is predicted.
 
     nlp (Language): The pipeline.
-    gold (Iterable[Annotation]): Annotated Docs. Those without any head are left out.
+    gold (Iterable[Sequence[AnnotatedSentence]]): The sentences of each Doc. Docs without any head are left out.
     name (Optional[str]): See `find_mind_root`.
     RAISES (MindRootError): If a Doc can't be scored or decoded.
     """
     name, mind_root = find_mind_root(nlp, name)
-    if isinstance(mind_root.scores, HeadScores):
-        raise CalibrationError(f"{name} repairs the heads of another parser, so there are no arc scores to calibrate.")
     found = HeldOut(projective=mind_root.projective)
-    pairs = ((_make_doc(nlp, own), own) for own in gold if any((heads != MISSING).any() for heads in own.heads))
-    with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(name)]):
-        for doc, own in nlp.pipe(pairs, as_tuples=True):
-            _add(found, doc, own, mind_root)
+    with_heads = (own for own in gold if any((each.heads != MISSING).any() for each in own))
+    for doc, sourced, sentences in scored(nlp, with_heads, name):
+        trees, faults = decode_matrices(sourced.matrices, projective=mind_root.projective)
+        if faults:
+            raise CalibrationError(
+                f"{describe(doc, faults[0].sentence)}: no tree can be decoded from its arc scores. Parse it with "
+                f"{name} to see why."
+            )
+        names = [str(label) for label in sourced.label_names or ()]
+        numbers = {label: number for number, label in enumerate(names) if not is_root_label(label)}
+        for k, each in enumerate(sentences):
+            gold_labels = np.array([numbers.get(label, len(names)) for label in each.labels])
+            own = None if sourced.arc_labels is None else sourced.arc_labels[k]
+            found.matrices.append(sourced.matrices[k])
+            found.heads.append(trees[k])
+            found.gold_heads.append(each.heads)
+            found.gold_labels.append(np.where(each.heads != MISSING, gold_labels, MISSING))
+            found.label_scores.append(own.scores_of_tree(trees[k]) if isinstance(own, ArcLabels) else None)
     return found
-
-
-def _make_doc(nlp: Language, gold: Annotation) -> Doc:
-    starts = [i == 0 for heads in gold.heads for i in range(len(heads))]
-    return Doc(nlp.vocab, words=gold.words, spaces=gold.spaces, sent_starts=starts)
-
-
-def _add(found: HeldOut, doc: Doc, gold: Annotation, mind_root: MindRoot) -> None:
-    """Add the sentences of a Doc that has been scored."""
-    sourced = mind_root.scores.read(doc)
-    lengths = [len(matrix) for matrix in sourced.matrices]
-    if lengths != [len(heads) for heads in gold.heads]:
-        raise CalibrationError(
-            f"{describe(doc)} has arc scores for other sentences than the annotated ones. A component of the pipeline "
-            "sets sentence boundaries anew: set overwrite = false."
-        )
-    check_sentences(doc, lengths)
-    trees, faults = decode_matrices(sourced.matrices, projective=mind_root.projective)
-    if faults:
-        raise CalibrationError(
-            f"{describe(doc, faults[0].sentence)}: no tree can be decoded from its arc scores. Parse it with "
-            f"{mind_root.name} to see why."
-        )
-    names = [str(label) for label in sourced.label_names or ()]
-    numbers = {label: number for number, label in enumerate(names) if not is_root_label(label)}
-    for k, (heads, labels) in enumerate(zip(gold.heads, gold.labels, strict=True)):
-        gold_labels = np.array([numbers.get(label, len(names)) for label in labels])
-        own = None if sourced.arc_labels is None else sourced.arc_labels[k]
-        found.matrices.append(sourced.matrices[k])
-        found.heads.append(trees[k])
-        found.gold_heads.append(heads)
-        found.gold_labels.append(np.where(heads != MISSING, gold_labels, MISSING))
-        found.label_scores.append(own.scores_of_tree(trees[k]) if isinstance(own, ArcLabels) else None)
 
 
 def cross_validate(
@@ -210,7 +149,7 @@ def cross_validate(
                 _train(nlp, rest, f"Calibration {at}/{len(configs) * total}")
                 pipelines.append(nlp)
             nlp = pipelines[0] if combine is None else combine(pipelines)
-            found.extend(score_held_out(nlp, [read_annotation(e.reference) for e in examples[number::total]], name))
+            found.extend(score_held_out(nlp, [read_annotated(e.reference) for e in examples[number::total]], name))
             number += 1
     finally:
         random.setstate(state[0])

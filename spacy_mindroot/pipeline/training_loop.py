@@ -28,7 +28,7 @@ def training_steps(
     nlp: Language,
     settings: dict[str, Any],
     train_corpus: Corpus,
-    dev_corpus: Corpus,
+    dev_corpus: Corpus | None,
     *,
     max_steps: int = 0,
     max_epochs: int = 0,
@@ -38,18 +38,20 @@ def training_steps(
     """Train an initialized pipeline step by step, forever unless limited here. Limits in the config are ignored.
 
     settings (dict[str, Any]): See `resolve_training`.
-    train_corpus, dev_corpus (Corpus): The data to train and to evaluate on.
-    max_steps, max_epochs (int): The number of steps, and of times that the data is read; 0 for no limit.
+    train_corpus, dev_corpus (Corpus): The data to train and to evaluate on. Without the second, all scores are 0.
+    max_steps, max_epochs (int): The number of steps, and of times that the data is read; 0 for no limit. With -1 epochs
+        there is no limit either, and `train_corpus` is read again for each, in its own order.
     patience (int): The number of steps without a better score after which training ends; 0 for no limit.
     eval_frequency (Optional[int]): The number of steps between evaluations. None: as in the settings.
     YIELDS (tuple[dict[str, Any], Optional[bool]]): After each step, spaCy's information on it (`step`, `words`,
         `score` and so on), and whether the score is the best so far: None if the step is not evaluated.
     """
+    weights = settings["score_weights"]
     steps = train_while_improving(
         nlp,
         settings["optimizer"],
         create_train_batches(nlp, train_corpus, settings["batcher"], max_epochs=max_epochs),
-        create_evaluation_callback(nlp, dev_corpus, settings["score_weights"]),
+        (lambda: (0.0, {})) if dev_corpus is None else create_evaluation_callback(nlp, dev_corpus, weights),
         dropout=settings["dropout"],
         accumulate_gradient=settings["accumulate_gradient"],
         patience=patience,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,24 +15,13 @@ from spacy.util import fix_random_seed, load_model_from_config
 from thinc.api import Config
 
 from ..errors import CorpusError, TrainingError
-from ..pipeline.training_loop import resolve_training
+from ..pipeline.training_loop import resolve_training, training_steps
 from .gold import GoldSentence
 
-__all__ = ["find_documents", "new_parser", "split", "split_documents", "train", "with_steps"]
+__all__ = ["find_documents", "new_parser", "split_documents", "train", "with_steps"]
 
 _BLOCK = 20  # the most sentences of a block
 _BLOCKS = 10  # of each fold, if the corpus is cut into blocks
-
-
-def split(n: int, folds: int, seed: int) -> list[list[int]]:
-    """Return the numbers from 0 to n-1, shuffled, in folds whose sizes differ by at most one.
-
-    RAISES (CorpusError): If there are fewer than two folds, or fewer numbers than folds.
-    """
-    if not 2 <= folds <= n:
-        raise CorpusError(f"{folds} folds for {n} sentences. There must be at least 2, and at most one per sentence.")
-    order = random.Random(seed).sample(range(n), n)
-    return [order[fold::folds] for fold in range(folds)]
 
 
 def find_documents(sentences: Sequence[GoldSentence], folds: int) -> tuple[list[list[int]], str]:
@@ -104,9 +93,9 @@ def new_parser(config: Config, seed: int) -> Language:
 def train(
     nlp: Language, gold: Sequence[Doc], steps: int, seed: int, advance: Callable[[], object] = lambda: None
 ) -> dict[tuple[int, str], np.ndarray[Any, Any]]:
-    """Train a pipeline on annotated Docs, with the batches, dropout and optimizer of its config.
+    """Train a pipeline on annotated Docs, as its config says, but without evaluation.
 
-    There is no evaluation during training. Tokens without a head or label are left out of the losses.
+    Tokens without a head or label are left out of the losses.
 
     nlp (Language): An untrained pipeline.
     gold (Sequence[Doc]): The Docs. The pipeline reads their tokens and sentence boundaries from them.
@@ -116,22 +105,15 @@ def train(
     RETURNS (dict): The running averages of the weights, for `nlp.use_params`. Empty if the optimizer keeps none.
     """
     settings = resolve_training(nlp)
-    examples = [Example(_blank_copy(nlp, doc), doc) for doc in gold]
-    optimizer = nlp.initialize(lambda: examples, sgd=settings["optimizer"])
-    for batch in islice(settings["batcher"](_shuffled_forever(examples, seed)), steps):
-        nlp.update(batch, sgd=optimizer, drop=settings["dropout"])
-        optimizer.step_schedules()
-        advance()
-    averages: dict[tuple[int, str], np.ndarray[Any, Any]] = optimizer.averages or {}
-    return averages
-
-
-def _blank_copy(nlp: Language, doc: Doc) -> Doc:
-    """Return a Doc with the tokens of another, and no annotation."""
-    return Doc(nlp.vocab, words=[token.text for token in doc], spaces=[bool(token.whitespace_) for token in doc])
-
-
-def _shuffled_forever(examples: list[Example], seed: int) -> Iterator[Example]:
+    blank = (Doc(nlp.vocab, [token.text for token in doc], [bool(token.whitespace_) for token in doc]) for doc in gold)
+    examples = [Example(*pair) for pair in zip(blank, gold, strict=True)]
+    nlp.initialize(lambda: examples, sgd=settings["optimizer"])
     shuffle = random.Random(seed)
-    while True:
-        yield from shuffle.sample(examples, len(examples))
+
+    def shuffled(_: Language) -> list[Example]:
+        return shuffle.sample(examples, len(examples))
+
+    for _ in islice(training_steps(nlp, settings, shuffled, None, max_epochs=-1), steps):
+        advance()
+    averages: dict[tuple[int, str], np.ndarray[Any, Any]] = settings["optimizer"].averages or {}
+    return averages

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin
 from spacy.util import load_model
 from spacy.vocab import Vocab
 
@@ -22,17 +22,14 @@ from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..conllu.columns import DEPREL, HEAD, read_header
 from ..conllu.rows import Rows, doc_rows, heads_among, rows_text
 from ..conllu.sentence import format_rows, to_sentence
-from ..doc.reading import blank_doc, check_sentences, conllu_heads, sentence_bounds
-from ..errors import CorpusError, MindRootError, ScoresShapeError
+from ..doc.reading import AnnotatedSentence, blank_doc, read_annotated, sentence_bounds
+from ..errors import CorpusError
 from ..escapes import printable
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
-from ..pipeline.head_scores import HeadScores
-from ..pipeline.mind_root import MindRoot
-from ..pipeline.sources import DocArcScores
+from ..pipeline.scoring import find_mind_root, piped, scored
 from ..pipeline.valid_trees import pos_of_rules
 from ..scored import ScoredSentence
-from ..scores import FloatArray
 from ..trees import MISSING
 
 __all__ = [
@@ -48,28 +45,18 @@ __all__ = [
 
 _READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
 _UNKNOWN = re.compile(r"^\[E(002|893)\]")  # spaCy's errors for components and functions that it does not know
-_Context = TypeVar("_Context")
 
 
-class GoldSentence(NamedTuple):
-    """An annotated sentence.
+@dataclass(frozen=True)
+class GoldSentence(AnnotatedSentence):
+    """An annotated sentence of a corpus, which can be written as CoNLL-U with another tree.
 
-    words (list[str]): The tokens.
-    spaces (list[bool]): Whether a space follows each token.
-    heads (np.ndarray): (n,), 0 = ROOT, MISSING (-1) = unknown.
-    labels (list[str]): The label of each token; `root` on arcs from ROOT.
-    name (str): The name of the sentence in reports.
     conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
     rows (tuple): Otherwise, the tokens that are more than white space, from 0, and their cells in CoNLL-U.
-    comments (list[str]): The comments for these rows.
+    comments (Sequence[str]): The comments for these rows.
     multiword_tokens (int): The number of multiword tokens of the CoNLL-U sentence.
     """
 
-    words: list[str]
-    spaces: list[bool]
-    heads: npt.NDArray[np.int64]
-    labels: list[str]
-    name: str
     conllu: Sentence | None = None
     rows: tuple[Sequence[int], Rows] = ((), [])
     comments: Sequence[str] = ()
@@ -137,27 +124,27 @@ def read_corpus(path: Path, vocab: Vocab, *, surface_tokens: bool = False) -> It
     RAISES (CorpusError): If the corpus can't be read or has no sentences. ConlluError: for the first fault in a
         CoNLL-U file.
     """
-    empty = True
-    for sentence in _read_docs(path, vocab) if path.suffix == ".spacy" else _read_conllu(path, vocab, surface_tokens):
-        empty = False
-        yield sentence
-    if empty:
+    found = _read_docs(path, vocab) if path.suffix == ".spacy" else _read_conllu(path, vocab, surface_tokens)
+    first = next(found, None)
+    if first is None:
         raise CorpusError(f"There are no sentences in {path}.")
+    yield first
+    yield from found
 
 
 def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[GoldSentence]:
     for file in conllu_files(path):
         for number, sentence in enumerate(read_conllu(file), 1):
             doc = sentence_to_doc(vocab, sentence, surface_tokens=surface_tokens)
-            (heads,) = conllu_heads(doc)
-            found = _gold_sentence(doc[:], heads, sentence.sent_id or f"{printable(file.stem)}-{number}")
-            found = found._replace(multiword_tokens=len(sentence.multiword_tokens()))
+            (annotated,) = read_annotated(doc)
+            found = GoldSentence(**vars(annotated) | {"name": sentence.sent_id or f"{printable(file.stem)}-{number}"})
+            found = replace(found, multiword_tokens=len(sentence.multiword_tokens()))
             if surface_tokens:
                 comments = [comment for comment in sentence.comments if read_header(comment.encode("utf8")) is None]
-                ((tokens, rows),) = doc_rows(doc, bounds=[(0, len(doc))]) or [((), [])]
-                yield found._replace(rows=(tokens, rows), comments=comments)
+                (rows,) = doc_rows(doc, bounds=[(0, len(doc))]) or [((), [])]
+                yield replace(found, rows=rows, comments=comments)
             else:
-                yield found._replace(conllu=sentence)
+                yield replace(found, conllu=sentence)
 
 
 def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
@@ -166,25 +153,17 @@ def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
         several, stem = len(docs) > 1, printable(path.stem)
         for d, doc in enumerate(docs.get_docs(vocab), 1):
             written = deque(doc_rows(doc))
-            for s, ((start, end), heads) in enumerate(zip(sentence_bounds(doc), conllu_heads(doc), strict=True), 1):
+            pairs = zip(sentence_bounds(doc), read_annotated(doc), strict=True)
+            for s, ((start, end), annotated) in enumerate(pairs, 1):
                 name = f"{stem}-{d}-{s}" if several else f"{stem}-{s}"
                 tokens, rows = written.popleft() if written and written[0][0][0] < end else ((), [])
-                yield _gold_sentence(doc[start:end], heads, name)._replace(
+                yield GoldSentence(
+                    **vars(annotated) | {"name": name},
                     rows=([token - start for token in tokens], rows),
                     comments=[f"# sent_id = {' '.join(name.split())}", f"# text = {rows_text(rows)}"],
                 )
     except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
-
-
-def _gold_sentence(span: Span, heads: npt.NDArray[np.int64], name: str) -> GoldSentence:
-    return GoldSentence(
-        words=[token.text for token in span],
-        spaces=[bool(token.whitespace_) for token in span],
-        heads=heads,
-        labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), span, strict=True)],
-        name=name,
-    )
 
 
 def score_sentences(
@@ -197,57 +176,27 @@ def score_sentences(
     all_labels (bool): Whether to keep the scores of all labels, if the scorer has them, and parts of speech.
     RAISES (MindRootError): If a Doc has no scores, or not those of a single sentence, or a component fails.
     """
-    at = next((i for i, (_, pipe) in enumerate(nlp.pipeline) if isinstance(pipe, MindRoot)), None)
-    component = None if at is None else nlp.pipeline[at][1]
-    source = component.scores if isinstance(component, MindRoot) else DocArcScores()
-    with nlp.select_pipes(enable=nlp.pipe_names[:at]):
-        pairs = ((blank_doc(nlp.vocab, s.words, s.spaces), s) for s in sentences)
-        for doc, gold in piped(nlp, pairs):
-            sourced = source.read(doc)
-            matrices = sourced.matrices
-            if sourced.heads is not None:
-                raise CorpusError(
-                    "The mind_root of this pipeline repairs the heads of another parser, so there are no arc scores to "
-                    "read."
-                )
-            if len(matrices) != 1:
-                raise ScoresShapeError(
-                    f"{gold.name} is one sentence, but has arc scores of {len(matrices)}. Does a component of the "
-                    "pipeline split sentences anew?"
-                )
-            check_sentences(doc, [len(matrices[0])])
-            labels, names = sourced.arc_labels, sourced.label_names
-            yield ScoredSentence(
-                scores=matrices[0],
-                words=gold.words,
-                best_labels=None if labels is None else np.asarray(labels[0]),
-                label_names=[] if names is None else [UD_ROOT if name == SPACY_ROOT else name for name in names],
-                gold_heads=gold.heads,
-                gold_labels=gold.labels,
-                name=gold.name,
-                label_scores=_scores_of_labels(labels) if all_labels else None,
-                pos=pos_of_rules(doc) if all_labels else None,
-            )
-
-
-def _scores_of_labels(labels: Sequence[npt.ArrayLike | ArcLabels] | None) -> FloatArray | None:
-    own = None if labels is None else labels[0]
-    return own.scores_of_all_arcs() if isinstance(own, ArcLabels) else None
+    for doc, sourced, (gold,) in scored(nlp, ([each] for each in sentences)):
+        labels = None if sourced.arc_labels is None else sourced.arc_labels[0]
+        yield ScoredSentence(
+            scores=sourced.matrices[0],
+            words=gold.words,
+            best_labels=None if labels is None else np.asarray(labels),
+            label_names=[UD_ROOT if name == SPACY_ROOT else name for name in sourced.label_names or ()],
+            gold_heads=gold.heads,
+            gold_labels=gold.labels,
+            name=gold.name,
+            label_scores=labels.scores_of_all_arcs() if all_labels and isinstance(labels, ArcLabels) else None,
+            pos=pos_of_rules(doc) if all_labels else None,
+        )
 
 
 def keep_probabilities(nlp: Language) -> None:
     """Let the `mind_root` of a pipeline set `token._.head_prob`, and leave arc scores on the Doc.
 
-    RAISES (CorpusError): If the pipeline has no `mind_root`.
+    RAISES (CorpusError): If the pipeline has no `mind_root`, or one that repairs the heads of another parser.
     """
-    component = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, MindRoot)), None)
-    if component is None:
-        raise CorpusError(
-            f"The pipeline has the components {', '.join(nlp.pipe_names) or 'none'}, but no mind_root, so there are no "
-            "probabilities of heads."
-        )
-    if isinstance(component.scores, HeadScores):
-        raise CorpusError("The pipeline repairs the heads of another parser, so there are no probabilities of heads.")
+    _, component = find_mind_root(nlp)
     component.keep_scores = component.confidence = True
 
 
@@ -260,8 +209,7 @@ def parse_sentences(
     given (bool): The heads of the sentences that are known are required (`doc._.arc_constraints`).
     RAISES (MindRootError): If there is no tree with the required heads, or a component fails.
     """
-    pairs = ((_blank(nlp, sentence, given), sentence) for sentence in sentences)
-    for doc, gold in piped(nlp, pairs):
+    for doc, gold in piped(nlp, ((_blank(nlp, each, given), each) for each in sentences)):
         found = len(list(doc.sents))
         if found != 1:
             raise CorpusError(
@@ -272,18 +220,8 @@ def parse_sentences(
 
 
 def _blank(nlp: Language, sentence: GoldSentence, given: bool) -> Doc:
-    doc = blank_doc(nlp.vocab, sentence.words, sentence.spaces)
+    doc = blank_doc(nlp.vocab, [sentence])
     known = [(i, head - 1 if head else i) for i, head in enumerate(sentence.heads.tolist()) if head != MISSING]
     if given and known:
         doc._.arc_constraints = {"required": known}
     return doc
-
-
-def piped(nlp: Language, pairs: Iterable[tuple[str | Doc, _Context]]) -> Iterator[tuple[Doc, _Context]]:
-    """Run `nlp.pipe` on pairs of a text or a Doc and anything else. Any error of a component becomes a CorpusError."""
-    try:
-        yield from nlp.pipe(pairs, as_tuples=True)
-    except (MindRootError, OSError, MemoryError):
-        raise
-    except Exception as error:  # a component was not initialized, say; each library has errors of its own
-        raise CorpusError(f"The pipeline can't process this corpus ({type(error).__name__}): {error}") from error

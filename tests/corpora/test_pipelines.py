@@ -39,7 +39,7 @@ def test_without_the_component_there_are_no_probabilities(tmp_path):
     spacy.blank("en").to_disk(tmp_path / "blank")
     with loaded(str(tmp_path / "blank")):
         pass
-    with pytest.raises(CorpusError, match="has no mind_root"), loaded(str(tmp_path / "blank"), confidence=True):
+    with pytest.raises(CorpusError, match="not have a mind_root"), loaded(str(tmp_path / "blank"), confidence=True):
         pass
 
 
@@ -48,7 +48,7 @@ def test_without_the_component_there_are_no_probabilities(tmp_path):
     [
         ({"rules": "ud"}, RulesError, "need not be valid under the rules"),
         ({"projective": True}, CountError, "may have crossing arcs"),
-        ({"scores": {"@misc": "spacy-mindroot.head_scores.v1"}}, CorpusError, "repairs heads of another parser"),
+        ({"scores": {"@misc": "spacy-mindroot.head_scores.v1"}}, CorpusError, "repairs the heads of another parser"),
     ],
 )
 def test_pipelines_without_further_trees(setting, error, message, tmp_path):

@@ -160,6 +160,18 @@ def test_training_without_both_goes_on_with_a_warning(tmp_path):
     assert spacy.load(tmp_path / "out" / "model-best").get_pipe("mind_root").calibration is None
 
 
+def test_training_goes_on_without_scores_to_calibrate(tmp_path):
+    """Whatever the reason, the pipeline is saved."""
+    nlp = spacy.blank("xx")
+    nlp.config = config_of(tmp_path, "dev.spacy")
+    calibrate_pipeline = make_calibrate_callback()
+    with pytest.warns(UserWarning, match="saved without calibration: The pipeline does not have a mind_root component"):
+        assert calibrate_pipeline(nlp) is nlp
+    nlp.add_pipe("mind_root")  # and no scorer
+    with pytest.warns(UserWarning, match="saved without calibration: .*arc_scores"):
+        calibrate_pipeline(nlp)
+
+
 def test_the_parts_of_a_corpus_of_passages_are_disjoint(tmp_path):
     """Whether or not the settings of the corpus are spelled out."""
     config = config_of(tmp_path, "dev.spacy", **{"corpora.train.newlines": 1.0})

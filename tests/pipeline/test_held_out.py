@@ -10,14 +10,8 @@ from spacy.util import load_config_from_str
 
 from scorer_helpers import gold_docs, make_examples, make_nlp
 from spacy_mindroot import decode, errors
-from spacy_mindroot.pipeline.held_out import (
-    Annotation,
-    HeldOut,
-    cross_validate,
-    find_mind_root,
-    read_annotation,
-    score_held_out,
-)
+from spacy_mindroot.doc.reading import AnnotatedSentence, read_annotated
+from spacy_mindroot.pipeline.held_out import HeldOut, cross_validate, score_held_out
 from spacy_mindroot.pipeline.training_loop import training_steps
 from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.trees import MISSING
@@ -31,17 +25,17 @@ def nlp():
 def test_annotation_of_a_doc():
     vocab = spacy.blank("en").vocab
     doc = Doc(vocab, words=list("abcde"), heads=[1, 1, 1, 3, 3], deps=["x", "ROOT", "y", "ROOT", "z"])
-    words, spaces, heads, labels = read_annotation(doc)
-    assert words == list("abcde") and spaces == [True] * 5
-    assert [own.tolist() for own in heads] == [[2, 0, 2], [0, 1]]
-    assert labels == [["x", "ROOT", "y"], ["ROOT", "z"]]
-    without = Doc(vocab, words=["a", "b"])
-    assert [own.tolist() for own in read_annotation(without).heads] == [[MISSING, MISSING]]
+    first, second = read_annotated(doc)
+    assert (first.words, second.words, first.spaces) == (list("abc"), list("de"), [True] * 3)
+    assert (first.heads.tolist(), second.heads.tolist()) == ([2, 0, 2], [0, 1])
+    assert (first.labels, second.labels) == (["x", "root", "y"], ["root", "z"])
+    (without,) = read_annotated(Doc(vocab, words=["a", "b"]))
+    assert without.heads.tolist() == [MISSING, MISSING] and read_annotated(Doc(vocab)) == []
 
 
 def test_scores_and_trees_are_those_of_the_pipeline(nlp):
     gold = gold_docs(4, part="dev")
-    found = score_held_out(nlp, [read_annotation(doc) for doc in gold])
+    found = score_held_out(nlp, [read_annotated(doc) for doc in gold])
     assert len(found.matrices) == sum(len(list(doc.sents)) for doc in gold)
     parsed = [sentence for doc in gold for sentence in nlp(with_starts(nlp, doc)).sents]
     names = list(nlp.get_pipe("arc_scorer").labels)
@@ -66,44 +60,17 @@ def with_starts(nlp, doc):
 
 
 def test_labels_that_the_pipeline_does_not_know_are_wrong(nlp):
-    gold = Annotation(["a", "b", "c"], [True] * 3, [np.array([2, 0, MISSING])], [["never:seen", "root", "x"]])
-    (labels,) = score_held_out(nlp, [gold]).gold_labels
+    gold = AnnotatedSentence(["a", "b", "c"], [True] * 3, np.array([2, 0, MISSING]), ["never:seen", "root", "x"])
+    (labels,) = score_held_out(nlp, [[gold]]).gold_labels
     count = len(nlp.get_pipe("arc_scorer").labels)
     assert labels.tolist() == [count, count, MISSING]
 
 
 def test_docs_without_heads_are_left_out(nlp):
-    nothing = Annotation(["a"], [True], [np.array([MISSING])], [[""]])
-    assert score_held_out(nlp, [nothing]).matrices == []
+    nothing = AnnotatedSentence(["a"], [True], np.array([MISSING]), [""])
+    assert score_held_out(nlp, [[nothing]]).matrices == []
     with pytest.raises(errors.CalibrationError, match="known head"):
         HeldOut().fit()
-
-
-def test_pipelines_that_have_nothing_to_calibrate(nlp):
-    with pytest.raises(errors.CalibrationError, match="does not have a mind_root component"):
-        find_mind_root(spacy.blank("en"))
-    with pytest.raises(errors.CalibrationError, match="named 'other'"):
-        find_mind_root(nlp, "other")
-    repairing = spacy.blank("en")
-    repairing.add_pipe("mind_root", config={"scores": {"@misc": "spacy-mindroot.head_scores.v1"}})
-    gold = Annotation(["a"], [True], [np.array([0])], [["root"]])
-    with pytest.raises(errors.CalibrationError, match="repairs the heads"):
-        score_held_out(repairing, [gold])
-
-
-@spacy.Language.component("splits_for_test_held_out")
-def splits_for_test_held_out(doc):
-    doc._.arc_scores = [np.zeros((1, 2)) for _ in doc]
-    return doc
-
-
-def test_other_sentences_than_the_annotated_ones():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("splits_for_test_held_out")
-    nlp.add_pipe("mind_root")
-    gold = Annotation(["a", "b"], [True] * 2, [np.array([2, 0])], [["x", "root"]])
-    with pytest.raises(errors.CalibrationError, match="other sentences than the annotated"):
-        score_held_out(nlp, [gold])
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +99,7 @@ def test_each_sentence_is_scored_by_a_pipeline_that_has_not_seen_it(small_config
     texts = []
     monkeypatch.setattr(
         "spacy_mindroot.pipeline.held_out.score_held_out",
-        lambda nlp, gold, name: texts.append([" ".join(own.words) for own in gold]) or HeldOut(),
+        lambda nlp, gold, name: texts.append([" ".join(each.words) for own in gold for each in own]) or HeldOut(),
     )
     nlp = spacy.blank("xx")
     corpus = small_corpus(small_config)

@@ -30,6 +30,16 @@ def corpus(checkout, tmp_path):
     return folder
 
 
+def test_each_item_is_in_one_fold(demo_folds):
+    folds = demo_folds.split(23, 5, seed=1)
+    assert sorted(map(len, folds)) == [4, 4, 5, 5, 5]
+    assert sorted(number for fold in folds for number in fold) == list(range(23))
+    assert folds == demo_folds.split(23, 5, seed=1) != demo_folds.split(23, 5, seed=2)
+    for count in (0, 1, 24):
+        with pytest.raises(typer.BadParameter, match=f"{count} folds for 23 sentences"):
+            demo_folds.split(23, count, seed=1)
+
+
 def test_a_parser_scores_what_it_was_not_trained_on(demo_folds, corpus, checkout, tmp_path, monkeypatch):
     train, trained_on = demo_folds.train, []
 

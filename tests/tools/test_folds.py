@@ -11,7 +11,6 @@ from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.tools.folds import (
     find_documents,
     new_parser,
-    split,
     split_documents,
     train,
     with_steps,
@@ -19,17 +18,8 @@ from spacy_mindroot.tools.folds import (
 from spacy_mindroot.tools.gold import GoldSentence, read_corpus
 
 
-def test_each_item_is_in_one_fold():
-    folds = split(23, 5, seed=1)
-    assert sorted(map(len, folds)) == [4, 4, 5, 5, 5]
-    assert sorted(number for fold in folds for number in fold) == list(range(23))
-    assert folds == split(23, 5, seed=1) != split(23, 5, seed=2)
-
-
 @pytest.mark.parametrize("folds", [0, 1, 24])
 def test_impossible_folds(folds):
-    with pytest.raises(CorpusError, match=f"{folds} folds for 23 sentences"):
-        split(23, folds, seed=1)
     with pytest.raises(CorpusError, match=f"{folds} folds for 23 documents"):
         split_documents([[k] for k in range(23)], folds, seed=1)
 
@@ -94,3 +84,20 @@ def test_training_with_a_few_heads_is_the_same_each_time(checkout):
         weights.append(nlp.get_pipe("arc_scorer").model.get_ref("arc_biaffine").get_param("W"))
         assert np.isfinite(weights[-1]).all()
     np.testing.assert_array_equal(*weights)
+
+
+def test_training_is_as_the_config_says(checkout):
+    """Not only with its batches and dropout: components can be frozen."""
+    config = with_steps(load_config_from_str(make_config("xx", "efficiency", ["senter"], None)), 2)
+    config["training"] |= {"frozen_components": ["senter"], "accumulate_gradient": 2}
+    nlp = new_parser(config, seed=1)
+    sentences = read_corpus(checkout / "assets/treebank/dev.conllu", nlp.vocab)
+    docs = [sentence_to_doc(nlp.vocab, sentence.conllu) for sentence in sentences]
+    weights = {name: [] for name in nlp.config["training"]["frozen_components"] + ["arc_scorer"]}
+
+    def keep():
+        for name, seen in weights.items():
+            seen.append(nlp.get_pipe(name).model.to_bytes())
+
+    train(nlp, docs[:8], 3, 1, keep)
+    assert [len(set(seen)) for seen in weights.values()] == [1, 3]

@@ -20,6 +20,7 @@ from ...decoding import Heads, greedy_heads
 from ...labels import UD_ROOT
 from ...scored import ScoredSentence, decode_sentences
 from ...trees import is_tree, nonprojective_arcs, tree_weight
+from ..drawing.arcs import draw_trees
 from .evaluation import Right, count_right
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
     "Tally",
     "audit_sentences",
     "examine",
-    "summarize",
 ]
 
 _SAMPLES = 2000  # bootstrap samples
@@ -68,18 +68,19 @@ class AuditedTree:
 
     heads (np.ndarray): (n,), 0 = ROOT.
     labels (list[str]): The label of each token.
-    roots (list[int]): The tokens that attach to ROOT, from 1.
     weight (float): The sum of the scores of its arcs.
-    nonprojective (bool): Whether it has crossing arcs.
     right (Optional[Right]): Counts of what is right, if there is a gold tree.
     """
 
     heads: Heads
     labels: list[str]
-    roots: list[int]
     weight: float
-    nonprojective: bool
     right: Right | None
+
+    @property
+    def roots(self) -> list[int]:
+        """The tokens that attach to ROOT, from 1."""
+        return (np.flatnonzero(self.heads == 0) + 1).tolist()
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,11 @@ class AuditedSentence:
             self.sentence.scores[tokens, tree.heads[tokens]].astype(np.float64) for tree in (self.before, self.after)
         )
         return _sum([*before.tolist(), *(-after).tolist()])
+
+    def draw(self, marked: Sequence[int]) -> str:
+        """Return an SVG picture of both trees, `before` above the words, with some tokens marked."""
+        trees = [(tree.heads, tree.labels) for tree in (self.before, self.after)]
+        return draw_trees(self.sentence.words, *trees, marked=marked).to_svg()
 
     def record(self) -> dict[str, Any]:
         """Return the sentence as a line of `audit.jsonl`. Head 0 is ROOT; tokens count from 1."""
@@ -190,9 +196,7 @@ def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = N
     return AuditedTree(
         heads=heads,
         labels=labels,
-        roots=(np.flatnonzero(heads == 0) + 1).tolist(),
         weight=tree_weight(sentence.scores, heads),
-        nonprojective=bool(nonprojective_arcs(heads).any()),
         right=right,
     )
 
@@ -273,9 +277,8 @@ class Tally:
     """Sums up audited sentences one at a time. Keeps about 100 bytes per sentence, for the bootstrap."""
 
     def __init__(self) -> None:
-        self._sentences = self._tokens = self._roots = self._most_roots = 0
-        self._greedy_tree = self._greedy_answer = self._single_root = 0
-        self._changed_sentences = self._changed_arcs = 0
+        self._counts: Counter[str] = Counter()
+        self._most_roots = 0
         self._lost = array("d")
         self._unknown: Counter[str] = Counter()
         self._labelled = False
@@ -285,52 +288,48 @@ class Tally:
     def add(self, audited: AuditedSentence) -> None:
         """Count a sentence."""
         sentence, before, after = audited.sentence, audited.before, audited.after
-        changed = len(audited.changed)
-        self._sentences += 1
-        self._tokens += len(sentence.words)
-        self._roots += len(before.roots)
-        self._most_roots = max(self._most_roots, len(before.roots))
-        self._greedy_tree += audited.greedy_is_tree
-        self._greedy_answer += audited.greedy_is_answer
-        self._single_root += len(after.roots) == 1
-        self._changed_sentences += changed > 0
-        self._changed_arcs += changed
+        changed, roots = len(audited.changed), len(before.roots)
+        self._counts.update(
+            sentences=1,
+            tokens=len(sentence.words),
+            roots=roots,
+            greedy_tree=int(audited.greedy_is_tree),
+            greedy_answer=int(audited.greedy_is_answer),
+            single_root=int(len(after.roots) == 1),
+            changed_sentences=int(changed > 0),
+            changed_arcs=changed,
+        )
+        self._most_roots = max(self._most_roots, roots)
         if audited.multi_rooted:
             self._lost.append(audited.weight_lost)
-        self._count_unknown_labels(sentence)
+        if sentence.gold_labels and sentence.gold_heads is not None and sentence.label_names:
+            arcs = zip(sentence.gold_labels, sentence.gold_heads.tolist(), strict=True)
+            known = {*sentence.label_names, UD_ROOT}
+            self._unknown.update(label for label, head in arcs if head > 0 and label not in known)
         self._labelled |= sentence.gold_labels is not None
         if before.right is not None and after.right is not None:
             for _, of, out_of in _SCORES:
                 self._right.extend((of(before.right), of(after.right), out_of(before.right)))
-        self._nonprojective.extend((before.nonprojective, after.nonprojective, 1))
-
-    def _count_unknown_labels(self, sentence: ScoredSentence) -> None:
-        if sentence.gold_labels and sentence.gold_heads is not None and sentence.label_names:
-            known = {*sentence.label_names, UD_ROOT}
-            self._unknown.update(
-                label
-                for label, head in zip(sentence.gold_labels, sentence.gold_heads.tolist(), strict=True)
-                if head > 0 and label not in known
-            )
+        self._nonprojective.extend([*(bool(nonprojective_arcs(tree.heads).any()) for tree in (before, after)), 1])
 
     def summarize(self, *, seed: int = 0) -> Audit:
         """Return the audit of all sentences so far.
 
         seed (int): Random seed of the bootstrap.
         """
-        n, lost = self._sentences, self._lost
+        counts, lost, n = self._counts, self._lost, max(1, self._counts["sentences"])
         mean = _sum([value / len(lost) for value in lost])
         return Audit(
-            sentences=n,
-            tokens=self._tokens,
+            sentences=counts["sentences"],
+            tokens=counts["tokens"],
             multi_rooted=len(lost),
-            mean_roots=self._roots / n if n else 0.0,
+            mean_roots=counts["roots"] / n,
             most_roots=self._most_roots,
-            greedy_tree=self._greedy_tree / n if n else 0.0,
-            greedy_answer=self._greedy_answer / n if n else 0.0,
-            single_root=self._single_root / n if n else 0.0,
-            changed_sentences=self._changed_sentences,
-            changed_arcs=self._changed_arcs,
+            greedy_tree=counts["greedy_tree"] / n,
+            greedy_answer=counts["greedy_answer"] / n,
+            single_root=counts["single_root"] / n,
+            changed_sentences=counts["changed_sentences"],
+            changed_arcs=counts["changed_arcs"],
             weight_lost={"mean": mean, "least": min(lost), "greatest": max(lost)} if lost else None,
             unknown_labels=dict(self._unknown.most_common()),
             scores=self._compare(seed),
@@ -344,21 +343,10 @@ class Tally:
             if table[:, k, 2].any() and (self._labelled or name in _WITHOUT_LABELS)
         }
         found = _comparisons(counts, seed)
-        if self._sentences:
+        if self._nonprojective:
             nonprojective = np.array(self._nonprojective, dtype=np.int64).reshape(-1, 3).T
             found |= _comparisons({"nonprojective": nonprojective}, seed)
         return found
-
-
-def summarize(audited: Iterable[AuditedSentence], *, seed: int = 0) -> Audit:
-    """Return the audit of a corpus.
-
-    seed (int): Random seed of the bootstrap.
-    """
-    tally = Tally()
-    for each in audited:
-        tally.add(each)
-    return tally.summarize(seed=seed)
 
 
 def _comparisons(counts: dict[str, npt.NDArray[np.int64]], seed: int) -> dict[str, Comparison]:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...escapes import markdown_text, visible
-from ..drawing.page import fill_template
-from ..drawing.trees import DrawnTree, draw_trees
+from ..drawing.style import fill_template
 from .measures import NAMES, SIDES, Audit, AuditedSentence
 from .valid import SCORE_HEADER as RULE_HEADER
 from .valid import VIOLATION_HEADER, RuleAudit, ValidSentence
@@ -127,26 +126,13 @@ def to_html(
         scores=score_rows(audit),
         note=NOTE,
         changed=audit.changed_sentences,
-        sentences=[_sentence_for_page(each) for each in changed],
+        sentences=changed,
+        verdict=_verdict,
         valid=valid,
         violation_header=VIOLATION_HEADER,
         rule_header=RULE_HEADER,
-        mended=[each.for_page() for each in mended],
+        mended=mended,
     )
-
-
-def _sentence_for_page(audited: AuditedSentence) -> dict[str, Any]:
-    record = audited.record()
-    root = record["root"]
-    arcs = [{**arc, "verdict": _verdict(arc)} for arc in record["changed"]]
-    before, after = (DrawnTree(tree.heads.tolist(), tree.labels) for tree in (audited.before, audited.after))
-    return {
-        **record,
-        "changed": arcs,
-        "kept": next((each for each in record["roots"] if each["token"] == root), None),
-        "root_word": audited.sentence.words[root - 1],
-        "picture": draw_trees(audited.sentence.words, before, after, marked=audited.changed).to_svg(),
-    }
 
 
 def _verdict(arc: dict[str, Any]) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from ...rules import Rules, Violation
 from ...rules.labelled import Problem
 from ...scored import ScoredSentence
 from ...trees import is_tree
-from ..drawing.trees import DrawnTree, draw_trees
 from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally, examine
 
 __all__ = ["SCORE_HEADER", "VIOLATION_HEADER", "RuleAudit", "RuleTally", "ValidSentence", "audit_rules"]
@@ -47,22 +45,6 @@ class ValidSentence:
         before, after = self.audited.before, self.audited.after
         same = zip(before.heads.tolist(), before.labels, after.heads.tolist(), after.labels, strict=True)
         return [k for k, (head, label, other, name) in enumerate(same, 1) if (head, label) != (other, name)]
-
-    def for_page(self) -> dict[str, Any]:
-        """Return what `audit.html` shows of the sentence."""
-        before, after = self.audited.before, self.audited.after
-        words = self.audited.sentence.words
-        drawn = [DrawnTree(tree.heads.tolist(), tree.labels) for tree in (before, after)]
-        broken = [
-            {"rule": violation.rule, "word": words[violation.token - 1], "label": before.labels[violation.token - 1]}
-            for violation in self.before
-        ]
-        return {
-            "id": self.audited.sentence.name,
-            "broken": broken,
-            "weight_lost": self.weight_lost,
-            "picture": draw_trees(words, *drawn, marked=self.changed).to_svg(),
-        }
 
 
 def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str | None] | None = None) -> ValidSentence:
@@ -114,7 +96,7 @@ class RuleAudit:
     changed_sentences, changed_tokens (int): Sentences and tokens whose heads or labels change.
     certified (int): Sentences whose tree is certainly the best valid one.
     mean_weight_lost (float): Mean of `ValidSentence.weight_lost` over the changed sentences.
-    violations (dict[str, tuple[int, int, int]]): For each rule, violations in the gold trees, before and after.
+    violations (dict[str, dict[str, int]]): For each rule, violations in "gold" trees, "before" and "after".
     scores (dict[str, Comparison]): The measures, before and after.
     """
 
@@ -123,7 +105,7 @@ class RuleAudit:
     changed_tokens: int
     certified: int
     mean_weight_lost: float
-    violations: dict[str, tuple[int, int, int]]
+    violations: dict[str, dict[str, int]]
     scores: dict[str, Comparison]
 
     def count_rows(self) -> Rows:
@@ -136,27 +118,21 @@ class RuleAudit:
 
     def violation_rows(self) -> Rows:
         """Return the rows of the second table: violations of each rule in gold trees, before and after."""
-        rows = [(name, *(f"{count:,}" for count in counts)) for name, counts in self.violations.items() if any(counts)]
-        totals = (f"{sum(counts):,}" for counts in zip(*self.violations.values(), strict=True))
-        return [*rows, ("all", *totals)]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the part of `audit.json` about rules."""
-        shown = ("before", "after", "difference", "interval", "better", "worse")
-        scores = {name: {key: getattr(own, key) for key in shown} for name, own in self.scores.items()}
-        violations = {
-            name: dict(zip(("gold", "before", "after"), counts, strict=True))
-            for name, counts in self.violations.items()
-        }
-        counts = {
-            name: getattr(self, name)
-            for name in ("sentences", "changed_sentences", "changed_tokens", "certified", "mean_weight_lost")
-        }
-        return {**counts, "violations": violations, "scores": scores}
+        counts = {name: tuple(own.values()) for name, own in self.violations.items()}
+        totals = tuple(map(sum, zip(*counts.values(), strict=True)))
+        rows = [*((name, own) for name, own in counts.items() if any(own)), ("all", totals)]
+        return [(name, *(f"{count:,}" for count in own)) for name, own in rows]
 
     def score_rows(self) -> Rows:
         """Return the rows of the third table: each measure before and after."""
         return [own.row(NAMES[name]) for name, own in self.scores.items()]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the part of `audit.json` about rules."""
+        found = asdict(self)
+        for own in found["scores"].values():
+            del own["relative"], own["relative_interval"]
+        return found
 
 
 VIOLATION_HEADER = ("violations", "gold", "single root", "under rules")
@@ -170,17 +146,17 @@ class RuleTally:
     """
 
     def __init__(self, rules: Rules) -> None:
-        self._rules = rules
         self._tally = Tally()
-        self._counts: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+        self._violations = {name: dict.fromkeys(("gold", "before", "after"), 0) for name in rules.names}
         self._sentences = self._changed_sentences = self._changed_tokens = self._certified = 0
         self._lost = 0.0
 
     def add(self, valid: ValidSentence) -> None:
         """Count a sentence."""
         self._tally.add(valid.audited)
-        for counter, violations in zip(self._counts, (valid.gold or [], valid.before, valid.after), strict=True):
-            counter.update(violation.rule for violation in violations)
+        for side, violations in (("gold", valid.gold or []), ("before", valid.before), ("after", valid.after)):
+            for violation in violations:
+                self._violations[violation.rule][side] += 1
         changed = len(valid.changed)
         self._sentences += 1
         self._changed_sentences += changed > 0
@@ -193,13 +169,12 @@ class RuleTally:
 
         seed (int): Random seed of the bootstrap.
         """
-        gold, before, after = self._counts
         return RuleAudit(
             sentences=self._sentences,
             changed_sentences=self._changed_sentences,
             changed_tokens=self._changed_tokens,
             certified=self._certified,
             mean_weight_lost=self._lost / max(1, self._changed_sentences),
-            violations={name: (gold[name], before[name], after[name]) for name in self._rules.names},
+            violations=self._violations,
             scores=self._tally.summarize(seed=seed).scores,
         )

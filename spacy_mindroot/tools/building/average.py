@@ -9,10 +9,9 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.util import load_model
-from thinc.api import Config
 
 from ...arc_scorer.average import average_pipelines
-from ...errors import CalibrationError
+from ...errors import MindRootError
 from ...pipeline.calibration import calibrate, fit_by_folds, read_corpora, set_calibration
 from .training import Trained
 
@@ -39,8 +38,13 @@ def average_trained(
     seeds = [seed for each in trained for seed in each.seeds]
     if calibration is not None:
         try:
-            _calibrate(nlp, own, calibration, seeds, has_dev)
-        except CalibrationError as error:
+            dev, train = read_corpora(own)
+            if has_dev:
+                gold = [example.reference for example in dev(nlp)]
+                calibrate(nlp, gold[: calibration["limit"] or None])
+            elif folds := calibration["folds"]:
+                set_calibration(nlp, fit_by_folds(own, train, folds, seeds=seeds, combine=average_pipelines))
+        except MindRootError as error:
             warnings.warn(f"The pipeline is saved without calibration: {error}", stacklevel=2)
     return nlp, Trained(
         steps=trained[0].steps,
@@ -49,12 +53,3 @@ def average_trained(
         seconds=round(sum(each.seconds for each in trained), 1),
         best="average",
     )
-
-
-def _calibrate(nlp: Language, config: Config, settings: Mapping[str, Any], seeds: list[int], has_dev: bool) -> None:
-    dev, train = read_corpora(config)
-    if has_dev:
-        gold = [example.reference for example in dev(nlp)]
-        calibrate(nlp, gold[: settings["limit"] or None])
-    elif settings["folds"]:
-        set_calibration(nlp, fit_by_folds(config, train, settings["folds"], seeds=seeds, combine=average_pipelines))

@@ -23,17 +23,16 @@ from ...conllu import Sentence, read_conllu
 from ...errors import CorpusError, MindRootError
 from ...pipeline.calibration import callback_settings
 from ..evaluation.official import load_script
-from ..evaluation.predicting import predict, sentences_in
+from ..evaluation.predicting import predict, sentences_in, words_per_cpu_second
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .average import average_trained
 from .card import Description, make_card, make_meta
 from .config import make_config
-from .related import Mixture, mix_treebanks
-from .speed import words_per_cpu_second
+from .related import mix_treebanks
 from .steps import Steps
 from .training import Trained, train
-from .treebank import PARTS, Treebank, prepare_treebank, spacy_language
+from .treebank import PARTS, Related, Treebank, prepare_treebank, spacy_language
 from .wheel import PackagingError, build_wheel, check_description, check_tools, package_name, wheel_name
 
 __all__ = ["build"]
@@ -105,9 +104,9 @@ class _Build:
     note: Log
     warn: Log
     treebank: Treebank = field(init=False)
-    mixture: Mixture | None = None
     part: str = ""  # of the treebank, to evaluate on
     config: Config = field(init=False)
+    plan: dict[str, list[str]] = field(init=False)  # the files and folders that each step makes, the main one first
 
     def run(
         self, source: Path, related: Sequence[Path], config: Path | None, lang: str, optimize: str
@@ -123,42 +122,41 @@ class _Build:
         code = str(self.config["nlp"]["lang"])
         self.about = replace(self.about, name=package_name(self.about.name, code))
         facts = self._facts(text)
-        plan = self._plan(code)
-        remaining = chain.remaining(facts, plan)
+        self.plan = self._plan(code)
+        remaining = chain.remaining(facts, self.plan)
         if remaining and remaining != ["package"]:
             self._rehearse(code)
         chain.begin(facts, *(f"corpus/{name}.conllu" for name in (*PARTS, "mixed")), "config.cfg")
         self.treebank.folder = out / "corpus"
-        if self.mixture is not None:
-            self.mixture.file = self.treebank.folder / self.mixture.file.name
+        if self.treebank.mixture is not None:
+            self.treebank.mixture.file = self.treebank.folder / self.treebank.mixture.file.name
 
-        best, trained = self._train(plan)
+        best, trained = self._train()
         load = cache(lambda: load_model(best))
-        scores, speed = self._evaluate(best, load, plan) if self.part else ({}, 0)
-        self._step("package", plan, lambda work: self._package(work, best, load(), trained, scores, speed))
+        scores, speed = self._evaluate(load) if self.part else ({}, 0)
+        self._step("package", lambda work: self._package(work, best, load(), trained, scores, speed))
         return chain.results | {"evaluated_on": self.part or None}
 
     def _prepare(self, source: Path, related: Sequence[Path], folder: Path) -> None:
-        self.treebank = prepare_treebank(source, folder)
-        self.mixture = mix_treebanks(self.treebank, related) if related else None
-        self.part = next((part for part in ("test", "dev") if part in self.treebank.parts), "")
-        unused = {self.treebank.name: self.treebank.unused}
-        unused |= {each.name: each.unused for each in (self.mixture.related if self.mixture is not None else [])}
-        for name, files in unused.items():
-            if files:
-                self.warn(f"Not used of {name}: {', '.join(files)}. No `train`, `dev` or `test` is in the name.")
+        treebank = self.treebank = prepare_treebank(source, folder)
+        used: list[Treebank | Related] = [treebank, *(mix_treebanks(treebank, related).related if related else ())]
+        self.part = next((part for part in ("test", "dev") if part in treebank.parts), "")
+        for each in used:
+            if each.unused:
+                files = ", ".join(each.unused)
+                self.warn(f"Not used of {each.name}: {files}. No `train`, `dev` or `test` is in the name.")
 
     def _config(self, lang: str, optimize: str) -> str:
-        sentences = self.treebank.parts["train"].sentences
-        sentences += self.mixture.sentences if self.mixture is not None else 0
-        code = spacy_language(lang or self.treebank.language)
-        return make_config(code, optimize, ["senter", *self.treebank.annotated], None, sentences=sentences)
+        treebank = self.treebank
+        sentences = treebank.parts["train"].sentences + (treebank.mixture.sentences if treebank.mixture else 0)
+        code = spacy_language(lang or treebank.language)
+        return make_config(code, optimize, ["senter", *treebank.annotated], None, sentences=sentences)
 
     def _facts(self, text: str) -> dict[str, Any]:
         """Return everything that the results depend on."""
         return {
             "treebank": self.treebank.facts(),
-            **({"mixture": self.mixture.facts()} if self.mixture is not None else {}),
+            **({"mixture": self.treebank.mixture.facts()} if self.treebank.mixture is not None else {}),
             "config": text,
             **({"code": self.code.read_text("utf8")} if self.code is not None else {}),
             "steps": self.steps,
@@ -167,11 +165,11 @@ class _Build:
         }
 
     def _plan(self, lang: str) -> dict[str, list[str]]:
-        """Return the files and folders that each step makes, the most important first."""
         both = ("model-best", "model-last") if "dev" in self.treebank.parts else ("model-last", "model-best")
         plan = {}
         for seed in self.seeds:
-            name, folder = ("training", "training") if len(self.seeds) == 1 else _of_seed(seed)
+            own = (f"training with seed {seed}", f"training/seed-{seed}")
+            name, folder = ("training", "training") if len(self.seeds) == 1 else own
             plan[name] = [f"{folder}/{each}" for each in (*both, "log.txt")]
         if len(self.seeds) > 1:
             plan["average"] = ["training/average"]
@@ -195,74 +193,61 @@ class _Build:
         with TemporaryDirectory() as work:
             nlp = spacy.blank(spacy_language(lang))
             nlp.to_disk(Path(work) / "model")
-            meta = make_meta(nlp, self.treebank, self.about, {}, self.mixture)
+            meta = make_meta(nlp, self.treebank, self.about, {})
             build_wheel(Path(work) / "model", Path(work), meta, "", self.treebank.licence_file, self.code)
 
-    def _step(self, name: str, plan: Mapping[str, Sequence[str]], make: Callable[[Path], Any]) -> Any:
-        result, is_new = self.chain.run(name, make, plan.get(name, ()))
+    def _step(self, name: str, make: Callable[[Path], Any]) -> Any:
+        result, is_new = self.chain.run(name, make, self.plan.get(name, ()))
         self.note(f"{name}: {'done' if is_new else 'was done before'}")
         return result
 
-    def _train(self, plan: Mapping[str, Sequence[str]]) -> tuple[Path, Trained]:
+    def _train(self) -> tuple[Path, Trained]:
         """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
         out, treebank = self.chain.folder, self.treebank
-        several = len(self.seeds) > 1
+        options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show}
+        folders, trainings = [], []
+        for name, seed in zip(self.plan, self.seeds, strict=False):  # the first steps of the plan
+            best = self.plan[name][0]
 
-        def train_with(seed: int, folder: Path) -> dict[str, Any]:
-            return asdict(
-                train(
-                    out / "config.cfg",
-                    treebank,
-                    folder,
-                    mixture=self.mixture,
-                    steps=self.steps,
-                    seed=seed,
-                    calibrate=not several,
-                    code=self.code,
-                    show=self.show,
-                )
-            )
+            def train_one(work: Path, seed: int = seed, folder: str = str(Path(best).parent)) -> dict[str, Any]:
+                calibrate = len(self.seeds) == 1
+                trained = train(out / "config.cfg", treebank, work / folder, seed=seed, calibrate=calibrate, **options)
+                return asdict(trained)
 
-        def train_one(name: str, folder: str, seed: int) -> tuple[Path, Trained]:
-            found = self._step(name, plan, lambda work: train_with(seed, work / folder))
-            return out / plan[name][0], Trained(**found)
-
-        if not several:
-            return train_one("training", "training", self.seeds[0])
-        folders, trained = zip(*(train_one(*_of_seed(seed), seed) for seed in self.seeds), strict=True)
+            trainings.append(Trained(**self._step(name, train_one)))
+            folders.append(out / best)
+        if len(folders) == 1:
+            return folders[0], trainings[0]
 
         def average(work: Path) -> dict[str, Any]:
             calibration = callback_settings(self.config)
-            if calibration is not None and self.mixture is not None:
+            if calibration is not None and treebank.mixture is not None:
                 calibration = calibration | {"folds": 0}  # copies of a sentence would be in several parts
-            nlp, joined = average_trained(folders, trained, calibration, has_dev=treebank.file("dev") is not None)
+            nlp, joined = average_trained(folders, trainings, calibration, has_dev=treebank.file("dev") is not None)
             (work / "training").mkdir()
             nlp.to_disk(work / "training" / "average")
             return asdict(joined)
 
-        return out / plan["average"][0], Trained(**self._step("average", plan, average))
+        return out / self.plan["average"][0], Trained(**self._step("average", average))
 
-    def _evaluate(
-        self, best: Path, load: Callable[[], Language], plan: Mapping[str, Sequence[str]]
-    ) -> tuple[dict[str, Any], int]:
+    def _evaluate(self, load: Callable[[], Language]) -> tuple[dict[str, Any], int]:
         """Return the evaluations of a pipeline from gold tokens and from raw text, and its words per CPU second.
 
         An evaluation that failed is left out. Without one of raw text, the speed is 0.
         """
-        with_probabilities = cache(lambda: load_model(best))  # of heads, which take time
         gold = list(read_conllu(self.treebank.folder / f"{self.part}.conllu"))
         scores: dict[str, Any] = {}
         for name in ("gold tokens", "raw text"):
 
             def evaluation(work: Path, name: str = name) -> dict[str, Any]:
-                return self._evaluation(with_probabilities(), gold, name == "raw text", work / _output_of(name))
+                return self._evaluation(load(), gold, name == "raw text", work / _output_of(name))
 
-            found = self._step(name, plan, evaluation)
+            found = self._step(name, evaluation)
             if "error" not in found:
                 scores[name] = found
         if "raw text" not in scores:
             return scores, 0
-        return scores, self._step("words per CPU second", plan, lambda _: words_per_cpu_second(load(), gold))
+        return scores, self._step("words per CPU second", lambda _: words_per_cpu_second(load(), gold))
 
     def _evaluation(self, nlp: Language, gold: list[Sentence], raw: bool, output: Path) -> dict[str, Any]:
         """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
@@ -278,7 +263,7 @@ class _Build:
         self, work: Path, best: Path, nlp: Language, trained: Trained, scores: Mapping[str, Any], speed: int
     ) -> dict[str, Any]:
         megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
-        meta = make_meta(nlp, self.treebank, self.about, scores, self.mixture)
+        meta = make_meta(nlp, self.treebank, self.about, scores)
         card = make_card(
             meta,
             self.treebank,
@@ -288,17 +273,11 @@ class _Build:
             speed=speed,
             megabytes=megabytes,
             example=_example(self.treebank),
-            mixture=self.mixture,
         )
         (work / "README.md").write_text(card, encoding="utf8")
         wheel = build_wheel(best, work / "dist", meta, card, self.treebank.licence_file, self.code)
         size = round(wheel.stat().st_size / 1e6, 2)
         return {"about": asdict(self.about), "wheel": wheel.name, "megabytes": size, "unpacked_megabytes": megabytes}
-
-
-def _of_seed(seed: int) -> tuple[str, str]:
-    """Return the name of a step that trains with a seed, and its folder."""
-    return f"training with seed {seed}", f"training/seed-{seed}"
 
 
 def _output_of(name: str) -> str:

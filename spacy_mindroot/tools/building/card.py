@@ -6,24 +6,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
-from pathlib import Path
 from typing import Any
 
-import jinja2
 from spacy.cli.package import get_third_party_dependencies
 from spacy.language import Language
 from spacy.util import get_minor_version_range
 
-from .related import Mixture
+from .config import fill_template
 from .training import Trained
 from .treebank import Treebank
 
-__all__ = ["Description", "known_limits", "make_card", "make_meta"]
+__all__ = ["Description", "make_card", "make_meta"]
 
 _UNKNOWN = "unknown"
-_FEW = 500  # training sentences
-_SURE_WORDS = 0.99  # F1 of words above which the tokenizer's words are those of the treebank
-_SMALL_TEST = 100  # sentences
 
 
 @dataclass
@@ -45,25 +40,18 @@ class Description:
     licence: str = ""
 
 
-def make_meta(
-    nlp: Language,
-    treebank: Treebank,
-    about: Description,
-    scores: Mapping[str, Any],
-    mixture: Mixture | None = None,
-) -> dict[str, Any]:
+def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of meta.json.
 
     scores (Mapping[str, dict]): The evaluations, as `report.to_json` gives them, by their names.
-    mixture (Optional[Mixture]): The training set, if related treebanks were mixed in.
     """
     meta = dict(nlp.meta)
-    licence = about.licence or treebank.licence or _UNKNOWN
     performance = dict(meta.get("performance") or {})
     for name, found in scores.items():
         key = name.replace(" ", "_")
         performance[key] = {metric: found["official"][metric]["f1"] for metric in found["official"]}
-    requirements = get_third_party_dependencies(nlp.config.interpolate())
+    related = [] if treebank.mixture is None else treebank.mixture.related
+    sources = [(treebank.name, about.url, treebank.licence), *((each.name, "", each.licence) for each in related)]
     return meta | {
         "name": about.name,
         "version": about.version,
@@ -71,21 +59,12 @@ def make_meta(
         "author": about.author,
         "email": about.email,
         "url": about.url,
-        "license": licence,
+        "license": about.licence or treebank.licence or _UNKNOWN,
         "spacy_version": get_minor_version_range(version_of("spacy")),
         "sources": [
-            {
-                "name": treebank.name,
-                "url": about.url,
-                "license": treebank.licence or _UNKNOWN,
-                "author": "",
-            },
-            *(
-                {"name": each.name, "url": "", "license": each.licence or _UNKNOWN, "author": ""}
-                for each in (mixture.related if mixture is not None else [])
-            ),
+            {"name": name, "url": url, "license": licence or _UNKNOWN, "author": ""} for name, url, licence in sources
         ],
-        "requirements": sorted(requirements),
+        "requirements": sorted(get_third_party_dependencies(nlp.config.interpolate())),
         "performance": performance,
     }
 
@@ -100,7 +79,6 @@ def make_card(
     speed: int,
     megabytes: float,
     example: str,
-    mixture: Mixture | None = None,
 ) -> str:
     """Return the model card, in Markdown.
 
@@ -110,80 +88,24 @@ def make_card(
     speed (int): Tokens per second of CPU time.
     megabytes (float): The size of the pipeline.
     example (str): A sentence of the language.
-    mixture (Optional[Mixture]): The training set, if related treebanks were mixed in.
     """
     package = f"{meta['lang']}_{meta['name']}"
-    template = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    ).get_template("card.md.jinja")
     gold = scores.get("gold tokens")
-    return template.render(
+    return fill_template(
+        "card.md.jinja",
         package=package,
         wheel=f"{package}-{meta['version']}-py3-none-any.whl",
-        description=meta["description"],
-        lang=meta["lang"],
-        version=meta["version"],
-        components=meta["pipeline"],
-        requirements=meta["requirements"],
+        meta=meta,
         megabytes=megabytes,
         speed=speed,
-        licence=meta["license"],
-        data_licence=treebank.licence or _UNKNOWN,
-        url=meta["url"],
         example=json.dumps(example, ensure_ascii=False),
         treebank=treebank,
-        mixture=mixture,
         training=trained,
         scores=scores,
         metrics=[*{metric: None for found in scores.values() for metric in found["official"]}],
-        evaluated_on={"test": "test", "dev": "development"}.get(evaluated_on, evaluated_on),
+        evaluated_on=evaluated_on,
         sure=gold["measures"]["calibration"] if gold else None,
-        limits=known_limits(treebank, scores, evaluated_on=evaluated_on),
     )
-
-
-def known_limits(treebank: Treebank, scores: Mapping[str, Any], *, evaluated_on: str) -> list[str]:
-    """Return what a user should know before relying on a pipeline, one sentence or two each."""
-    limits = []
-    train = treebank.parts["train"]
-    if train.sentences < _FEW:
-        limits.append(
-            f"It has seen only {train.sentences:,} training sentences. Expect errors in most sentences of other texts."
-        )
-    if "trainable_lemmatizer" not in treebank.annotated:
-        limits.append("It has no lemmas: the treebank has none.")
-    if "morphologizer" not in treebank.annotated:
-        limits.append("It has no parts of speech: the treebank has none.")
-    if train.multiword_tokens:
-        share = train.multiword_tokens / train.words
-        limits.append(
-            f"The treebank has multiword tokens (in training, one for every {1 / share:,.0f} words). The pipeline has "
-            "learnt the words in them, but spaCy's tokenizer does not split them."
-        )
-    raw = scores.get("raw text")
-    if raw is not None:
-        words = raw["official"]["Words"]["f1"]
-        if words < _SURE_WORDS:
-            limits.append(
-                f"spaCy's tokenizer finds other words than the treebank has (F1 {100 * words:.1f}). Every other score "
-                "from raw text is lower for it."
-            )
-        sentences = raw["official"]["Sentences"]["f1"]
-        limits.append(f"It finds sentence boundaries with an F1 of {100 * sentences:.1f}.")
-    if evaluated_on == "dev":
-        limits.append(
-            "There is no test set. The development set also chose the training step, so scores are optimistic. It also "
-            "calibrated the probabilities, so they are less reliable than they look here."
-        )
-    if scores and treebank.parts[evaluated_on].sentences < _SMALL_TEST:
-        limits.append(
-            f"The {treebank.parts[evaluated_on].sentences} sentences that it was evaluated on are few: differences of "
-            "a point or two mean nothing."
-        )
-    limits.append("Scores on texts of another kind than the treebank's are lower, and have not been measured.")
-    return limits
 
 
 def _description(nlp: Language, treebank: Treebank) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jinja2
 from spacy import util
 
-__all__ = ["EXTRAS", "Size", "make_config", "size_for"]
+__all__ = ["EXTRAS", "Size", "fill_template", "make_config", "size_for"]
 
 # Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
 # of None keeps a score out of the table that spaCy prints.
@@ -149,13 +149,8 @@ def make_config(
     weights = _TREE_SCORES | {name: weight for extra in extras for name, weight in EXTRAS[extra].items()}
     of_trees = 1 - sum(filter(None, weights.values()))
     weights |= {"dep_uas": round(of_trees / 2, 3), "dep_las": round(of_trees / 2, 3)}
-    template = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        trim_blocks=False,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    ).get_template("config.cfg.jinja")
-    return template.render(
+    return fill_template(
+        "config.cfg.jinja",
         command=" ".join(["spacy mindroot init-config", *options]),
         lang=lang,
         accuracy=optimize == "accuracy",
@@ -170,6 +165,16 @@ def make_config(
         size=size_for(optimize, sentences),
         **_tokenizer_settings(lang),
     )
+
+
+def fill_template(name: str, **values: Any) -> str:
+    """Return the text that a template makes of some values."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template(name).render(**values)
 
 
 def _tokenizer_settings(lang: str) -> dict[str, dict[str, str]]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from ...conllu import Sentence, conllu_files, read_conllu
 from ...conllu.columns import DEPREL, FEATS, LEMMA, XPOS
@@ -15,85 +13,15 @@ from ...conllu.marks import SentenceWriter
 from ...conllu.treebanks import COMMENT
 from ...errors import CorpusError
 from ...escapes import printable
-from ...pipeline.calibration import callback_settings
-from .treebank import Treebank, checked_sentences, licence_of, part_of
+from .treebank import Mixture, Related, Treebank, checked_sentences, licence_of, part_of
 
-__all__ = ["TARGET_SHARE", "Mixture", "Related", "mix_treebanks"]
+__all__ = ["TARGET_SHARE", "mix_treebanks"]
 
 TARGET_SHARE = 0.25  # of the mixed sentences, if the treebank itself has fewer
 
-_TREEBANK_ROWS = 50  # few treebanks share a row of the four that each has
-
-
-@dataclass
-class Related:
-    """A related treebank.
-
-    name (str): The name of its folder, or of its file.
-    part (str): The part that is mixed in: "train", or "dev" if it has no training set, or "" if it is not divided.
-    sentences, words (int): The size of this part.
-    licence (str): What the README of a UD treebank says; "" if it is unknown.
-    unused (list[str]): Files without a part in their names, although others have one.
-    """
-
-    name: str
-    part: str
-    sentences: int = 0
-    words: int = 0
-    licence: str = ""
-    unused: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Mixture:
-    """A treebank and related ones, mixed in one file.
-
-    file (Path): The file, in CoNLL-U.
-    related (list[Related]): The related treebanks.
-    copies (int): How many times each sentence of the treebank itself is in it.
-    digest (str): Hash of the file.
-    """
-
-    file: Path
-    related: list[Related]
-    copies: int
-    digest: str
-
-    @property
-    def sentences(self) -> int:
-        """The number of different sentences of the related treebanks."""
-        return sum(each.sentences for each in self.related)
-
-    def overrides(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings of a config that change for training on the mixture, by their names with dots.
-
-        The passages of `spacy-mindroot.PassageCorpus.v1` are made of the mixture once, since it has the copies already.
-        The embedding of `spacy-mindroot.NGramHashEmbed.v1` learns a vector for each treebank. The tokenizer learns the
-        words of the treebank alone. There is no calibration by cross-validation, since copies
-        of a sentence would be in several parts.
-        """
-        changed: dict[str, Any] = {"paths.train": str(self.file)}
-        if config["corpora"]["train"].get("@readers") == "spacy-mindroot.PassageCorpus.v1":
-            changed |= {"corpora.train.divisions": 1, "corpora.train.tags_from_pos": False}
-        encoder = config.get("components", {}).get("tok2vec", {}).get("model", {})
-        if encoder.get("embed", {}).get("@architectures") == "spacy-mindroot.NGramHashEmbed.v1":
-            changed["components.tok2vec.model.embed.treebank_rows"] = _TREEBANK_ROWS
-        before_init = config["initialize"].get("before_init") or {}
-        if before_init.get("@callbacks") == "spacy-mindroot.tokenizer_cases.v1":
-            changed["initialize.before_init.path"] = str(self.file.with_name("train.conllu"))
-        if callback_settings(config) is not None:
-            changed["training.before_to_disk.folds"] = 0
-        return changed
-
-    def facts(self) -> dict[str, Any]:
-        """Return everything about the mixture, for JSON, except where it is."""
-        facts = asdict(self)
-        del facts["file"]
-        return facts
-
 
 def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
-    """Write mixed.conllu, the training set with those of related treebanks, next to train.conllu.
+    """Write mixed.conllu, the training set with those of related treebanks, next to train.conllu: `treebank.mixture`.
 
     The related sentences are made similar to those of the treebank. A label that the treebank does not have loses its
     subtype. Features that the treebank does not have are removed. Lemmas and language-specific tags (XPOS) are removed:
@@ -133,7 +61,8 @@ def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
         for _ in range(copies):
             for sentence in read_conllu(own):
                 digest.update(writer.write(sentence))
-    return Mixture(path, found, copies, digest.hexdigest())
+    treebank.mixture = Mixture(path, found, copies, digest.hexdigest())
+    return treebank.mixture
 
 
 def _part_to_mix(source: Path) -> tuple[Related, list[Path]]:

@@ -15,6 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -47,14 +48,12 @@ class Steps:
         self._facts: Any = None
         self._again = False
         self._missing = [path for path in (folder, *folder.parents) if not path.exists()]
-        if not self._missing:
+        if folder.exists() and not folder.is_dir():
+            raise CorpusError(f"{folder} is a file. Choose a new folder.")
+        if not self._missing and any(folder.iterdir()):
             self._read()
 
     def _read(self) -> None:
-        if not self.folder.is_dir():
-            raise CorpusError(f"{self.folder} is a file. Choose a new folder.")
-        if not any(self.folder.iterdir()):
-            return
         try:
             found = None if self._path.is_symlink() else srsly.read_json(self._path)
         except (OSError, ValueError):
@@ -63,11 +62,12 @@ class Steps:
             raise CorpusError(
                 f"The folder {self.folder} is not empty, and not from an earlier build. Choose a new one."
             )
-        self._files = {name: digest for name, digest in found["files"].items() if _is_below(name)}
-        unfinished = str(found.get("unfinished"))
+        del found["made_by"]
+        self._files = {name: digest for name, digest in found.pop("files").items() if _is_below(name)}
+        unfinished = str(found.pop("unfinished", ""))
         self._unfinished = unfinished if _UNFINISHED.fullmatch(unfinished) else ""
-        self._facts = found.get("facts")
-        self.results = {k: v for k, v in found.items() if k not in ("made_by", "files", "unfinished", "facts")}
+        self._facts = found.pop("facts", None)
+        self.results = found
 
     def begin_unfinished(self) -> Path:
         """Return an empty folder for what is not finished."""
@@ -99,8 +99,8 @@ class Steps:
         plan (Mapping): For each step, the files and folders that it makes, the most important first.
         RAISES (CorpusError): If one of them would replace what is not from this command, or has been changed.
         """
-        done = [name in self.results and self._is_there(names) for name, names in plan.items()]
-        steps = list(plan)[[*done, False].index(False) if self._has(facts) else 0 :]
+        done = takewhile(lambda step: step in self.results and self._is_there(plan[step]), plan)
+        steps = list(plan)[len(list(done)) if self._has(facts) else 0 :]
         for names in plan.values():
             self._check_places(names)
         self.check(name for step in steps for name in plan[step])
@@ -114,11 +114,11 @@ class Steps:
         if not self._has(facts):
             self._remove(self._of_results())
             self.results = {}
-        self._facts = srsly.json_loads(srsly.json_dumps(facts))
+        self._facts = _as_read(facts)
         self._place(given)
 
     def _has(self, facts: Mapping[str, Any]) -> bool:
-        return bool(self._facts == srsly.json_loads(srsly.json_dumps(facts)))
+        return bool(self._facts == _as_read(facts))
 
     def _of_results(self) -> list[str]:
         """Return the files that steps have made, except wheels."""
@@ -148,10 +148,8 @@ class Steps:
         self._remove([*names, *made])
         self._files |= {name: _digest(path) for name, path in made.items()}
         self._write()
-        for path in unfinished.rglob("*"):
-            if path.is_dir():
-                (self.folder / path.relative_to(unfinished)).mkdir(parents=True, exist_ok=True)
         for name, path in made.items():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             path.replace(self.folder / name)
         self._remove_unfinished()
         self._write()
@@ -217,6 +215,11 @@ def _stranger(path: Path) -> CorpusError:
         f"{path} would be replaced, but it is not from this command, or has been changed since. Move it to another "
         "place, or choose another folder."
     )
+
+
+def _as_read(facts: Mapping[str, Any]) -> Any:
+    """Return facts as JSON has them: tuples are lists, say."""
+    return srsly.json_loads(srsly.json_dumps(facts))
 
 
 def _is_below(name: str) -> bool:

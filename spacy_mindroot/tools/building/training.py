@@ -17,7 +17,6 @@ from spacy.util import load_config
 
 from ...errors import TrainingError
 from ...pipeline.calibration import callback_settings
-from .related import Mixture
 from .treebank import Treebank
 
 __all__ = ["Trained", "one_thread", "reason", "train"]
@@ -57,7 +56,6 @@ def train(
     treebank: Treebank,
     out: Path,
     *,
-    mixture: Mixture | None = None,
     steps: int | None = None,
     seed: int = 0,
     code: Path | None = None,
@@ -67,9 +65,8 @@ def train(
     """Train a pipeline on one thread.
 
     config (Path): A config of spaCy's. Its corpora are CoNLL-U files.
-    treebank (Treebank): The data. Without a development set, the last pipeline is taken.
+    treebank (Treebank): The data, with its `mixture`. Without a development set, the last pipeline is taken.
     out (Path): A new folder for the checkpoints and log.txt.
-    mixture (Optional[Mixture]): The training set with related treebanks, to train on instead of the treebank alone.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
     code (Optional[Path]): A Python file to import first, with what the config names.
@@ -85,8 +82,8 @@ def train(
         "training.seed": str(seed),  # a config need not take it from the system's
     }
     loaded = load_config(config, interpolate=False)
-    if mixture is not None:
-        changed = mixture.overrides(loaded)
+    if treebank.mixture is not None:
+        changed = treebank.mixture.overrides(loaded)
         overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     training = loaded["training"]
     if not calibrate and callback_settings(loaded) is not None:

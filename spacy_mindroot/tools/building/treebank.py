@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,10 +19,13 @@ from ...conllu.files import refuse_link_out
 from ...conllu.marks import SentenceWriter
 from ...errors import ConlluError, CorpusError
 from ...escapes import printable
+from ...pipeline.calibration import callback_settings
 
 __all__ = [
     "PARTS",
+    "Mixture",
     "Part",
+    "Related",
     "Treebank",
     "checked_sentences",
     "licence_of",
@@ -36,6 +39,7 @@ _PART = re.compile(r"(?:^|[-_.])(train|dev|test)(?=[-_.]|$)")
 _UD_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-(?:ud-)?(?:train|dev|test)")
 _FEWEST = 20  # sentences of a treebank that is divided here
 _ANY_LANGUAGE = "xx"
+_TREEBANK_ROWS = 50  # few treebanks share a row of the four that each has
 
 
 @dataclass
@@ -57,6 +61,72 @@ class Part:
 
 
 @dataclass
+class Related:
+    """A related treebank.
+
+    name (str): The name of its folder, or of its file.
+    part (str): The part that is mixed in: "train", or "dev" if it has no training set, or "" if it is not divided.
+    sentences, words (int): The size of this part.
+    licence (str): What the README of a UD treebank says; "" if it is unknown.
+    unused (list[str]): Files without a part in their names, although others have one.
+    """
+
+    name: str
+    part: str
+    sentences: int = 0
+    words: int = 0
+    licence: str = ""
+    unused: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Mixture:
+    """A treebank and related ones, mixed in one file.
+
+    file (Path): The file, in CoNLL-U.
+    related (list[Related]): The related treebanks.
+    copies (int): How many times each sentence of the treebank itself is in it.
+    digest (str): Hash of the file.
+    """
+
+    file: Path
+    related: list[Related]
+    copies: int
+    digest: str
+
+    @property
+    def sentences(self) -> int:
+        """The number of different sentences of the related treebanks."""
+        return sum(each.sentences for each in self.related)
+
+    def overrides(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of a config that change for training on the mixture, by their names with dots.
+
+        `PassageCorpus` reads the mixture once, since it has the copies already. `NGramHashEmbed` learns a vector for
+        each treebank. The tokenizer learns the words of the treebank alone. There is no calibration by
+        cross-validation, since copies of a sentence would be in several parts.
+        """
+        changed: dict[str, Any] = {"paths.train": str(self.file)}
+        if config["corpora"]["train"].get("@readers") == "spacy-mindroot.PassageCorpus.v1":
+            changed |= {"corpora.train.divisions": 1, "corpora.train.tags_from_pos": False}
+        encoder = config.get("components", {}).get("tok2vec", {}).get("model", {})
+        if encoder.get("embed", {}).get("@architectures") == "spacy-mindroot.NGramHashEmbed.v1":
+            changed["components.tok2vec.model.embed.treebank_rows"] = _TREEBANK_ROWS
+        before_init = config["initialize"].get("before_init") or {}
+        if before_init.get("@callbacks") == "spacy-mindroot.tokenizer_cases.v1":
+            changed["initialize.before_init.path"] = str(self.file.with_name("train.conllu"))
+        if callback_settings(config) is not None:
+            changed["training.before_to_disk.folds"] = 0
+        return changed
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything about the mixture, for JSON, except where it is."""
+        facts = asdict(self)
+        del facts["file"]
+        return facts
+
+
+@dataclass
 class Treebank:
     """A treebank, copied to a folder with one file for each part.
 
@@ -72,6 +142,7 @@ class Treebank:
     unused (list[str]): Files without a part in their names, although others have one.
     divided (bool): Whether the parts were divided here, since no file was named after a part.
     digest (str): Hash of all parts.
+    mixture (Optional[Mixture]): The training set with related treebanks, to train on instead of that of this treebank.
     """
 
     name: str
@@ -84,6 +155,7 @@ class Treebank:
     unused: list[str] = field(default_factory=list)
     divided: bool = False
     digest: str = ""
+    mixture: Mixture | None = None
 
     def file(self, part: str) -> Path | None:
         """Return the file of a part; None if the treebank lacks it."""
@@ -92,7 +164,7 @@ class Treebank:
     def facts(self) -> dict[str, Any]:
         """Return everything about the treebank, for JSON, except where it is."""
         facts = asdict(self)
-        del facts["folder"], facts["licence_file"]
+        del facts["folder"], facts["licence_file"], facts["mixture"]
         return facts
 
 

@@ -97,16 +97,8 @@ def build_wheel(
         _forget_paths(source / "config.cfg")
         if licence_file is not None:
             shutil.copyfile(licence_file, source / "LICENSES_SOURCES")
-        said = _call(
-            "spacy",
-            "package",
-            source,
-            work,
-            "--build",
-            "none",
-            "--force",
-            *(("--code", code) if code is not None else ()),
-        )
+        own_code = () if code is None else ("--code", code)
+        said = _call("spacy", "package", source, work, "--build", "none", "--force", *own_code)
         projects = [path.parent for path in Path(work).glob("*/setup.py")]
         for project in projects:
             # Without isolation, nothing is downloaded. It needs setuptools, which not every environment has.
@@ -134,7 +126,6 @@ def _call(module: str, *arguments: object) -> str:
 def _forget_paths(path: Path) -> None:
     """Remove the paths of the training data from a config. They are of the machine that trained the pipeline."""
     config = Config().from_disk(path, interpolate=False)
-    for name in ("train", "dev"):
-        if name in config.get("paths", {}):
-            config["paths"][name] = None
+    for name in {"train", "dev"} & config.get("paths", {}).keys():
+        config["paths"][name] = None
     config.to_disk(path)

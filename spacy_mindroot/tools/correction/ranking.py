@@ -6,16 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 
-from ...doc.extensions import describe, drop_extension, read_extension
+from ...doc.extensions import describe, read_extension
 from ...errors import CorpusError
-from ...labels import SPACY_ROOT, UD_ROOT
-from ...pipeline.head_marginals import head_marginals
+from ...labels import UD_ROOT
 from ...trees import MISSING
 from ..gold import GoldSentence
+from ..parses import parses_of
 
 __all__ = [
     "CRITERIA",
@@ -83,13 +81,17 @@ class SureSentence:
     position (int): Its place in the corpus, from 0.
     tokens (list[SureToken]): All its tokens.
     gold (GoldSentence): The sentence of the corpus.
-    doc (Doc): The parse.
     """
 
     position: int
     tokens: list[SureToken]
     gold: GoldSentence
-    doc: Doc
+
+    @property
+    def text(self) -> str:
+        """The text of the sentence."""
+        tokens = zip(self.gold.words, self.gold.spaces, strict=True)
+        return "".join(word + " " * space for word, space in tokens).strip()
 
     @property
     def unknown(self) -> list[SureToken]:
@@ -117,56 +119,30 @@ class RankedToken(NamedTuple):
 def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = False) -> SureSentence:
     """Return a parse with the probabilities of its heads.
 
-    doc (Doc): A Doc of one sentence, parsed by a pipeline after `corpus.keep_probabilities`. The probability of each
-        head is `token._.head_prob`. Its arc scores and labels are removed.
+    doc (Doc): A Doc of one sentence, parsed by a pipeline after `gold.keep_probabilities`. The probability of each
+        head is `token._.head_prob`.
     gold (GoldSentence): The sentence of the corpus.
     position (int): Its place in the corpus.
     given (bool): Whether the heads in the corpus were required.
     RAISES (CorpusError): If a head has no probability.
     """
-    marginals = head_marginals(doc)
-    names = read_extension(doc, "arc_label_names")
-    labels = read_extension(doc, "arc_labels")
+    (parse,) = parses_of(doc)
+    names, labels = read_extension(doc, "arc_label_names"), read_extension(doc, "arc_labels")
     tokens = []
-    for i, token in enumerate(doc):
-        head = 0 if token.head.i == i else token.head.i + 1
-        known = given and gold.heads[i] != MISSING
-        next_head, next_label, next_prob = None, None, 0.0
-        if marginals is not None and not known:
-            row = marginals[0][i].copy()
-            row[[head, i + 1]] = 0.0
-            best = int(row.argmax())
-            if row[best] > 0:
-                next_head, next_prob = best, float(row[best])
-                next_label = UD_ROOT if best == 0 else names[int(labels[0][i, best])] if labels and names else None
-        tokens.append(
-            SureToken(
-                word=i + 1,
-                form=token.text,
-                head=head,
-                label=UD_ROOT if token.dep_ == SPACY_ROOT else token.dep_,
-                head_prob=1.0 if known else _head_prob(token, None if marginals is None else marginals[0], head),
-                next_head=next_head,
-                next_label=next_label,
-                next_prob=next_prob,
-                given=known,
+    for i, (form, head, label) in enumerate(zip(parse.words, parse.heads, parse.labels, strict=True)):
+        known, prob = given and gold.heads[i] != MISSING, parse.head_prob[i]
+        if head is None or (prob is None and not known):
+            raise CorpusError(
+                f"{describe(doc)}: there is no probability of the head of token {i} ({form!r}). Does a component after "
+                "mind_root change heads?"
             )
-        )
-    for name in ("arc_scores", "arc_labels", "arc_label_names", "arc_distribution"):
-        drop_extension(doc, name)  # the Docs of a whole corpus are kept
-    return SureSentence(position, tokens, gold, doc)
-
-
-def _head_prob(token: Token, marginals: npt.NDArray[np.float64] | None, head: int) -> float:
-    prob = token._.head_prob
-    if prob is None and marginals is not None:  # a component after the parser has changed the head
-        prob = marginals[token.i, head]
-    if prob is None:
-        raise CorpusError(
-            f"{describe(token.doc)}: there is no probability of the head of token {token.i} ({token.text!r}). Does a "
-            "component after mind_root change heads?"
-        )
-    return min(1.0, float(prob))
+        next_head, next_prob = (None, 0.0) if known else parse.next_best(i + 1) or (None, 0.0)
+        next_label = UD_ROOT if next_head == 0 else None
+        if next_head and labels and names:
+            next_label = names[int(labels[0][i, next_head])]
+        head_prob = 1.0 if known or prob is None else min(1.0, prob)
+        tokens.append(SureToken(i + 1, form, head, label, head_prob, next_head, next_label, next_prob, known))
+    return SureSentence(position, tokens, gold)
 
 
 def order_sentences(sentences: Iterable[SureSentence], criterion: Criterion = "rate") -> list[SureSentence]:

@@ -114,7 +114,7 @@ def cross_validated(
     sentences (Sequence[GoldSentence]): The treebank, read from CoNLL-U as words.
     folds (Sequence[Sequence[int]]): The numbers of the sentences of each fold.
     config (Config): Config of a pipeline with an `arc_scorer`, with a training section.
-    steps, seed, advance: See `cross_validation.train`.
+    steps, seed, advance: See `folds.train`.
     parsers (int): The number of parsers for each fold, with different seeds. Their scores are averaged, see `assess`.
     RAISES (CorpusError): If the pipeline has no `arc_scorer`.
     """
@@ -159,7 +159,7 @@ def _scored(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[Doc]:
     if at is None:
         raise CorpusError(f"The pipeline has the components {', '.join(nlp.pipe_names) or 'none'}, but no arc_scorer.")
     with nlp.select_pipes(enable=nlp.pipe_names[: at + 1]):
-        yield from nlp.pipe(blank_doc(nlp.vocab, each.words, each.spaces) for each in sentences)
+        yield from nlp.pipe(blank_doc(nlp.vocab, [each]) for each in sentences)
 
 
 def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:

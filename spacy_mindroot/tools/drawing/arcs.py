@@ -1,17 +1,19 @@
-"""Draws words with arcs above and below them. `style.py` has the colours and sizes."""
+"""Draws words with arcs above and below them, or two trees. `style.py` has the colours and sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
 from ...escapes import visible
 from .drawing import Drawing, titled, write_text
-from .layout import levels_of, place_feet, place_words, text_width
+from .layout import is_right_to_left, levels_of, place_feet, place_words, text_width
 from .style import attributes
 
-__all__ = ["Arc", "Word", "draw_arcs"]
+__all__ = ["Arc", "Tree", "Word", "draw_arcs", "draw_trees"]
+
+Tree = tuple[Iterable[int], Sequence[str]]  # the head, 0 = ROOT, and the label of each token
 
 # Lengths in pixels.
 _LEVEL = 27.0  # between the heights of arcs
@@ -27,9 +29,8 @@ class Arc(NamedTuple):
     """An arc to draw. Several arcs may lead to one token.
 
     head, dependent (int): Tokens, from 1. Head 0 is ROOT: the arc comes straight from outside.
-    label (str): Text on the arc.
+    label, title (str): Text on the arc, and that which appears while the pointer is on it.
     classes (str): Classes for a style sheet, separated by spaces.
-    title (str): Text that appears while the pointer is on the arc.
     """
 
     head: int
@@ -42,10 +43,8 @@ class Arc(NamedTuple):
 class Word(NamedTuple):
     """A word to draw.
 
-    text (str): The word.
-    classes (str): Classes for a style sheet, separated by spaces.
-    title (str): Text that appears while the pointer is on the word.
-    tag (str): Small text below the word.
+    text, tag (str): The word, and small text below it.
+    classes, title (str): See `Arc`.
     """
 
     text: str
@@ -60,7 +59,7 @@ def draw_arcs(
     below: Sequence[Arc] = (),
     *,
     description: str = "",
-    right_to_left: bool = False,
+    right_to_left: bool | None = None,
     boxed: tuple[int, int] | None = None,
     least: float = 26.0,
 ) -> Drawing:
@@ -72,7 +71,7 @@ def draw_arcs(
     words (Sequence[Word]): The words, in the order of the text.
     above, below (Sequence[Arc]): The arcs above and below the words. Later arcs lie over earlier ones.
     description (str): Describes the picture for those who don't see it.
-    right_to_left (bool): Whether the first word is on the right.
+    right_to_left (Optional[bool]): Whether the first word is on the right. None: if most letters are written so.
     boxed (Optional[tuple[int, int]]): First and last word of a group that gets a frame.
     least (float): Width of the narrowest words, in pixels.
     """
@@ -84,6 +83,8 @@ def draw_arcs(
         [(arc.head, arc.dependent) for arc in arcs],
         [arc.label for arc in arcs],
     )
+    if right_to_left is None:
+        right_to_left = is_right_to_left([word.text for word in words])
     if right_to_left:
         centres = [width - x for x in centres]
     tags = any(word.tag for word in words)
@@ -105,6 +106,24 @@ def draw_arcs(
         if word.tag:
             parts.append(write_text(_classes("tag", word.classes), x, middle + _LINE + 6, word.tag, word.title))
     return Drawing("".join(parts), width, sum(heights) + line + 2 * _MARGIN, description)
+
+
+def draw_trees(words: Sequence[str], above: Tree, below: Tree, *, marked: Collection[int] = ()) -> Drawing:
+    """Return a drawing of two trees of one sentence, one above the words and one below. Several tokens may be roots.
+
+    words (Sequence[str]): The tokens.
+    marked (Collection[int]): Tokens, from 1, that are marked together with their arcs, which lie over the others.
+    """
+    classes = ["marked" if token in marked else "" for token in range(1, len(words) + 1)]
+    sides = [
+        [
+            Arc(int(head), token, label, kind)
+            for token, (head, label, kind) in enumerate(zip(*tree, classes, strict=True), 1)
+        ]
+        for tree in (above, below)
+    ]
+    above_words, below_words = (sorted(arcs, key=lambda arc: bool(arc.classes)) for arcs in sides)
+    return draw_arcs(list(map(Word, words, classes)), above_words, below_words)
 
 
 class _Side:

@@ -13,9 +13,9 @@ Ends = tuple[int, int]  # the two tokens that an arc connects: (head, dependent)
 _GAP = 20.0  # between two words
 _FOOT = 7.0  # between the feet of arcs at one token
 _LABEL = 12.5  # font size of a label, with something to spare
-_NARROW, _SLIM, _BROAD = set("iljftI.,:;!'|()[]"), set('rst-"*/\\ '), set("mwMW@%—…")
-# Width of a character at 14 px, by kind. The widths are those of common sans-serif fonts, rounded up.
-_WIDTHS = {"narrow": 4.6, "slim": 6.2, "usual": 8.2, "capital": 9.8, "broad": 12.6, "wide": 15.0}
+# Widths of characters at 14 px: those of common sans-serif fonts, rounded up.
+_WIDTHS = dict.fromkeys("iljftI.,:;!'|()[]", 4.6) | dict.fromkeys('rs-"*/\\ ', 6.2) | dict.fromkeys("mwMW@%—…", 12.6)
+_USUAL, _CAPITAL, _WIDE = 8.2, 9.8, 15.0
 
 
 def text_width(text: str, size: float = 14.0) -> float:
@@ -28,18 +28,12 @@ def text_width(text: str, size: float = 14.0) -> float:
 
 
 def _character_width(character: str) -> float:
-    if character in _NARROW:
-        return _WIDTHS["narrow"]
-    if character in _SLIM:
-        return _WIDTHS["slim"]
-    if character in _BROAD:
-        return _WIDTHS["broad"]
+    if character in _WIDTHS:
+        return _WIDTHS[character]
     if unicodedata.east_asian_width(character) in "WF":
-        return _WIDTHS["wide"]
+        return _WIDE
     category = unicodedata.category(character)
-    if category in ("Mn", "Me", "Cf"):
-        return 0.0
-    return _WIDTHS["capital" if category == "Lu" else "usual"]
+    return 0.0 if category in ("Mn", "Me", "Cf") else _CAPITAL if category == "Lu" else _USUAL
 
 
 def is_right_to_left(words: Sequence[str]) -> bool:

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from spacy.tokens import Doc, Span
 
-from ...doc.extensions import describe
-from ...doc.reading import sentence_bounds
 from ...errors import MindRootError
-from ...labels import SPACY_ROOT, UD_ROOT
-from ...pipeline.head_marginals import head_marginals
+from ..parses import Parse, parses_of
 from .arcs import Arc, Word, draw_arcs
-from .drawing import Drawing, beside, on_card
-from .key import draw_key
-from .layout import is_right_to_left
-from .page import TEMPLATES, fill_template
-from .style import probability_class
+from .drawing import Drawing, beside, on_card, write_line
+from .style import FLOORS, TEMPLATES, attributes, fill_template, probability_class
 
 __all__ = ["Form", "Parse", "Picture", "parses_of", "percent", "picture_of", "render", "render_parses"]
 
 Form = Literal["fragment", "page", "svg"]
 _FORMS = ("fragment", "page", "svg")
 _SHOWN = 0.95  # a probability below it is written on the arc
+_KEY_LINE = 24.0  # length of the lines of the key, in pixels
 _LISTED = 0.01  # a head of at least this probability is named where the pointer is on the word
 
 
@@ -36,52 +30,6 @@ class Picture(str):
 
     def _repr_html_(self) -> str:
         return str(self)
-
-
-class Parse(NamedTuple):
-    """A sentence to draw.
-
-    words (list[str]): The tokens.
-    heads (list[Optional[int]]): 0 = ROOT, j = token j of the sentence; None where the head is unknown.
-    labels (list[str]): The label of each token.
-    head_prob (list[Optional[float]]): The probability of each head; None where it is unknown.
-    marginals (Optional[np.ndarray]): The probability of every arc, (n, n+1), for the next best heads.
-    tags (Sequence[str]): Small text below each word; empty for none.
-    name (str): A name of the sentence.
-    gold (Optional[Sequence[tuple[Optional[int], str]]]): Another head and label of each token, which is drawn below the
-        words where its head differs.
-    right_to_left (Optional[bool]): None to decide by the letters of the words.
-    """
-
-    words: list[str]
-    heads: list[int | None]
-    labels: list[str]
-    head_prob: list[float | None]
-    marginals: npt.NDArray[np.float64] | None = None
-    tags: Sequence[str] = ()
-    name: str = ""
-    gold: Sequence[tuple[int | None, str]] | None = None
-    right_to_left: bool | None = None
-
-    def next_best(self, token: int) -> tuple[int, float] | None:
-        """Return the most probable head besides that of the tree, and its probability. Ties go to the first.
-
-        token (int): From 1.
-        RETURNS (Optional[tuple[int, float]]): None if no other head is possible, or probabilities are unknown.
-        """
-        if self.marginals is None:
-            return None
-        row = self.marginals[token - 1].copy()
-        row[token] = 0.0
-        own = self.heads[token - 1]
-        if own is not None:
-            row[own] = 0.0
-        best = int(row.argmax())
-        return (best, float(row[best])) if row[best] > 0 else None
-
-    def word(self, head: int | None) -> str:
-        """Return the name of a head: the word, or ROOT."""
-        return "unknown" if head is None else "ROOT" if head == 0 else self.words[head - 1]
 
 
 def render(
@@ -128,25 +76,31 @@ def render(
         If `form` is unknown, or is "svg" and there are several sentences or none; or if a head is in another sentence.
     """
     each = [docs] if isinstance(docs, (Doc, Span)) else list(docs)
-    parses = [parse._replace(right_to_left=right_to_left) for one in each for parse in parses_of(one)]
-    return render_parses(parses, form=form, close=close, title=title)
+    parses = [parse for one in each for parse in parses_of(one)]
+    return render_parses(parses, form=form, close=close, title=title, right_to_left=right_to_left)
 
 
 def render_parses(
-    parses: Sequence[Parse], *, form: Form = "fragment", close: float = 0.15, title: str = "Parses"
+    parses: Sequence[Parse],
+    *,
+    form: Form = "fragment",
+    close: float = 0.15,
+    title: str = "Parses",
+    right_to_left: bool | None = None,
 ) -> Picture:
     """Draw parses. See `render`."""
     if form not in _FORMS:
         raise MindRootError(f"form is {form!r}. Choose one of {', '.join(map(repr, _FORMS))}.")
     key = _key(parses, close)
+    pictures = [picture_of(parse, close=close, right_to_left=right_to_left) for parse in parses]
     if form == "svg":
         if len(parses) != 1:
             raise MindRootError(
                 f'There are {len(parses)} sentences, but form = "svg" draws one. Choose another form, or one sentence: '
                 "list(doc.sents)[0]."
             )
-        picture = picture_of(parses[0], close=close)
-        return Picture(on_card([picture, beside(key)] if key else [picture], picture.description).to_svg() + "\n")
+        parts = [*pictures, beside(key)] if key else pictures
+        return Picture(on_card(parts, pictures[0].description).to_svg() + "\n")
     return Picture(
         fill_template(
             TEMPLATES / f"{form}.html.jinja",
@@ -156,64 +110,16 @@ def render_parses(
                 {
                     "name": parse.name or str(number),
                     "expected": _expected(parse),
-                    "picture": picture_of(parse, close=close).to_svg(),
+                    "picture": picture.to_svg(),
                     "rows": _table(parse) if key else [],
                 }
-                for number, parse in enumerate(parses, 1)
+                for number, (parse, picture) in enumerate(zip(parses, pictures, strict=True), 1)
             ],
         )
     )
 
 
-def parses_of(owner: Doc | Span) -> list[Parse]:
-    """Return the sentences of a Doc, or those in a Span, as parses.
-
-    RAISES (MindRootError): If a head is in another sentence, or the Span begins or ends within a sentence.
-    """
-    doc = owner.doc if isinstance(owner, Span) else owner
-    first, last = (owner.start, owner.end) if isinstance(owner, Span) else (0, len(doc))
-    bounds = sentence_bounds(doc)
-    chosen = [k for k, (start, end) in enumerate(bounds) if start < last and end > first]
-    if chosen and (bounds[chosen[0]][0] != first or bounds[chosen[-1]][1] != last):
-        raise MindRootError(
-            f"The span {owner.text[:40]!r} of {describe(doc)} begins or ends within a sentence. Draw whole sentences, "
-            "such as those of doc.sents."
-        )
-    marginals = head_marginals(doc)
-    return [
-        _parse(doc, *bounds[k], None if marginals is None else marginals[k], f"{k + 1}" if len(bounds) > 1 else "")
-        for k in chosen
-    ]
-
-
-def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | None, name: str) -> Parse:
-    heads: list[int | None] = []
-    known: list[float | None] = []
-    for number, token in enumerate(doc[start:end]):
-        head = token.head.i - start
-        if not 0 <= head < end - start:
-            raise MindRootError(
-                f"{describe(doc)}: the head of token {token.i} ({token.text!r}) is in another sentence."
-            )
-        heads.append(None if not token.dep else 0 if head == number else head + 1)
-        prob = token._.head_prob
-        if prob is None and marginals is not None and heads[-1] is not None:
-            prob = float(marginals[number, heads[-1]])
-        known.append(prob)
-    tokens = doc[start:end]
-    tags = [token.pos_ for token in tokens]
-    return Parse(
-        words=[token.text for token in tokens],
-        heads=heads,
-        labels=[UD_ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in tokens],
-        head_prob=known,
-        marginals=marginals,
-        tags=tags if any(tags) else (),
-        name=name,
-    )
-
-
-def picture_of(parse: Parse, *, close: float = 0.15) -> Drawing:
+def picture_of(parse: Parse, *, close: float = 0.15, right_to_left: bool | None = None) -> Drawing:
     """Return the drawing of a parse."""
     solid, below, words = [], [], []
     for token, (text, head) in enumerate(zip(parse.words, parse.heads, strict=True), 1):
@@ -233,14 +139,8 @@ def picture_of(parse: Parse, *, close: float = 0.15) -> Drawing:
         if head is not None and head != parse.heads[token - 1]:
             below.append(Arc(head, token, label, "gold", f"{_arrow(parse, token, head)}: {label}, in the file"))
     solid.sort(key=lambda arc: arc.classes, reverse=True)  # doubtful arcs over sure ones
-    right_to_left = is_right_to_left(parse.words) if parse.right_to_left is None else parse.right_to_left
-    return draw_arcs(
-        words,
-        solid,
-        below,
-        description=f"Dependency tree of: {' '.join(parse.words)}",
-        right_to_left=right_to_left,
-    )
+    description = f"Dependency tree of: {' '.join(parse.words)}"
+    return draw_arcs(words, solid, below, description=description, right_to_left=right_to_left)
 
 
 def percent(share: float | None) -> str:
@@ -300,7 +200,15 @@ def _key(parses: Sequence[Parse], close: float) -> list[Drawing]:
     """Return the entries of the key; none if there are no probabilities."""
     if all(prob is None for parse in parses for prob in parse.head_prob):
         return []
-    return draw_key(
-        next_best=close <= 1 and any(parse.marginals is not None for parse in parses),
-        gold=any(parse.gold is not None for parse in parses),
-    )
+    entries = [(f"p{k}", f"≥ {floor:.0%}" if k else f"< {FLOORS[1]:.0%}") for k, floor in enumerate(FLOORS)][::-1]
+    if close <= 1 and any(parse.marginals is not None for parse in parses):
+        entries.append(("next", "next best head"))
+    if any(parse.gold is not None for parse in parses):
+        entries.append(("gold", "head in the file"))
+    return [write_line("key", "Probability of the head:", 11), *(_key_entry(*entry) for entry in entries)]
+
+
+def _key_entry(classes: str, text: str) -> Drawing:
+    name = write_line("key", text, 11)
+    line = f'<path {attributes(f"arc {classes}")} d="M0,8 h{_KEY_LINE:.0f}"/>'
+    return Drawing(line + name.at(_KEY_LINE + 6, 0), _KEY_LINE + 6 + name.width, name.height)

@@ -1,4 +1,4 @@
-"""How pictures look: attributes of their elements, colours for light and for dark pages, and the key.
+"""How pictures look: attributes of their elements, and colours for light and for dark pages. Fills in web pages.
 
 Many programs read only part of CSS. So a picture has its colours, for a light page, in attributes of its elements; a
 style sheet of a web page, which has precedence over attributes, replaces them where the page is dark.
@@ -7,8 +7,17 @@ style sheet of a web page, which has precedence over attributes, replaces them w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-__all__ = ["FLOORS", "attributes", "page_colours", "probability_class"]
+import jinja2
+from markupsafe import Markup
+
+from ...escapes import visible
+
+__all__ = ["FLOORS", "TEMPLATES", "attributes", "fill_template", "page_colours", "probability_class"]
+
+TEMPLATES = Path(__file__).parent / "templates"
 
 # An arc has the class p5 if its probability is at least the last of these, and so on down to p0.
 FLOORS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95)
@@ -103,3 +112,21 @@ def page_colours() -> str:
 def probability_class(probability: float) -> str:
     """Return the class of an arc, "p0" to "p5"."""
     return f"p{sum(probability >= floor for floor in FLOORS) - 1}"
+
+
+def fill_template(path: Path, **values: Any) -> str:
+    """Return a page, or a part of one. Text is escaped, and its control characters are spelled out.
+
+    path (Path): A template, in `TEMPLATES` or in another folder. It can extend and include those in `TEMPLATES`.
+    **values (Any): Its variables.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([path.parent, TEMPLATES]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+    )
+    return environment.get_template(path.name).render(page_colours=Markup(page_colours()), **values)

@@ -1,4 +1,4 @@
-"""Runs a pipeline on a treebank, from gold tokens or from raw text, and writes its output as CoNLL-U.
+"""Runs a pipeline on a treebank, from gold tokens or from raw text, writes its output as CoNLL-U, and times it.
 
 Nothing of the gold annotation gets into the output. From gold tokens, it keeps their comments, multiword tokens and
 spaces.
@@ -7,8 +7,11 @@ spaces.
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 from tqdm import tqdm
@@ -19,14 +22,24 @@ from ...conllu.marks import with_attributes
 from ...conllu.rows import doc_rows, rows_text, token_rows
 from ...conllu.sentence import followed_by_space, format_rows
 from ...doc.extensions import describe
-from ...doc.reading import blank_doc
+from ...doc.reading import AnnotatedSentence, blank_doc, read_annotated
 from ...errors import CorpusError
 from ...pipeline.head_scores import HeadScores
-from ...pipeline.mind_root import MindRoot
-from ..gold import piped, reads_surface_tokens
-from .raw_text import paragraphs
+from ...pipeline.scoring import mind_roots, piped
+from ..gold import reads_surface_tokens
+from .raw_text import paragraphs, text_of
 
-__all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "sentences_in", "set_confidence"]
+__all__ = [
+    "predict",
+    "predict_from_raw_text",
+    "predict_from_tokens",
+    "sentences_in",
+    "with_confidence",
+    "words_per_cpu_second",
+]
+
+_SENTENCES = 10  # in a text whose parsing is timed
+_FEWEST = 5000  # words to time, if need be by reading the same texts again
 
 
 def predict(
@@ -39,8 +52,6 @@ def predict(
 ) -> str:
     """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
 
-    Makes every `mind_root` of the pipeline set these probabilities, as `set_confidence` does.
-
     sentences (Sequence[Sentence]): All sentences of the treebank, in order.
     raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
     surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens instead of the words in them. None: as
@@ -48,14 +59,14 @@ def predict(
     show (bool): Whether to show the progress, if standard error is a terminal.
     RAISES (CorpusError): If the pipeline fails, or sets no heads.
     """
-    set_confidence(nlp)
     parts: Iterable[str]
     if raw:
         parts, total, unit = predict_from_raw_text(nlp, sentences), sum(1 for _ in paragraphs(sentences)), " paragraphs"
     else:
         chosen = bool(reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens)
         parts, total, unit = predict_from_tokens(nlp, sentences, surface_tokens=chosen), len(sentences), " sentences"
-    return "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
+    with with_confidence(nlp):
+        return "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
 
 
 def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Iterator[str]:
@@ -103,6 +114,24 @@ def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Itera
             yield "".join(parts)
 
 
+def words_per_cpu_second(nlp: Language, sentences: Sequence[Sentence]) -> int:
+    """Return the number of tokens per second of CPU time that a pipeline makes of raw text, in texts of ten sentences.
+
+    sentences (Sequence[Sentence]): Where the text comes from; at least one.
+    """
+    batches = (sentences[i : i + _SENTENCES] for i in range(0, len(sentences), _SENTENCES))
+    texts = ["".join(map(text_of, batch)).strip() for batch in batches]
+    list(nlp.pipe(texts[:2]))  # warm up
+    words = 0
+    began = time.process_time()
+    while words < _FEWEST:
+        tokens = sum(len(doc) for doc in nlp.pipe(texts))
+        if not tokens:
+            return 0
+        words += tokens
+    return round(words / max(time.process_time() - began, 1e-9))
+
+
 def sentences_in(text: str, source: str) -> list[Sentence]:
     """Return the sentences of a text in CoNLL-U.
 
@@ -116,18 +145,26 @@ def sentences_in(text: str, source: str) -> list[Sentence]:
     return sentences
 
 
-def set_confidence(nlp: Language) -> None:
-    """Make every `mind_root` of a pipeline set the probability of each head, except those that repair given heads."""
-    for _, component in nlp.pipeline:
-        if isinstance(component, MindRoot) and not isinstance(component.scores, HeadScores):
-            component.confidence = True
+@contextmanager
+def with_confidence(nlp: Language) -> Iterator[None]:
+    """Let every `mind_root` set the probability of each head for a while, except those that repair given heads."""
+    changed = [
+        each for each in mind_roots(nlp).values() if not each.confidence and not isinstance(each.scores, HeadScores)
+    ]
+    try:
+        for each in changed:
+            each.confidence = True
+        yield
+    finally:
+        for each in changed:
+            each.confidence = False
 
 
 def _gold_doc(nlp: Language, sentence: Sentence, surface_tokens: bool) -> Doc:
     if surface_tokens:
-        gold = sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)
-        return blank_doc(nlp.vocab, [token.text for token in gold], [bool(token.whitespace_) for token in gold])
-    return blank_doc(nlp.vocab, sentence.words, sentence.spaces())
+        return blank_doc(nlp.vocab, read_annotated(sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)))
+    heads = np.array(sentence.heads)
+    return blank_doc(nlp.vocab, [AnnotatedSentence(sentence.words, sentence.spaces(), heads, sentence.labels)])
 
 
 def _check_heads(doc: Doc) -> None:

@@ -9,10 +9,9 @@ from ...conllu import Sentence
 from ...conllu.columns import FORM, MISC
 from ...conllu.sentence import followed_by_space
 
-__all__ = ["paragraphs", "starts_paragraph", "surface_forms", "text_of"]
+__all__ = ["paragraphs", "surface_forms", "text_of"]
 
 _START = re.compile(r"#\s*new(par|doc)\b")
-_TEXT = re.compile(r"#\s*text\s*=\s?(.*)")
 
 
 def paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
@@ -25,17 +24,12 @@ def paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
     """
     parts: list[str] = []
     for sentence in sentences:
-        if parts and starts_paragraph(sentence):
+        if parts and any(map(_START.match, sentence.comments)):
             yield "".join(parts).rstrip()
             parts = []
         parts.append(text_of(sentence))
     if parts:
         yield "".join(parts).rstrip()
-
-
-def starts_paragraph(sentence: Sentence) -> bool:
-    """Whether a sentence has the comment `newpar` or `newdoc`."""
-    return any(_START.match(comment) for comment in sentence.comments)
 
 
 def text_of(sentence: Sentence) -> str:
@@ -47,10 +41,9 @@ def text_of(sentence: Sentence) -> str:
     tokens = surface_forms(sentence)
     after = " " if tokens[-1][1] else ""
     forms = "".join(form for form, _ in tokens)
-    for comment in sentence.comments:
-        match = _TEXT.fullmatch(comment)
-        if match and _characters(match[1]) == _characters(forms):
-            return match[1].strip() + after
+    text = sentence.comment("text")
+    if text is not None and _characters(text) == _characters(forms):
+        return text.strip() + after
     return "".join(form + (" " if space else "") for form, space in tokens[:-1]) + tokens[-1][0] + after
 
 

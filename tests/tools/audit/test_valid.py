@@ -1,12 +1,15 @@
 """Changes that rules make on a corpus, counted sentence by sentence."""
 
+import re
+
 import numpy as np
 import pytest
 
 from spacy_mindroot.errors import CorpusError, NoValidTreeError
 from spacy_mindroot.rules import UD, Rules
 from spacy_mindroot.scored import ScoredSentence
-from spacy_mindroot.tools.audit.measures import audit_sentences
+from spacy_mindroot.tools.audit.measures import Tally, audit_sentences
+from spacy_mindroot.tools.audit.report import to_html
 from spacy_mindroot.tools.audit.valid import RuleTally, audit_rules
 
 NAMES = ["root", "nsubj", "obj"]
@@ -33,10 +36,12 @@ def test_a_sentence_before_and_after():
     assert (valid.gold, valid.after, valid.certified) == ([], [], True)
     assert valid.audited.after.labels == ["nsubj", "root", "obj"] and valid.changed == [3]
     assert valid.weight_lost == pytest.approx(0.5)
-    page = valid.for_page()
-    assert (
-        page["broken"] == [{"rule": "too-many-subjects", "word": "c", "label": "nsubj"}] and "<svg" in page["picture"]
-    )
+    tally, rule_tally = Tally(), RuleTally(UD)
+    tally.add(valid.audited)
+    rule_tally.add(valid)
+    page = to_html(tally.summarize(), {}, [], rule_tally.summarize(), [valid])
+    text = " ".join(re.sub("<[^>]*>", " ", page).split())
+    assert "too-many-subjects: c nsubj . The weight is lower by 0.500." in text and page.count("<svg") == 1
 
 
 def test_sums():
@@ -45,7 +50,8 @@ def test_sums():
         tally.add(audit_rules(audited, UD))
     found = tally.summarize()
     assert (found.sentences, found.changed_sentences, found.changed_tokens, found.certified) == (3, 2, 2, 3)
-    assert found.violations["too-many-subjects"] == (1, 2, 0) and found.mean_weight_lost == pytest.approx(0.5)
+    assert found.violations["too-many-subjects"] == {"gold": 1, "before": 2, "after": 0}
+    assert found.mean_weight_lost == pytest.approx(0.5)
     assert found.scores["las"].after - found.scores["las"].before == pytest.approx(0)
     assert found.scores["las"].better == found.scores["las"].worse == 1
     assert found.violation_rows() == [("too-many-subjects", "1", "2", "0"), ("all", "1", "2", "0")]

@@ -35,7 +35,9 @@ def trainings(monkeypatch):
 
     def train(config, treebank, out, **options):
         text = config.read_text("utf8")
-        seen.append(options | {"sentences": treebank.parts["train"].sentences, "config": text})
+        seen.append(
+            options | {"sentences": treebank.parts["train"].sentences, "config": text, "mixture": treebank.mixture}
+        )
         assert treebank.file("train").is_file()
         out.mkdir(parents=True)
         nlp = spacy.blank("en")

@@ -3,7 +3,7 @@
 import pytest
 import spacy
 
-from spacy_mindroot.tools.building.card import Description, known_limits, make_card, make_meta
+from spacy_mindroot.tools.building.card import Description, make_card, make_meta
 from spacy_mindroot.tools.building.training import Trained
 from spacy_mindroot.tools.building.treebank import Part, Treebank
 
@@ -82,19 +82,16 @@ def test_card_without_one_of_the_scores(nlp, tmp_path, failed):
     assert ("Not evaluated." in text) == (not found)
 
 
-def test_limits(tmp_path):
-    plenty = known_limits(treebank(tmp_path), scores(), evaluated_on="test")
+def limits(nlp, data, found, evaluated_on):
+    return card(nlp, data, found, evaluated_on=evaluated_on).partition("## Known limits\n\n")[2].splitlines()
+
+
+def test_limits(nlp, tmp_path):
+    plenty = limits(nlp, treebank(tmp_path), scores(), "test")
     assert len(plenty) == 2 and "F1 of 90.0" in plenty[0] and "another kind" in plenty[1]
     few = treebank(tmp_path, train=Part(50, 600, 20), dev=Part(9, 1, 0))
     few.annotated = []
-    text = "\n".join(known_limits(few, scores(words=0.97), evaluated_on="dev"))
-    for part in (
-        "50 training",
-        "no lemmas",
-        "no parts of speech",
-        "every 30 words",
-        "(F1 97.0)",
-        "no test set",
-        "The 9 s",
-    ):
-        assert part in text, part
+    found = limits(nlp, few, scores(words=0.97), "dev")
+    parts = ("50 training", "no lemmas", "no parts of speech", "every 30 words", "(F1 97.0)", "F1 of 90.0")
+    for part, limit in zip((*parts, "no test set", "The 9 s", "another kind"), found, strict=True):
+        assert part in limit and limit.startswith("- ")

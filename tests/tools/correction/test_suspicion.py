@@ -1,5 +1,7 @@
 """Suspects: their probabilities, their order, and that no parser has seen the sentences that it judges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import spacy
@@ -80,7 +82,7 @@ def heads_that_keep_the_tree(heads, i):
 def test_words_without_a_head_are_no_suspects(nlp, sentences):
     heads = sentences[0].heads.copy()
     heads[1] = MISSING
-    (suspects,) = assess([nlp], [sentences[0]._replace(heads=heads)])
+    (suspects,) = assess([nlp], [replace(sentences[0], heads=heads)])
     assert 2 not in [each.word for each in suspects] and len(suspects) == len(heads) - 1
 
 
@@ -106,7 +108,7 @@ def test_scores_of_several_parsers_are_averaged(nlp, config, sentences):
 
 def test_labels_that_the_parser_does_not_know(nlp, sentences):
     labels = ["unheard-of" if label != "root" else label for label in sentences[0].labels]
-    (suspects,) = assess([nlp], [sentences[0]._replace(labels=labels)])
+    (suspects,) = assess([nlp], [replace(sentences[0], labels=labels)])
     assert {each.label_prob for each in suspects if each.head} == {0.0}
 
 

@@ -1,7 +1,7 @@
 """Web pages: one style, escaped text, and pictures as they are."""
 
 from spacy_mindroot.tools.drawing.drawing import write_line
-from spacy_mindroot.tools.drawing.page import TEMPLATES, fill_template
+from spacy_mindroot.tools.drawing.style import TEMPLATES, fill_template
 
 
 def figure(name="<one>", **other):

@@ -11,7 +11,8 @@ from spacy.tokens import Doc
 import spacy_mindroot
 from spacy_mindroot import MindRootError, render
 from spacy_mindroot.inference import marginals
-from spacy_mindroot.tools.drawing.render import Picture, parses_of, percent, picture_of
+from spacy_mindroot.tools.drawing.render import Picture, percent, picture_of, render_parses
+from spacy_mindroot.tools.parses import parses_of
 
 SCORES = np.log(np.array([[0.1, 1e-9, 0.8, 0.1], [0.8, 0.1, 1e-9, 0.1], [0.5, 0.1, 0.4, 1e-9]]))
 
@@ -115,13 +116,6 @@ def test_sentences_spans_and_several_docs(nlp):
     assert render(nlp.make_doc("")).count("<figure>") == 0
 
 
-def test_heads_in_other_sentences_are_an_error(nlp):
-    doc = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["ROOT", "dep"])
-    doc.from_array(["SENT_START"], np.array([1, 1], dtype=np.uint64))
-    with pytest.raises(MindRootError, match=r"token 1 \('b'\) is in another sentence"):
-        parses_of(doc)
-
-
 def test_tokens_without_a_head_are_drawn_without_an_arc(nlp):
     doc = Doc(nlp.vocab, words=["a", "b"], sent_starts=[True, False])
     (parse,) = parses_of(doc)
@@ -133,6 +127,19 @@ def test_gold_heads_are_drawn_where_they_differ(nlp):
     (parse,) = parses_of(parsed(nlp))
     html = picture_of(parse._replace(gold=[(2, "nsubj"), (0, "root"), (1, "advmod")]), close=2).content
     assert arcs(html, "gold") == ["gold"] and "They → early: advmod, in the file" in html
+
+
+def test_the_key_names_what_is_drawn(nlp):
+    (parse,) = parses_of(parsed(nlp))
+    gold = parse._replace(gold=[(2, "nsubj"), (0, "root"), (1, "advmod")])
+    keys = [render_parses([each], close=close) for each, close in ((parse, 2), (parse, 0.15), (gold, 0.15))]
+    assert all(f'class="arc p{k}"' in keys[0] for k in range(6))
+    assert [("next best head</text>" in key, "head in the file</text>" in key) for key in keys] == [
+        (False, False),
+        (True, False),
+        (True, True),
+    ]
+    assert "Probability of the head:" not in render(parsed(nlp, confidence=False, keep_scores=False))
 
 
 def test_right_to_left(nlp):

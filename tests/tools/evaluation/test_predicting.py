@@ -11,7 +11,7 @@ from spacy_mindroot.tools.evaluation.predicting import (
     predict_from_raw_text,
     predict_from_tokens,
     sentences_in,
-    set_confidence,
+    with_confidence,
 )
 
 GOLD = """# newdoc
@@ -134,8 +134,9 @@ def test_a_sentence_per_paragraph_where_nothing_is_found():
 def test_probabilities(predict):
     nlp = pipeline("sentencizer", "scores_for_test_predicting", "mind_root")
     assert "HeadProb" not in "".join(predict(nlp, gold()[1:]))
-    set_confidence(nlp)
-    (sentence,) = sentences_in("".join(predict(nlp, gold()[1:])), "output")
+    with with_confidence(nlp):
+        (sentence,) = sentences_in("".join(predict(nlp, gold()[1:])), "output")
+    assert "HeadProb" not in "".join(predict(nlp, gold()[1:]))  # the pipeline is as it was
     assert [row[-1].strip() for row in sentence.rows] == [b"HeadProb=0.5000|SpaceAfter=No", b"HeadProb=0.5000"]
 
 

@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from spacy_mindroot.conllu import read_conllu
-from spacy_mindroot.tools.building.speed import words_per_cpu_second
+from spacy_mindroot.tools.evaluation.predicting import words_per_cpu_second
 
 
 def test_tokens_per_second(checkout, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from generators import random_tree, zigzag
-from spacy_mindroot.tools.drawing.trees import DrawnTree, draw_trees
+from spacy_mindroot.tools.drawing.arcs import draw_trees
 
 
 def parts(drawing, kind):
@@ -25,7 +25,7 @@ def test_every_arc_is_drawn_once_on_each_side(n, rng):
     one, other = random_tree(n, rng), random_tree(n, rng)
     changed = (np.flatnonzero(one != other) + 1).tolist()
     labels = [f"l{i}" for i in range(n)]
-    svg = draw_trees(["w"] * n, DrawnTree(one.tolist(), labels), DrawnTree(other.tolist(), labels), marked=changed)
+    svg = draw_trees(["w"] * n, (one.tolist(), labels), (other.tolist(), labels), marked=changed)
     for side in ("above", "below"):
         arcs = [e for e in parts(svg, "arc") if side in e.get("class").split()]
         assert len(arcs) == n
@@ -37,7 +37,7 @@ def test_every_arc_is_drawn_once_on_each_side(n, rng):
 @pytest.mark.parametrize("heads", [zigzag(20), *(random_tree(25, np.random.default_rng(k)) for k in range(10))])
 def test_no_two_arcs_lie_on_each_other(heads):
     """Two arcs at the same height do not overlap, and no two lines stand at the same place."""
-    tree = DrawnTree(heads.tolist(), ["l"] * len(heads))
+    tree = (heads.tolist(), ["l"] * len(heads))
     arcs = [e for e in parts(draw_trees(["word"] * len(heads), tree, tree), "arc") if "above" in e.get("class")]
     drawn = [found for arc in arcs if (found := segments(arc.get("d"))) is not None]
     assert len(drawn) == len(heads) - 1
@@ -51,6 +51,6 @@ def test_no_two_arcs_lie_on_each_other(heads):
 
 def test_long_sentences_and_wide_characters_are_drawn():
     heads = [0, *range(1, 300)]
-    ElementTree.fromstring(draw_trees(["語"] * 300, *[DrawnTree(heads, ["<x>"] * 300)] * 2).to_svg())
-    widths = [draw_trees([word], *[DrawnTree([0], ["root"])] * 2).width for word in ("aaaaaa", "語語語語語語")]
+    ElementTree.fromstring(draw_trees(["語"] * 300, *[(heads, ["<x>"] * 300)] * 2).to_svg())
+    widths = [draw_trees([word], *[([0], ["root"])] * 2).width for word in ("aaaaaa", "語語語語語語")]
     assert widths[1] > widths[0]

@@ -1,0 +1,109 @@
+"""Parses with the probabilities of their heads, as pictures, `show` and `rank` need them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from spacy.tokens import Doc, Span
+
+from ..doc.extensions import describe
+from ..doc.reading import sentence_bounds
+from ..errors import MindRootError
+from ..labels import SPACY_ROOT, UD_ROOT
+from ..pipeline.head_marginals import head_marginals
+
+__all__ = ["Parse", "parses_of"]
+
+
+class Parse(NamedTuple):
+    """A parsed sentence.
+
+    words (list[str]): The tokens.
+    heads (list[Optional[int]]): 0 = ROOT, j = token j of the sentence; None where the head is unknown.
+    labels (list[str]): The label of each token.
+    head_prob (list[Optional[float]]): The probability of each head; None where it is unknown.
+    marginals (Optional[np.ndarray]): The probability of every arc, (n, n+1), for the next best heads.
+    tags (Sequence[str]): The part of speech of each word; empty for none.
+    name (str): A name of the sentence.
+    gold (Optional[Sequence[tuple[Optional[int], str]]]): The head and label of each token in a file.
+    """
+
+    words: list[str]
+    heads: list[int | None]
+    labels: list[str]
+    head_prob: list[float | None]
+    marginals: npt.NDArray[np.float64] | None = None
+    tags: Sequence[str] = ()
+    name: str = ""
+    gold: Sequence[tuple[int | None, str]] | None = None
+
+    def next_best(self, token: int) -> tuple[int, float] | None:
+        """Return the most probable head besides that of the tree, and its probability. Ties go to the first.
+
+        token (int): From 1.
+        RETURNS (Optional[tuple[int, float]]): None if no other head is possible, or probabilities are unknown.
+        """
+        if self.marginals is None:
+            return None
+        row = self.marginals[token - 1].copy()
+        row[token] = 0.0
+        own = self.heads[token - 1]
+        if own is not None:
+            row[own] = 0.0
+        best = int(row.argmax())
+        return (best, float(row[best])) if row[best] > 0 else None
+
+    def word(self, head: int | None) -> str:
+        """Return the name of a head: the word, or ROOT."""
+        return "unknown" if head is None else "ROOT" if head == 0 else self.words[head - 1]
+
+
+def parses_of(owner: Doc | Span) -> list[Parse]:
+    """Return the sentences of a Doc, or those in a Span, as parses.
+
+    RAISES (MindRootError): If a head is in another sentence, or the Span begins or ends within a sentence.
+    """
+    doc = owner.doc if isinstance(owner, Span) else owner
+    first, last = (owner.start, owner.end) if isinstance(owner, Span) else (0, len(doc))
+    bounds = sentence_bounds(doc)
+    chosen = [k for k, (start, end) in enumerate(bounds) if start < last and end > first]
+    if chosen and (bounds[chosen[0]][0] != first or bounds[chosen[-1]][1] != last):
+        raise MindRootError(
+            f"The span {owner.text[:40]!r} of {describe(doc)} begins or ends within a sentence. Draw whole sentences, "
+            "such as those of doc.sents."
+        )
+    marginals = head_marginals(doc)
+    return [
+        _parse(doc, *bounds[k], None if marginals is None else marginals[k], f"{k + 1}" if len(bounds) > 1 else "")
+        for k in chosen
+    ]
+
+
+def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | None, name: str) -> Parse:
+    heads: list[int | None] = []
+    known: list[float | None] = []
+    tokens = doc[start:end]
+    for number, token in enumerate(tokens):
+        head = token.head.i - start
+        if not 0 <= head < end - start:
+            raise MindRootError(
+                f"{describe(doc)}: the head of token {token.i} ({token.text!r}) is in another sentence."
+            )
+        heads.append(None if not token.dep else 0 if head == number else head + 1)
+        prob = token._.head_prob
+        if prob is None and marginals is not None and heads[-1] is not None:
+            prob = float(marginals[number, heads[-1]])
+        known.append(prob)
+    tags = [token.pos_ for token in tokens]
+    return Parse(
+        words=[token.text for token in tokens],
+        heads=heads,
+        labels=[UD_ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in tokens],
+        head_prob=known,
+        marginals=marginals,
+        tags=tags if any(tags) else (),
+        name=name,
+    )
