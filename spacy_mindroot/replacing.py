@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from .escapes import printable
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -70,6 +72,9 @@ def temporary_file(path: Path) -> tuple[BinaryIO, Path]:
     RAISES (OSError): If there can be none. It names `path`.
     """
     prefix = os.fsdecode(os.fsencode(f".{path.name}")[:_LONGEST_PREFIX]) + _PART
+    if not path.parent.exists():
+        folder, name = printable(path.parent), printable(path.name)
+        raise FileNotFoundError(f"{folder}: there is no such folder to write {name} to.")
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

@@ -47,10 +47,15 @@ def test_links_are_followed_and_devices_written_to(tmp_path):
         pass
 
 
-@pytest.mark.parametrize(("name", "code"), [("no/a", errno.ENOENT), ("file/a", errno.ENOTDIR), ("b", errno.EISDIR)])
+@pytest.mark.parametrize(("name", "code"), [("file/a", errno.ENOTDIR), ("b", errno.EISDIR)])
 def test_errors_name_the_file_and_not_its_temporary_name(name, code, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "b").mkdir()
     with pytest.raises(OSError) as caught, replacing(tmp_path / name):
         pass
     assert caught.value.errno == code and caught.value.filename == str(tmp_path / name)
+    with (
+        pytest.raises(FileNotFoundError, match="no: there is no such folder to write a to"),
+        replacing(tmp_path / "no/a"),
+    ):
+        pass

@@ -1,6 +1,7 @@
-"""The commands `spacy mindroot ...`.
+"""The commands `spacy mindroot ...`, one per file: its arguments, options and help, and below them what it does.
 
-Every spaCy command imports this module when it starts. It and `declarations` therefore import nothing but typer.
+Every spaCy command imports these files when it starts. At their top, they therefore import only what is loaded anyway
+(typer, wasabi, tqdm, srsly, and what `import spacy_mindroot` needs); a command imports the rest when it runs.
 """
 
 from __future__ import annotations
@@ -10,21 +11,22 @@ from collections.abc import Callable
 import typer
 from spacy.cli._util import app
 
-from .declarations.audit import audit_cli
-from .declarations.average import average_cli
-from .declarations.build import build_cli
-from .declarations.calibrate import calibrate_cli
-from .declarations.decode import decode_cli
-from .declarations.evaluate import evaluate_cli
-from .declarations.init_config import init_config_cli
-from .declarations.parse import parse_cli
-from .declarations.rank import rank_cli
-from .declarations.repair import repair_cli
-from .declarations.rules import rules_cli
-from .declarations.score import score_cli
-from .declarations.show import show_cli
-from .declarations.suspect import suspect_cli
-from .declarations.vote import vote_cli
+from .audit import audit_cli
+from .average import average_cli
+from .build import build_cli
+from .calibrate import calibrate_cli
+from .decode import decode_cli
+from .evaluate import evaluate_cli
+from .init_config import init_config_cli
+from .parse import parse_cli
+from .rank import rank_cli
+from .repair import repair_cli
+from .rules import rules_cli
+from .running import errors_as_messages
+from .score import score_cli
+from .show import show_cli
+from .suspect import suspect_cli
+from .vote import vote_cli
 
 __all__ = ["COMMANDS", "mindroot"]
 
@@ -58,8 +60,6 @@ app.add_typer(mindroot)
 def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
-
-        from .files import errors_as_messages
 
         with errors_as_messages():
             typer.echo(f"spacy-mindroot {version('spacy-mindroot')}")

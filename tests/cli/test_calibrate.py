@@ -174,10 +174,11 @@ def test_cross_validation(corpus, tmp_path):
 
 
 def test_messages(model, corpus, tmp_path):
+    (tmp_path / "file").touch()
     for args, message in (
         ((model, corpus, "--folds", 1), "Invalid value for '--folds'"),
         ((model, corpus, "--component", "other"), "does not have a mind_root component named 'other'"),
-        ((model, corpus, "--output", corpus), "which is a file"),
+        ((model, corpus, "--output", tmp_path / "file"), "which is a file"),
         ((model, corpus, "--output", model), "which is not empty"),
         ((tmp_path, corpus), "not a pipeline that spaCy can load"),
         (("en_no_such_package", corpus), "Choose a folder for the calibrated pipeline: --output"),
