@@ -77,9 +77,8 @@ def audit_cli(
     from ..tools.audit.valid import RuleTally, audit_rules
 
     files = [] if out is None else [out / name for name in FILES]
-    check_paths(
-        {"MODEL": model_folder(model), "CORPUS": corpus, "--rules": rules_file(rules)}, {"--out": files}, made="--out"
-    )
+    reads = {"MODEL": model_folder(model), "CORPUS": corpus, "--rules": rules_file(rules), "--code": code}
+    check_paths(reads, {"--out": files}, made="--out")
     if out is not None:
         refuse_links_out(out, files)
     known = None if rules is None else to_rules(rules, what="--rules")

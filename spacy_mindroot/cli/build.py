@@ -100,7 +100,7 @@ def build_cli(
 
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
-    check_paths({"TREEBANK": treebank, "--with": related, "--config": config}, {"OUT": out}, made="OUT")
+    check_paths({"TREEBANK": treebank, "--with": related, "--config": config, "--code": code}, {"OUT": out}, made="OUT")
     found = build(
         treebank,
         out,

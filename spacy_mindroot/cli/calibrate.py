@@ -74,9 +74,8 @@ def calibrate_cli(
         check_new_folder(output, "--output")
     nlp = load_pipeline(model)
     name, mind_root = find_mind_root(nlp, component)
-    check_paths(
-        {"MODEL": model_folder(model), "CORPUS": corpus, "--train": train}, {"--output": output}, made="--output"
-    )
+    reads = {"MODEL": model_folder(model), "CORPUS": corpus, "--train": train, "--code": code}
+    check_paths(reads, {"--output": output}, made="--output")
     held_out, method = held_out_scores(
         nlp,
         read_for(nlp, corpus, surface_tokens),

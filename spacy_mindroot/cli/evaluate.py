@@ -85,7 +85,8 @@ def evaluate_cli(
             "the tokens of raw text are those of the pipeline's tokenizer. Leave out --surface-tokens and --words.",
             param_hint="--raw",
         )
-    check_paths({"MODEL": model_folder(model), "GOLD": gold}, {"--json": json, "--output": output})
+    reads = {"MODEL": model_folder(model), "GOLD": gold, "--code": code}
+    check_paths(reads, {"--json": json, "--output": output})
     annotated = [sentence for file in conllu_files(gold) for sentence in read_conllu(file)]
     load_script()  # so that a missing package is known before parsing
     if not annotated:

@@ -16,7 +16,7 @@ from wasabi import table
 from ..escapes import printable
 from . import options
 from .files import opened_to_write
-from .paths import PathsError, check_paths, model_folder
+from .paths import Paths, PathsError, check_paths, model_folder
 from .running import command, warn
 
 if TYPE_CHECKING:
@@ -129,9 +129,10 @@ def parse_cli(
     try:
         if workers is not None and scheduler is not None:
             raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
-        check_paths({"MODEL": model_folder(model)}, {"--out": out}, made="--out")
+        reads: dict[str, Paths] = {"MODEL": model_folder(model), "--code": code}
+        check_paths(reads, {"--out": out}, made="--out")
         if metrics is not None:
-            check_paths({"IN": local_paths(inputs), "MODEL": model_folder(model), "--out": out}, {"--metrics": metrics})
+            check_paths({"IN": local_paths(inputs), **reads, "--out": out}, {"--metrics": metrics})
         with _engine(workers, scheduler, retries, code) as engine:
             summary = run_parse(engine, model, inputs, out, settings, force=force, progress=True, warn=warn)
         if metrics is not None:

@@ -15,7 +15,7 @@ from ..errors import MindRootError
 from ..escapes import printable
 from ..replacing import is_device
 
-__all__ = ["PathsError", "check_new_folder", "check_paths", "model_folder", "refuse_links_out", "rules_file"]
+__all__ = ["Paths", "PathsError", "check_new_folder", "check_paths", "model_folder", "refuse_links_out", "rules_file"]
 
 Paths = str | Path | None | Iterable[str | Path | None]
 

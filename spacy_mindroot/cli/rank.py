@@ -81,7 +81,8 @@ def rank_cli(
     from ..tools.gold import keep_probabilities, load_pipeline, parse_sentences
     from .corpora import read_for
 
-    check_paths({"CORPUS": corpus, "MODEL": model_folder(model)}, {"--out": out, "--report": report})
+    reads = {"CORPUS": corpus, "MODEL": model_folder(model), "--code": code}
+    check_paths(reads, {"--out": out, "--report": report})
     nlp = load_pipeline(model)
     keep_probabilities(nlp)
     parsed = parse_sentences(nlp, read_for(nlp, corpus, surface_tokens), given=given)

@@ -36,7 +36,7 @@ def score_cli(
     from ..tools.gold import load_pipeline, score_sentences
     from .corpora import read_for
 
-    check_paths({"MODEL": model_folder(model), "CORPUS": corpus}, {"OUT": out})
+    check_paths({"MODEL": model_folder(model), "CORPUS": corpus, "--code": code}, {"OUT": out})
     if out.suffix != ".npz":
         raise PathsError(f"OUT is {out}. Let it end in .npz, so that the other commands recognize it.")
     nlp = load_pipeline(model)

@@ -72,7 +72,7 @@ def show_cli(
     path, is_corpus = corpus_or_text(text)
     if gold and not is_corpus:
         raise PathsError("--gold draws the heads of an annotated file, but INPUT is a text. Leave it out.")
-    check_paths({"MODEL": model_folder(model), "INPUT": path}, {"--out": out})
+    check_paths({"MODEL": model_folder(model), "INPUT": path, "--code": code}, {"--out": out})
     if not is_corpus and (path is not None or text == "-"):
         text = read_text(path or Path("-"))
     if not is_corpus and text != printable(text):

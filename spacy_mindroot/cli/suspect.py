@@ -98,7 +98,7 @@ def suspect_cli(
     if gold.suffix == ".spacy":
         raise PathsError(f"{printable(gold)} is not CoNLL-U. Give the CoNLL-U file or folder that it is from.")
     own = _config(config, optimize, lang)
-    reads = {"GOLD": gold, "--config": config, "a file of --config": _files_of(own)}
+    reads = {"GOLD": gold, "--config": config, "a file of --config": _files_of(own), "--code": code}
     check_paths(reads, {"--out": out, "--report": report})
     parser = with_steps(own, steps)
     sentences = list(read_corpus(gold, spacy.blank("xx").vocab))

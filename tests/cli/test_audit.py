@@ -203,7 +203,7 @@ def test_labels_that_can_not_fit_are_a_warning(light_model, tmp_path):
 
 
 def test_a_corpus_is_read_once(light_model, tmp_path, monkeypatch):
-    from spacy_mindroot.tools.audit import corpus as module
+    from spacy_mindroot.tools import gold as module
 
     reads = []
     read = module.read_conllu

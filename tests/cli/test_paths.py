@@ -3,9 +3,11 @@
 import inspect
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import typer
 from conllu_samples import PLAIN
 from corpora_helpers import make_model, texts
 from typer.models import ArgumentInfo
@@ -42,6 +44,7 @@ READS = {
     "train": "tb/train.conllu",
     "related": "related",
     "vectors": "model",
+    "code": "code.py",
 }
 WRITES = {"out", "output", "report", "json", "metrics"}
 NEEDED = {"audit": {"corpus": "tb"}, "repair": {"out": "fixed"}}  # beyond what the declaration says
@@ -85,6 +88,7 @@ def tree(tmp_path_factory):
     (folder / "tb" / "a.txt").write_text("\n".join(texts(2)))
     write_score_file(folder / "scores.npz", scores=[[[0, 0, 2], [1, 0, 0]]], words=[["They", "win"]])
     (folder / "rules.json").write_text('{"unique": ["nsubj"]}')
+    (folder / "code.py").write_text("import spacy")
     (folder / "config.cfg").write_text(make_config("xx", "efficiency", [], None))
     return folder
 
@@ -105,6 +109,14 @@ def arguments(command, given):
         for each in [value] if isinstance(value, str) else value or ():
             found += [each] if isinstance(parameter.default, ArgumentInfo) else [parameter.default.param_decls[0], each]
     return found
+
+
+def name_for(output):
+    """Return a name that an output may have."""
+    for name in ("x.npz", "x.conllu", "x.jsonl", "x.json", "x.html", "x.cfg"):
+        with suppress(typer.BadParameter):
+            return (output.callback or Path)(Path(name)).name
+    return "x"
 
 
 def places(read):
@@ -161,13 +173,13 @@ def test_a_missing_folder_is_made_or_named_before_the_work(command, written, tre
     monkeypatch.setattr("spacy_mindroot.tools.correction.suspicion.cross_validated", never)
     shutil.copytree(tree, tmp_path / "tree")
     monkeypatch.chdir(tmp_path / "tree")
-    result = CliRunner().invoke(mindroot, [command, *arguments(command, {written: "no/x.npz"})])
+    place = f"no/{name_for(PARAMETERS[command][written].default)}"
+    result = CliRunner().invoke(mindroot, [command, *arguments(command, {written: place})])
     if result.exit_code:
-        assert "is no/x.npz, but the folder no does not exist." in result.output and isinstance(
-            result.exception, SystemExit
-        )
+        assert f"is {place}, but the folder no does not exist." in result.output
+        assert isinstance(result.exception, SystemExit)
     else:
-        assert os.listdir("no") == ["x.npz"]
+        assert os.listdir("no") == [os.path.basename(place)]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 import spacy
 
 import spacy_mindroot
-from spacy_mindroot.pipeline import extensions
+from spacy_mindroot.doc import extensions
 
 DOCS = Path(__file__).parents[2] / "docs"
 REFERENCE = DOCS / "reference"
