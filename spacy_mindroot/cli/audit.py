@@ -88,14 +88,13 @@ def audit_cli(
         folder = None if out is None else AuditFolder(out, stack, opened, most)
         for audited, gold in tqdm(pairs, total=total, unit=" sentences", disable=None, leave=False):
             tally.add(audited)
-            if folder is not None:
-                folder.add(audited, gold)
+            valid = None
             if known is not None and valid_tally is not None:
                 pos = None if gold is None or gold.conllu is None else pos_of_sentence(gold.conllu)
                 valid = audit_rules(audited, known, pos)
                 valid_tally.add(valid)
-                if folder is not None:
-                    folder.add_valid(valid)
+            if folder is not None:
+                folder.add(audited, gold, valid)
         audit = tally.summarize(seed=seed)
         valid_audit = None if valid_tally is None else valid_tally.summarize(seed=seed)
         if folder is not None:

@@ -33,10 +33,11 @@ class AuditFolder:
         self._changed: list[AuditedSentence] = []
         self._mended: list[ValidSentence] = []
 
-    def add(self, audited: AuditedSentence, gold: GoldSentence | None) -> None:
-        """Write both trees and the record of a sentence.
+    def add(self, audited: AuditedSentence, gold: GoldSentence | None, valid: ValidSentence | None = None) -> None:
+        """Write both trees and the record of a sentence, and keep it for the page if its tree changes.
 
         gold (Optional[GoldSentence]): The sentence as the corpus has it. None for one of a score file.
+        valid (Optional[ValidSentence]): What rules change.
         """
         for name, tree in zip(SIDES, (audited.before, audited.after), strict=True):
             heads, labels = tree.heads.tolist(), tree.labels
@@ -48,10 +49,7 @@ class AuditFolder:
         self._write("audit.jsonl", srsly.json_dumps(audited.record()) + "\n")
         if len(self._changed) < self._most and audited.changed:
             self._changed.append(audited)
-
-    def add_valid(self, valid: ValidSentence) -> None:
-        """Keep a sentence whose tree rules change, for the page."""
-        if len(self._mended) < self._most and valid.changed:
+        if len(self._mended) < self._most and valid is not None and valid.changed:
             self._mended.append(valid)
 
     def finish(self, audit: Audit, facts: dict[str, str], valid: RuleAudit | None = None) -> None:
