@@ -54,3 +54,8 @@ def test_errors_name_the_file_and_not_its_temporary_name(name, code, tmp_path):
     with pytest.raises(OSError) as caught, replacing(tmp_path / name):
         pass
     assert caught.value.errno == code and caught.value.filename == str(tmp_path / name)
+    with (
+        pytest.raises(FileNotFoundError, match="no: there is no such folder to write a to"),
+        replacing(tmp_path / "no/a"),
+    ):
+        pass

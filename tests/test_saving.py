@@ -18,8 +18,8 @@ from thinc.api import Config, fix_random_seed
 
 from scorer_helpers import gold_docs, make_examples, small, with_sentences
 from spacy_mindroot.arc_scorer.average import average_pipelines
-from spacy_mindroot.cli.init_config import make_config
 from spacy_mindroot.pipeline.calibration import calibrate
+from spacy_mindroot.tools.building.config import make_config
 
 SIZES = {
     "components.tok2vec.model.encode.width": 16,

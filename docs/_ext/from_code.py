@@ -104,7 +104,7 @@ def help_of(name: str | None) -> str:
     group: Any = typer.main.get_command(app)
     command, path = group.commands["mindroot"], "spacy mindroot"
     if name:
-        command, path = command.commands[name], f"{path} {name}"
+        command, path = command.get_command(None, name), f"{path} {name}"
     context = command.make_context(path, [], resilient_parsing=True, terminal_width=WIDTH, max_content_width=WIDTH)
     text: str = command.get_help(context)
     return text
@@ -117,7 +117,7 @@ def command_names() -> list[str]:
 
     spacy.registry.cli.get_all()
     group: Any = typer.main.get_command(app)
-    return sorted(group.commands["mindroot"].commands)
+    return sorted(group.commands["mindroot"].list_commands(None))
 
 
 def _cell(text: str) -> str:

@@ -1,57 +1,67 @@
-"""The commands `spacy mindroot ...`.
+"""The commands `spacy mindroot ...`, one per file: its arguments, options and help, and below them what it does.
 
-Every spaCy command imports this module when it starts. It and `declarations` therefore import nothing but typer.
+Every spaCy command imports this module when it starts. A file is imported when its command is asked for. For the sake
+of the help, which asks for all, it imports at its top only what is loaded anyway (typer, wasabi, tqdm, srsly, and what
+`import spacy_mindroot` needs), and the rest of the package when the command runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
 
 import typer
 from spacy.cli._util import app
-
-from .declarations.audit import audit_cli
-from .declarations.average import average_cli
-from .declarations.build import build_cli
-from .declarations.calibrate import calibrate_cli
-from .declarations.decode import decode_cli
-from .declarations.evaluate import evaluate_cli
-from .declarations.init_config import init_config_cli
-from .declarations.parse import parse_cli
-from .declarations.rank import rank_cli
-from .declarations.repair import repair_cli
-from .declarations.rules import rules_cli
-from .declarations.score import score_cli
-from .declarations.show import show_cli
-from .declarations.suspect import suspect_cli
-from .declarations.vote import vote_cli
+from typer.core import TyperGroup
 
 __all__ = ["COMMANDS", "mindroot"]
 
-# By name, in the order of `spacy mindroot --help`.
-COMMANDS: dict[str, Callable[..., None]] = {
-    "decode": decode_cli,
-    "audit": audit_cli,
-    "score": score_cli,
-    "evaluate": evaluate_cli,
-    "build": build_cli,
-    "init-config": init_config_cli,
-    "average": average_cli,
-    "calibrate": calibrate_cli,
-    "repair": repair_cli,
-    "parse": parse_cli,
-    "vote": vote_cli,
-    "show": show_cli,
-    "rank": rank_cli,
-    "suspect": suspect_cli,
-    "rules": rules_cli,
-}
+
+class _Commands(Mapping[str, Callable[..., None]]):
+    """The function of each command by its name, in the order of the help. It is imported when it is looked up."""
+
+    _names = (
+        "decode", "audit", "score", "evaluate", "build", "init-config", "average", "calibrate", "repair", "parse",
+        "vote", "show", "rank", "suspect", "rules",
+    )  # fmt: skip
+
+    def __getitem__(self, name: str) -> Callable[..., None]:
+        if name not in self._names:
+            raise KeyError(name)
+        file = name.replace("-", "_")
+        function: Callable[..., None] = getattr(import_module(f".{file}", __name__), f"{file}_cli")
+        return function
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+COMMANDS = _Commands()
+
+
+class _Group(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+        alone.command(cmd_name)(COMMANDS[cmd_name])
+        return typer.main.get_command(alone)
+
 
 mindroot = typer.Typer(
-    name="mindroot", help="Dependency trees with exactly one root.", no_args_is_help=True, rich_markup_mode=None
+    name="mindroot",
+    cls=_Group,
+    help="Dependency trees with exactly one root.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
-for _name, _declaration in COMMANDS.items():
-    mindroot.command(_name)(_declaration)
 app.add_typer(mindroot)
 
 
@@ -59,7 +69,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        from .files import errors_as_messages
+        from .running import errors_as_messages
 
         with errors_as_messages():
             typer.echo(f"spacy-mindroot {version('spacy-mindroot')}")

@@ -7,20 +7,44 @@ from pathlib import Path
 import typer
 from wasabi import msg
 
-from ..arc_scorer.average import average_pipelines
-from ..tools.gold import load_pipeline
-from .files import errors_as_messages
-from .folders import check_new_folder, new_folder
+from . import options
+from .files import new_folder
+from .paths import check_new_folder
+from .running import command
 
-__all__ = ["run"]
+__all__ = ["average_cli"]
 
 
-def run(models: list[str], output: Path) -> None:
-    """Run the command and turn errors into messages. See `spacy mindroot average --help`."""
-    with errors_as_messages(nothing_written=True):
-        check_new_folder(output, "--output")
-        nlp = average_pipelines([load_pipeline(model) for model in models])
-        with new_folder(output) as folder:
-            nlp.to_disk(folder)
+@command("output")
+def average_cli(
+    models: list[str] = typer.Argument(
+        ...,
+        metavar="MODEL",
+        help="Trained pipelines, folders or packages: two or more, trained on the same data with other seeds",
+    ),
+    output: Path = typer.Option(
+        ...,
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="New folder for the pipeline",
+        file_okay=False,
+        callback=options.ending(),
+    ),
+    code: Path | None = options.code("-c"),
+) -> None:
+    """Join pipelines into one whose arc scores and label scores are the mean of theirs.
+
+    It is better than each of them, above all if the treebank is small, and its scorer takes as much time and memory as
+    theirs together. All other components are those of the first pipeline. Its probabilities are not calibrated: see
+    `calibrate`. `build --seeds` does all of this in one go.
+    """
+    from ..arc_scorer.average import average_pipelines
+    from ..tools.gold import load_pipeline
+
+    check_new_folder(output, "--output")
+    nlp = average_pipelines([load_pipeline(model) for model in models])
+    with new_folder(output) as folder:
+        nlp.to_disk(folder)
     msg.good(f"{output} has the mean of the scores of {len(models)} pipelines.")
     typer.echo(f"Calibrate its probabilities on a development set: spacy mindroot calibrate {output} DEV")

@@ -2,63 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 from wasabi import msg, table
 
-from ..tools.building.build import build
-from ..tools.building.card import Description
-from .corpora import warn
-from .files import PathsError, check_paths, errors_as_messages, printable
-from .init_config import check_language
-from .signals import raised_signals
+from ..escapes import printable
+from . import options
+from .paths import PathsError, check_paths
+from .running import command, warn
 
-__all__ = ["run"]
+__all__ = ["build_cli"]
 
 _SHOWN = ("Sentences", "Words", "UPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS")
 
 
-def run(
-    source: Path,
-    out: Path,
-    about: Description,
-    lang: str,
-    optimize: str,
-    config: Path | None,
-    steps: int | None,
-    seed: int,
-    related: Sequence[Path] = (),
-    seeds: int = 1,
-    code: Path | None = None,
+@command()
+def build_cli(
+    treebank: Path = typer.Argument(
+        ...,
+        metavar="TREEBANK",
+        help="Folder of CoNLL-U files, with `train`, `dev` and `test` in their names, as in UD; or one file. Without "
+        "such names, the sentences are divided: 80, 10 and 10 %",
+        exists=True,
+    ),
+    out: Path = typer.Argument(
+        ...,
+        metavar="OUT",
+        help="New folder for everything that is made, or that of an earlier build",
+        file_okay=False,
+        callback=options.ending(),
+    ),
+    lang: str | None = options.language(
+        "Language of the pipeline; xx for any (default: as in the names of UD's files, such as "
+        "en_gum-ud-train.conllu; otherwise xx)",
+        default=None,
+    ),
+    name: str = typer.Option(
+        "",
+        "--name",
+        "-n",
+        metavar="NAME",
+        help="Name of the package, without its language (default: the name of TREEBANK)",
+    ),
+    package_version: str = typer.Option("0.1.0", "--version", "-v", metavar="VERSION", help="Version of the package"),
+    description: str = typer.Option(
+        "", "--description", metavar="SENTENCE", help="One sentence (default: what it does)"
+    ),
+    author: str = typer.Option("", "--author", metavar="NAME", help="Author, for the package (default: none)"),
+    email: str = typer.Option("", "--email", metavar="ADDRESS", help="Address, for the package (default: none)"),
+    url: str = typer.Option("", "--url", metavar="URL", help="Where the data comes from (default: none)"),
+    licence: str = typer.Option(
+        "", "--license", metavar="NAME", help="Licence of the package (default: as in the README of a UD treebank)"
+    ),
+    optimize: options.Optimize = options.optimize("What to optimize for, as for init-config", "-o"),
+    config: Path | None = options.training_config(
+        "Config to train with, made by init-config and changed (default: that of init-config, with all components "
+        "that TREEBANK has annotation for)"
+    ),
+    steps: int | None = typer.Option(
+        None, "--steps", "-s", metavar="N", min=1, help="Training steps (default: as in the config)"
+    ),
+    seed: int = options.seed("the training"),
+    seeds: int = typer.Option(
+        1,
+        "--seeds",
+        metavar="N",
+        min=1,
+        help="Pipelines to train, with the seeds SEED, SEED + 1 and so on. The result has the mean of their scores, "
+        "which is better and takes N times as long: worth it for treebanks of some hundred sentences and less",
+    ),
+    related: list[Path] = typer.Option(
+        [],
+        "--with",
+        metavar="TREEBANK",
+        help="Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of "
+        "some hundred sentences and less. May be given several times (default: none)",
+        exists=True,
+    ),
+    code: Path | None = options.code(),
 ) -> None:
-    """Run the command and turn errors into messages. See `spacy mindroot build --help`."""
-    if optimize not in ("efficiency", "accuracy"):
-        raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
-    if lang:
-        check_language(lang)
-    # Without the signals, a training would go on after the command that has started it has ended.
-    with raised_signals(("SIGTERM", "SIGHUP"), lambda number: SystemExit(128 + number)), errors_as_messages():
-        if printable(out) != str(out):  # spaCy writes it to its configs
-            raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
-        check_paths({"TREEBANK": source, "--with": related, "--config": config}, {"OUT": out}, made="OUT")
-        found = build(
-            source,
-            out,
-            about,
-            lang=lang,
-            optimize=optimize,
-            config=config,
-            steps=steps,
-            seeds=range(seed, seed + seeds),
-            related=related,
-            code=code,
-            note=msg.text,
-            warn=warn,
-        )
-        _print(found, out)
+    """Build an installable pipeline from a treebank: train, evaluate, and package it as a wheel.
+
+    The pipeline finds sentences, tags, parts of speech and features, lemmas and trees, as far as TREEBANK has them. It
+    is evaluated on the test set with gold tokens and from raw text, as `evaluate` does.
+
+    OUT gets the config, the trained pipeline, what it made of the test set (CoNLL-U), pipeline.json with all figures,
+    README.md (the model card) and dist/*.whl. Steps that are done are not repeated: run the same command again after
+    an interruption. Other data, settings or versions begin again. Files that a build has not made, or that have been
+    changed since, are never replaced.
+
+    Needs the extra `build`.
+    """
+    from ..tools.building.build import build
+    from ..tools.building.card import Description
+
+    if printable(out) != str(out):  # spaCy writes it to its configs
+        raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
+    check_paths({"TREEBANK": treebank, "--with": related, "--config": config, "--code": code}, {"OUT": out}, made="OUT")
+    found = build(
+        treebank,
+        out,
+        Description(name, package_version, description, author, email, url, licence),
+        lang=lang or "",
+        optimize=optimize,
+        config=config,
+        steps=steps,
+        seeds=range(seed, seed + seeds),
+        related=related,
+        code=code,
+        note=msg.text,
+        warn=warn,
+    )
+    _print(found, out)
 
 
 def _print(found: dict[str, Any], out: Path) -> None:

@@ -1,19 +1,23 @@
-"""Corpora as the commands read them for a pipeline: with the tokens that it was trained on."""
+"""Corpora and texts as the commands read them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import typer
 from spacy.language import Language
-from spacy.util import import_file
 
+from ..conllu.files import is_conllu, is_conllu_text, text_lines
+from ..corpora.sources import format_of
 from ..errors import CorpusError
+from ..escapes import printable
 from ..tools.gold import GoldSentence, read_corpus, reads_surface_tokens
-from .files import errors_as_messages, printable
+from .files import opened_to_read
+from .paths import PathsError
+from .running import warn
 
-__all__ = ["import_code", "read_for", "warn"]
+__all__ = ["corpus_or_text", "read_for", "read_text"]
 
 
 def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterator[GoldSentence]:
@@ -36,17 +40,42 @@ def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterat
         )
 
 
-def import_code(path: Path) -> None:
-    """Import a Python file, for what it registers with spaCy. An error in it becomes a message and exit status 1."""
-    with errors_as_messages():
-        try:
-            import_file("python_code", path)
-        except Exception as error:  # of any kind
-            raise CorpusError(
-                f"--code {printable(path)} can't be imported ({type(error).__name__}): {error}"
-            ) from error
+def corpus_or_text(given: str) -> tuple[Path | None, bool]:
+    """Return the file that INPUT names, or None for a text and "-", and whether its sentences have their tokens.
+
+    RAISES (PathsError): If there is no such file, or its format is another.
+    """
+    looks_missing = len(given.split()) == 1 and (format_of(given) is not None or given.endswith((".conll", ".conllx")))
+    if not (os.path.lexists(given) or looks_missing):
+        return None, False
+    path = Path(given)
+    if not path.exists():
+        raise PathsError(f"{printable(path)}: there is no such file.")
+    named = format_of(path.name)
+    if named is not None and named.format in ("jsonl", "parquet"):
+        raise PathsError(f"{printable(path)} is {named.format}. Draw a text, CoNLL-U or a .spacy file.")
+    return path, path.is_dir() or path.suffix == ".spacy" or (path.is_file() and is_conllu(path))
 
 
-def warn(message: str) -> None:
-    """Print a warning to standard error."""
-    typer.secho(f"Warning: {message}", fg="yellow", err=True)
+def read_text(path: Path) -> str:
+    """Return the text of a file, or of standard input for "-". It may be compressed with gzip.
+
+    RAISES (MindRootError): If it is not UTF-8, or no text at all, or CoNLL-U from standard input.
+    """
+    from_stdin = str(path) == "-"
+    name = "<stdin>" if from_stdin else printable(path)
+    with opened_to_read(path) as file:
+        content = b"".join(text_lines(file, name))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CorpusError(
+            f"{name}: line {line} is not UTF-8: it has the byte 0x{content[error.start]:02x}. Convert it to UTF-8 "
+            "first, for example with `iconv -f LATIN1 -t UTF-8`."
+        ) from error
+    if "\0" in text:
+        raise CorpusError(f"{name} is a binary file, not text.")
+    if from_stdin and is_conllu_text(line.encode() for line in text.splitlines()):
+        raise PathsError("Standard input is CoNLL-U. Give the name of the file.")
+    return text

@@ -1,183 +1,103 @@
-"""`spacy mindroot decode`: reads a score file; writes CoNLL-U, a table and pictures of trees."""
+"""`spacy mindroot decode`: reads a score file; writes CoNLL-U, a table and trees as text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import typer
 from tqdm import tqdm
-from wasabi import table
 
-from ..conllu import format_sentence
-from ..core.fault import Fault
-from ..decoding import Heads, decode_matrices
-from ..escapes import visible
-from ..faults import decoding_error
-from ..inference.arc_confidence import confidence_of, margins_of
-from ..inference.next_best import kbest_matrix
+from ..decoding import decode_matrices
+from ..escapes import printable
 from ..score_file import read_score_file
-from ..scored import DecodedSentence, ScoredSentence, decode_sentences, raise_fault
-from ..tools.audit.evaluation import Right, attachment_score, count_right
-from ..trees import count_roots, tree_weight
-from .files import check_paths, errors_as_messages, opened_to_write, printable
-from .text_trees import side_by_side, tree_lines
+from ..scored import DecodedSentence, decode_sentences, raise_fault
+from . import options
+from .files import opened_to_write
+from .paths import check_paths
+from .running import command
 
-__all__ = ["Totals", "before_and_after", "decode_projective", "run", "to_conllu"]
-
-
-@dataclass
-class Totals:
-    """Counts over all sentences of a score file.
-
-    sentences, tokens (int): Sentences and tokens.
-    multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
-    seconds (float): The time that decoding with the root constraint took.
-    right (dict[str, list[Right]]): Counts of what is right in each sentence with gold heads, by kind of tree.
-    """
-
-    sentences: int = 0
-    tokens: int = 0
-    multi_rooted: int = 0
-    seconds: float = 0.0
-    right: dict[str, list[Right]] = field(default_factory=dict)
-
-    def add(self, decoded: DecodedSentence, projective: Heads | None = None) -> None:
-        """Count a sentence.
-
-        projective (Optional[np.ndarray]): The heads of its best projective tree, if that is counted too.
-        """
-        self.sentences += 1
-        self.tokens += len(decoded.single_root)
-        self.multi_rooted += decoded.multi_rooted
-        self.seconds += decoded.seconds
-        gold = decoded.sentence.gold_heads
-        if gold is None:
-            return
-        trees = {"unconstrained": decoded.unconstrained, "single root": decoded.single_root}
-        if projective is not None:
-            trees["single root, projective"] = projective
-        for name, heads in trees.items():
-            self.right.setdefault(name, []).append(count_right(heads, gold))
-
-    def table(self) -> str:
-        """Return the table that the command prints."""
-        share = f" ({self.multi_rooted / self.sentences:.2%})" if self.sentences else ""
-        rows = [
-            ("Sentences", f"{self.sentences:,}"),
-            ("Tokens", f"{self.tokens:,}"),
-            ("Multi-rooted without the constraint", f"{self.multi_rooted:,}{share}"),
-            *((f"UAS, {name}", f"{100 * attachment_score(right):.2f}") for name, right in self.right.items()),
-        ]
-        if self.seconds:
-            rows.append(("Tokens per second, decoding only", f"{self.tokens / self.seconds:,.0f}"))
-        return str(table(rows, aligns=("l", "r"), max_col=60))
+__all__ = ["decode_cli"]
 
 
-def run(
-    scores: Path, out: Path | None, show: int, kbest: int = 1, confidence: bool = False, projective: bool = False
+@command("out")
+def decode_cli(
+    scores: Path = typer.Argument(
+        ...,
+        metavar="SCORES",
+        help="Score file (.npz) with the arrays `lens` and `arc`, and optionally `words`, `labels`, `label_best`, "
+        "`heads` and `deprels`",
+        exists=True,
+        dir_okay=False,
+    ),
+    out: Path | None = typer.Argument(
+        None,
+        metavar="OUT",
+        help="CoNLL-U file to write, or - for standard output. Without it, only the table is printed",
+        dir_okay=False,
+        callback=options.ending(*options.CONLLU),
+        allow_dash=True,
+    ),
+    show: int = typer.Option(
+        0,
+        "--show",
+        "-s",
+        metavar="N",
+        min=0,
+        help="Number of changed sentences to print, each with its trees without and with the root constraint",
+    ),
+    kbest: int = options.kbest("as comments in the CoNLL-U"),
+    confidence: bool = options.confidence(
+        "the probability of each head (HeadProb in MISC) and of each tree (comments)"
+    ),
+    projective: bool = typer.Option(
+        False,
+        "--projective",
+        help="Write the best trees without crossing arcs. Can't be combined with --kbest (default: off)",
+    ),
 ) -> None:
-    """Run the command and turn errors into messages. See `spacy mindroot decode --help`."""
+    """Decode the best single-rooted tree of every sentence in a score file.
+
+    Writes CoNLL-U with the best label of each arc, and prints a table: the number of sentences, the number whose best
+    unconstrained tree is multi-rooted and, if the file has gold heads, UAS without and with the root constraint
+    (percent of all tokens, punctuation included).
+
+    --kbest and --confidence add comments to the CoNLL-U. Numbers have six digits. One comment per tree, best first,
+    as in `# tree_1 = weight=-3.25 logprob=-0.18 heads=2,0,2 deprels=nsubj,root,obj` (logprob only with
+    --confidence); the first is the tree that is written below. With --confidence also `# tree_logprob = -0.18`, the
+    log-probability of that tree; `# tree_margin = 1.5`, the weight by which it beats the next best (inf if there is
+    no other); and, in MISC, HeadProb and HeadEntropy (in nats).
+    """
+    from ..tools.audit.decoded import Totals, before_and_after, to_conllu
+
+    if projective and kbest > 1:
+        raise typer.BadParameter(
+            "the K best trees may have crossing arcs. Leave out --projective.", param_hint="--kbest"
+        )
     to_stdout = str(out) == "-"
-    with errors_as_messages(nothing_written=out is not None):
-        check_paths({"SCORES": scores}, {"OUT": out})
-        sentences = read_score_file(scores)
-        source = printable(scores)
-        found = decode_projective(sentences, source=source) if projective else None
-        decoded: list[DecodedSentence] = []
-        totals = Totals()
-        for each in tqdm(
-            decode_sentences(sentences, source=source),
-            total=len(sentences),
-            unit=" sentences",
-            disable=None,
-            delay=1,
-            leave=False,
-        ):
+    check_paths({"SCORES": scores}, {"OUT": out})
+    sentences = read_score_file(scores)
+    source = printable(scores)
+    found = None
+    if projective:
+        found, faults = decode_matrices([sentence.scores for sentence in sentences], projective=True)
+        raise_fault(faults, sentences, source=source, projective=True)
+    decoded: list[DecodedSentence] = []
+    totals = Totals()
+    with tqdm(total=len(sentences), unit=" sentences", disable=None, delay=1, leave=False) as progress:
+        for each in decode_sentences(sentences, source=source):
             totals.add(each, None if found is None else found[len(decoded)])
             decoded.append(each)
-        if out is not None:
-            stem = printable(scores.stem)
-            with opened_to_write(out) as file:
-                for k, each in enumerate(decoded):
-                    heads = each.single_root if found is None else found[k]
-                    if len(heads):
-                        text = to_conllu(
-                            each.sentence, heads, kbest=kbest, confidence=confidence, sent_id=f"{stem}-{k + 1}"
-                        )
-                        file.write(text.encode("utf8"))
-        changed = [k for k, each in enumerate(decoded) if each.multi_rooted]
-        for k in changed[:show]:
-            typer.echo(before_and_after(decoded[k], number=k + 1), err=to_stdout)
-        typer.echo(totals.table(), err=to_stdout)
-
-
-def decode_projective(sentences: list[ScoredSentence], *, source: str) -> list[Heads]:
-    """Return the heads of the best projective single-rooted trees.
-
-    source (str): Name of the score file, for errors.
-    RAISES (DecodingError): For the first sentence that has no such tree. The message names it and `source`.
-    """
-    found, faults = decode_matrices([sentence.scores for sentence in sentences], projective=True)
-    raise_fault(faults, sentences, source=source, projective=True)
-    return found
-
-
-def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, sent_id: str) -> str:
-    """Return a sentence in CoNLL-U with its tree, its best trees and their probabilities, as `--help` describes.
-
-    heads (np.ndarray): (n,), 0 = ROOT. With `kbest` above 1, the first of the K best trees takes its place.
-    """
-    comments: list[str] = []
-    misc = None
-    if kbest > 1:
-        heads, comments = _tree_comments(sentence, kbest, confidence)
-    if confidence:
-        sure = confidence_of(sentence.scores, heads)
-        ahead = margins_of([sentence.scores], [heads])
-        if isinstance(ahead, Fault):
-            raise decoding_error(ahead, sentence.scores, words=sentence.words)
-        comments += [f"tree_logprob = {sure.tree_logprob:.6g}", f"tree_margin = {ahead[0]:.6g}"]
-        misc = [
-            f"HeadEntropy={entropy:.4f}|HeadProb={prob:.4f}"
-            for prob, entropy in zip(sure.head_prob, sure.head_entropy, strict=True)
-        ]
-    return format_sentence(
-        sentence.words, heads.tolist(), sentence.labels(heads), sent_id=sent_id, comments=comments, misc=misc
-    )
-
-
-def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool) -> tuple[Heads, list[str]]:
-    """Return the heads of the best tree, and one comment for each of the K best trees."""
-    trees = _best_trees(sentence, kbest)
-    comments = []
-    for number, (heads, weight) in enumerate(trees, 1):
-        logprob = f" logprob={confidence_of(sentence.scores, heads).tree_logprob:.6g}" if confidence else ""
-        labels = ",".join("_".join(label.split()) for label in sentence.labels(heads))
-        comments.append(
-            f"tree_{number} = weight={weight:.6g}{logprob} heads={','.join(map(str, heads.tolist()))} deprels={labels}"
-        )
-    return trees[0][0], comments
-
-
-def _best_trees(sentence: ScoredSentence, k: int) -> list[tuple[Heads, float]]:
-    trees = kbest_matrix(sentence.scores, k)
-    if isinstance(trees, Fault):  # not enough memory
-        raise decoding_error(trees, sentence.scores, words=sentence.words)
-    return trees
-
-
-def before_and_after(decoded: DecodedSentence, *, number: int) -> str:
-    """Return the unconstrained and the single-rooted tree of a sentence, side by side. Stars mark the arcs that change.
-
-    number (int): The number of the sentence in its file, from 1.
-    """
-    sentence = decoded.sentence
-    changed = (np.flatnonzero(decoded.unconstrained != decoded.single_root) + 1).tolist()
-    columns = []
-    for title, heads in (("unconstrained", decoded.unconstrained), ("single root", decoded.single_root)):
-        roots = count_roots(heads)
-        title = f"{title}: {roots} root{'s' if roots > 1 else ''}, weight {tree_weight(sentence.scores, heads):.2f}"
-        columns.append([title, "", *tree_lines(sentence.words, heads.tolist(), sentence.labels(heads), marked=changed)])
-    return "\n".join([f"\nSentence {number}: {visible(' '.join(sentence.words))}", "", *side_by_side(*columns)])
+            progress.update()
+    if out is not None:
+        stem = printable(scores.stem)
+        with opened_to_write(out) as file:
+            for k, each in enumerate(decoded):
+                heads = each.single_root if found is None else found[k]
+                if len(heads):
+                    named = f"{stem}-{k + 1}"
+                    text = to_conllu(each.sentence, heads, kbest=kbest, confidence=confidence, sent_id=named)
+                    file.write(text.encode("utf8"))
+    changed = [k for k, each in enumerate(decoded) if each.multi_rooted]
+    for k in changed[:show]:
+        typer.echo(before_and_after(decoded[k], number=k + 1), err=to_stdout)
+    typer.echo(totals.table(), err=to_stdout)

@@ -5,35 +5,75 @@ from __future__ import annotations
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import srsly
 import typer
 from wasabi import table
 
-from ..conllu import conllu_files, read_conllu
-from ..conllu.files import CONLLU_SUFFIXES
-from ..conllu.marks import SentenceWriter
 from ..errors import CorpusError
-from ..tools.evaluation.official import load_script
-from ..tools.evaluation.predicting import predict, sentences_in
-from ..tools.evaluation.report import OFFICIAL_HEADER, Evaluation, evaluate, measure_rows, official_rows, to_json
-from ..tools.gold import load_pipeline
-from .files import check_paths, errors_as_messages, model_folder, outputs, printable
+from ..escapes import printable
+from . import options
+from .files import outputs
+from .paths import check_paths, model_folder
+from .running import command
 
-__all__ = ["run"]
+__all__ = ["evaluate_cli"]
 
 
-def run(
-    model: str,
-    corpus: Path,
-    raw: bool,
-    json: Path | None,
-    output: Path | None,
-    surface_tokens: bool | None = None,
-    code: Path | None = None,
+@command("json", "output")
+def evaluate_cli(
+    model: str = options.model(
+        "Pipeline with any parser; or the output of a parser on the same text, as a CoNLL-U file (.conllu)"
+    ),
+    gold: Path = typer.Argument(..., metavar="GOLD", help="Treebank: a CoNLL-U file, or a folder of them", exists=True),
+    raw: bool = typer.Option(
+        False,
+        "--raw",
+        help="Parse the raw text: the pipeline finds tokens and sentences itself (default: gold tokens and sentences)",
+    ),
+    json: Path | None = typer.Option(
+        None,
+        "--json",
+        "-j",
+        metavar="FILE",
+        help="File to write all figures to (default: none)",
+        dir_okay=False,
+        callback=options.ending(".json"),
+    ),
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="CoNLL-U file to write the pipeline's output to, with the probability of each head as HeadProb in MISC, "
+        "if there is one (default: none)",
+        dir_okay=False,
+        callback=options.ending(*options.CONLLU),
+    ),
+    surface_tokens: bool | None = options.surface_tokens("Without --raw: parse", "GOLD"),
+    code: Path | None = options.code("-c"),
 ) -> None:
-    """Run the command and turn errors into messages. See `spacy mindroot evaluate --help`."""
+    """Evaluate a pipeline with the official script of UD, from gold tokens or from raw text.
+
+    Prints the scores of the CoNLL 2018 shared task: tokens, sentences, words, UPOS, XPOS, UFeats, lemmas, UAS, LAS,
+    CLAS, MLAS and BLEX. A metric whose column is empty in GOLD is left out. Then what that script lacks: exact match,
+    root accuracy, the share of single-rooted trees, non-projective arcs, and how well the probabilities of heads are
+    calibrated.
+
+    The raw text is that of GOLD, in paragraphs (`# newpar`, `# newdoc`), or in one piece if it has none. A word counts
+    as right only if its token is right, too; "Words" says how well the pipeline's tokens agree with GOLD's words. The
+    tokenizers of spaCy do not split multiword tokens.
+
+    Needs the extra `evaluate`.
+    """
+    from ..conllu import conllu_files, read_conllu
+    from ..conllu.files import CONLLU_SUFFIXES
+    from ..conllu.marks import SentenceWriter
+    from ..tools.evaluation.official import load_script
+    from ..tools.evaluation.predicting import predict, sentences_in
+    from ..tools.evaluation.report import OFFICIAL_HEADER, evaluate, measure_rows, official_rows, to_json
+    from ..tools.gold import load_pipeline
+
     is_output = Path(model).is_file() or model.removesuffix(".gz").endswith(CONLLU_SUFFIXES)
     if is_output and (raw or surface_tokens is not None):
         raise typer.BadParameter(
@@ -45,39 +85,33 @@ def run(
             "the tokens of raw text are those of the pipeline's tokenizer. Leave out --surface-tokens and --words.",
             param_hint="--raw",
         )
-    with errors_as_messages(nothing_written=json is not None or output is not None):
-        reads = {"MODEL": model_folder(model), "GOLD": corpus, "--code": code}
-        check_paths(reads, {"--json": json, "--output": output})
-        gold = [sentence for file in conllu_files(corpus) for sentence in read_conllu(file)]
-        load_script()  # so that a missing package is known before parsing
-        if not gold:
-            raise CorpusError(f"There are no sentences in {corpus}.")
-        with outputs() as opened, ExitStack() as stack:
-            kept = None if output is None else stack.enter_context(opened(output))
-            report = None if json is None else stack.enter_context(opened(json))
-            if is_output:
-                tokens = "those of the output"
-                system = list(read_conllu(Path(model)))
-            else:
-                tokens = "raw text" if raw else "gold"
-                text = predict(load_pipeline(model), gold, raw=raw, surface_tokens=surface_tokens)
-                system = sentences_in(text, printable(output or model))
-            found = evaluate(gold, system)
-            if kept is not None:
-                writer = SentenceWriter(kept)
-                for sentence in system:
-                    writer.write(sentence)
-            if report is not None:
-                facts = {"model": printable(model), "corpus": printable(corpus), "tokens": tokens}
-                report.write((srsly.json_dumps(_facts(facts) | to_json(found), indent=2) + "\n").encode("utf8"))
-        _print(found)
-
-
-def _facts(facts: dict[str, Any]) -> dict[str, Any]:
-    names = ("spacy-mindroot", "spacy", "numpy", "udtools")
-    return facts | {"versions": {name: version(name) for name in names}}
-
-
-def _print(found: Evaluation) -> None:
+    reads = {"MODEL": model_folder(model), "GOLD": gold, "--code": code}
+    check_paths(reads, {"--json": json, "--output": output})
+    annotated = [sentence for file in conllu_files(gold) for sentence in read_conllu(file)]
+    load_script()  # so that a missing package is known before parsing
+    if not annotated:
+        raise CorpusError(f"There are no sentences in {gold}.")
+    with outputs() as opened, ExitStack() as stack:
+        kept = None if output is None else SentenceWriter(stack.enter_context(opened(output)))
+        report = None if json is None else stack.enter_context(opened(json))
+        if is_output:
+            tokens = "those of the output"
+            system = list(read_conllu(Path(model)))
+        else:
+            tokens = "raw text" if raw else "gold"
+            text = predict(load_pipeline(model), annotated, raw=raw, surface_tokens=surface_tokens)
+            system = sentences_in(text, printable(output or model))
+        found = evaluate(annotated, system)
+        if kept is not None:
+            for sentence in system:
+                kept.write(sentence)
+        if report is not None:
+            facts = {
+                "model": printable(model),
+                "corpus": printable(gold),
+                "tokens": tokens,
+                "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "numpy", "udtools")},
+            }
+            report.write((srsly.json_dumps(facts | to_json(found), indent=2) + "\n").encode("utf8"))
     typer.echo(table(official_rows(found), header=OFFICIAL_HEADER, divider=True, aligns=("l", *"rrrr"), max_col=60))
     typer.echo(table(measure_rows(found), aligns=("l", "r"), max_col=60))

@@ -7,85 +7,134 @@ from configparser import Error as ConfigParserError
 from pathlib import Path
 
 import typer
-from spacy import util
 
 from ..errors import MindRootError
-from ..tools.building.config import EXTRAS, make_config
-from ..tools.building.convert import convert_config
-from .curated import curated_model, read_model_config
-from .files import PathsError, check_paths, errors_as_messages, opened_to_write
+from . import options
+from .files import opened_to_write
+from .paths import PathsError, check_paths
+from .running import command
 
-__all__ = ["check_language", "run", "run_from", "write"]
+__all__ = ["init_config_cli"]
 
 
-def run(
-    out: Path | None,
-    lang: str,
-    optimize: str,
-    pipeline: str,
-    transformer: str | None,
-    force: bool = False,
-    *,
-    whole_doc: bool = False,
-    sentences: int | None = None,
-    vectors: str | None = None,
-    curated: bool = False,
+def _name_of_model(name: str | None) -> str | None:
+    if name is not None and (not name.isprintable() or not name.strip() or "${" in name):
+        raise typer.BadParameter(f"{name!r} can't be the name or the path of a model.")
+    return name
+
+
+@command()
+def init_config_cli(
+    out: Path | None = typer.Argument(
+        None,
+        metavar="OUT",
+        help="File to write. Without it, or with -, the config is printed",
+        callback=options.ending(".cfg"),
+        dir_okay=False,
+        allow_dash=True,
+    ),
+    lang: str = options.language("Language of the pipeline; xx for any"),
+    optimize: options.Optimize = options.optimize(
+        "What to optimize for. The encoder for efficiency is narrower and has no character n-grams", "-o"
+    ),
+    pipeline: str = typer.Option(
+        "",
+        "--pipeline",
+        "-p",
+        metavar="NAME,...",
+        help="Components to train with the parser: tagger, morphologizer, trainable_lemmatizer, or all of them. A "
+        "senter, which finds the sentences, is always added, except with --whole-doc (default: senter)",
+    ),
+    whole_doc: bool = typer.Option(
+        False,
+        "--whole-doc",
+        "-w",
+        help="Treat a Doc without sentence boundaries as one sentence, and train on single sentences (default: off)",
+    ),
+    transformer: str | None = typer.Option(
+        None,
+        "--transformer",
+        "-t",
+        metavar="NAME",
+        help="Pretrained model to use as encoder, such as xlm-roberta-base. Needs the extra `transformers`; slow "
+        "without a GPU (default: none, a CNN and BiLSTM encoder)",
+        callback=_name_of_model,
+    ),
+    curated: bool = typer.Option(
+        False,
+        "--curated",
+        "-c",
+        help="Use the model of --transformer with spacy-curated-transformers instead of spacy-transformers. Needs the "
+        "extra `curated` (default: off)",
+    ),
+    sentences: int | None = typer.Option(
+        None,
+        "--sentences",
+        "-s",
+        metavar="N",
+        min=1,
+        help="Number of sentences in the training data. Sizes and number of training steps then suit it (default: "
+        "unknown; suits a thousand)",
+    ),
+    vectors: str | None = typer.Option(
+        None,
+        "--vectors",
+        "-V",
+        metavar="NAME",
+        help="Pipeline, or folder, with word vectors to use as features, as made by `spacy init vectors` (default: "
+        "none)",
+        callback=_name_of_model,
+    ),
+    source: Path | None = typer.Option(
+        None,
+        "--from",
+        metavar="CFG",
+        help="Config with spaCy's parser, or spacy-experimental's, to convert. Everything else in it is kept, and what "
+        "changes is reported on standard error. No other option but --force goes with it (default: none)",
+        exists=True,
+        dir_okay=False,
+    ),
+    force: bool = typer.Option(False, "--force", "-F", help="Overwrite OUT if it exists (default: off)"),
 ) -> None:
-    """Run the command and turn errors into messages. See `spacy mindroot init-config --help`."""
-    extras = _components(pipeline, whole_doc)
-    if optimize not in ("efficiency", "accuracy"):
-        raise typer.BadParameter("choose efficiency or accuracy.", param_hint="--optimize")
-    check_language(lang)
-    _check_name(transformer, "--transformer")
-    _check_name(vectors, "--vectors")
-    if curated and not transformer:
-        raise typer.BadParameter("name the pretrained model with --transformer.", param_hint="--curated")
-    if transformer and (vectors or sentences):
-        raise typer.BadParameter(
-            "--vectors and --sentences are for the default encoder. Leave them out, or leave out --transformer.",
-            param_hint="--transformer",
+    """Print a complete, commented config for training a parser.
+
+    The parser is a scorer of arcs (arc_scorer) and a decoder (mind_root) on top of an encoder (tok2vec), which a
+    sentence segmenter (senter) shares. It is trained on passages of several sentences, and parses raw text. The
+    training data is a .spacy file or CoNLL-U.
+    """
+    from ..tools.building.config import make_config
+    from ..tools.building.curated import curated_model, read_model_config
+
+    notes: list[str] = []
+    if source is not None:
+        given = [whole_doc, pipeline, transformer, curated, sentences, vectors, lang != "xx", optimize != "accuracy"]
+        if any(given):
+            raise typer.BadParameter(
+                "the config is converted as it is. Leave out all other options.", param_hint="--from"
+            )
+        text, notes = _converted(source)
+    else:
+        extras = _components(pipeline, whole_doc)
+        if curated and not transformer:
+            raise typer.BadParameter("name the pretrained model with --transformer.", param_hint="--curated")
+        if transformer and (vectors or sentences):
+            raise typer.BadParameter(
+                "--vectors and --sentences are for the default encoder. Leave them out, or leave out --transformer.",
+                param_hint="--transformer",
+            )
+        text = make_config(
+            lang,
+            optimize,
+            extras,
+            transformer,
+            whole_doc=whole_doc,
+            sentences=sentences,
+            vectors=vectors,
+            curated=curated_model(transformer, read_model_config(transformer)) if curated and transformer else None,
         )
-    settings = None
-    if curated and transformer:
-        with errors_as_messages():
-            settings = curated_model(transformer, read_model_config(transformer))
-    text = make_config(
-        lang,
-        optimize,
-        extras,
-        transformer,
-        whole_doc=whole_doc,
-        sentences=sentences,
-        vectors=vectors,
-        curated=settings,
-    )
-    write(text, out, force)
-
-
-def run_from(source: Path, out: Path | None, force: bool) -> None:
-    """Convert a config of spacy-experimental's parser, and say what has changed."""
-    with errors_as_messages():
-        try:
-            config = util.load_config(source, interpolate=False)
-            converted = convert_config(config)
-            text = converted.config.to_str(interpolate=False)
-        except MindRootError as error:
-            raise MindRootError(f"{source}: {error}") from error
-        except (ValueError, ConfigParserError) as error:  # of thinc; its messages are long
-            raise MindRootError(f"{source} is not a config that spaCy can read: {error}") from error
-    header = f"# Made by: spacy mindroot init-config --from {shlex.quote(source.name)}\n\n"
-    write(header + text, out, force)
-    for title, lines in (("Changed:", converted.changes), ("To check:", converted.problems)):
-        for line in [title, *(f"- {line}" for line in lines)] if lines else []:
-            typer.echo(line, err=True)
-
-
-def write(text: str, out: Path | None, force: bool) -> None:
-    """Print the config, or write it to a file and say how to train with it."""
-    with errors_as_messages():
-        if out is None or str(out) == "-":
-            typer.echo(text, nl=False)
-            return
+    if out is None or str(out) == "-":
+        typer.echo(text, nl=False)
+    else:
         if out.is_file() and not force:
             raise PathsError(f"{out} exists. Choose another file, or overwrite it with --force.")
         check_paths({}, {"OUT": out})
@@ -95,6 +144,30 @@ def write(text: str, out: Path | None, force: bool) -> None:
             f"Wrote {out}. Train with: spacy train {shlex.quote(str(out))} --paths.train train.spacy --paths.dev "
             "dev.spacy --output model"
         )
+    for note in notes:
+        typer.echo(note, err=True)
+
+
+def _converted(source: Path) -> tuple[str, list[str]]:
+    """Return the text of a config with this package's parser instead of another, and lines that say what has changed.
+
+    RAISES (MindRootError): If spaCy can't read the config, or it has no parser that can be converted.
+    """
+    from spacy.util import load_config
+
+    from ..tools.building.convert import convert_config
+
+    try:
+        converted = convert_config(load_config(source, interpolate=False))
+        text = converted.config.to_str(interpolate=False)
+    except MindRootError as error:
+        raise MindRootError(f"{source}: {error}") from error
+    except (ValueError, ConfigParserError) as error:  # of thinc; its messages are long
+        raise MindRootError(f"{source} is not a config that spaCy can read: {error}") from error
+    notes = []
+    for title, lines in (("Changed:", converted.changes), ("To check:", converted.problems)):
+        notes += [title, *(f"- {line}" for line in lines)] if lines else []
+    return f"# Made by: spacy mindroot init-config --from {shlex.quote(source.name)}\n\n{text}", notes
 
 
 def _components(pipeline: str, whole_doc: bool) -> list[str]:
@@ -102,6 +175,8 @@ def _components(pipeline: str, whole_doc: bool) -> list[str]:
 
     RAISES (typer.BadParameter): If there is no such component.
     """
+    from ..tools.building.config import EXTRAS
+
     names = [name.strip() for name in pipeline.split(",") if name.strip()]
     if names == ["all"]:
         names = [name for name in EXTRAS if not (whole_doc and name == "senter")]
@@ -116,18 +191,3 @@ def _components(pipeline: str, whole_doc: bool) -> list[str]:
             param_hint="--whole-doc",
         )
     return names if whole_doc else ["senter", *names]
-
-
-def _check_name(name: str | None, option: str) -> None:
-    if name is not None and (not name.isprintable() or not name.strip() or "${" in name):
-        raise typer.BadParameter(f"{name!r} can't be the name or the path of a model.", param_hint=option)
-
-
-def check_language(lang: str) -> None:
-    """Raise BadParameter unless spaCy has a language."""
-    try:
-        if not lang.isidentifier():
-            raise ImportError(lang)
-        util.get_lang_class(lang)
-    except ImportError as error:
-        raise typer.BadParameter(f"spaCy has no language {lang!r}; use xx for any.", param_hint="--lang") from error

@@ -3,117 +3,183 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 from wasabi import table
 
-from ..corpora.engine import DaskEngine, Engine, open_engine
-from ..corpora.jobs import ParseSummary, Settings
-from ..corpora.parse import run_parse
-from ..corpora.progress import duration
-from ..corpora.reading import Columns
-from ..corpora.sources import local_paths
-from .corpora import warn
-from .files import PathsError, check_paths, errors_as_messages, model_folder, opened_to_write, printable
-from .signals import raised_signals
+from ..escapes import printable
+from . import options
+from .files import opened_to_write
+from .paths import Paths, PathsError, check_paths, model_folder
+from .running import command, warn
 
-__all__ = ["run"]
+if TYPE_CHECKING:
+    from ..corpora.engine import Engine
+    from ..corpora.jobs import ParseSummary
 
-
-class _Interrupted(BaseException):
-    """SIGINT, SIGTERM or SIGHUP."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+__all__ = ["parse_cli"]
 
 
-def run(
-    model: str,
-    inputs: Sequence[str],
-    out: Path,
-    *,
-    format: str,
-    text_column: str,
-    id_column: str | None,
-    paragraphs: bool,
-    workers: int | None,
-    scheduler: str | None,
-    shard_words: int,
-    retries: int,
-    confidence: bool,
-    kbest: int,
-    metrics: Path | None,
-    code: Path | None,
-    force: bool,
+@command()
+def parse_cli(
+    model: str = options.model("Pipeline that parses: the path of a folder, or the name of an installed package"),
+    inputs: list[str] = typer.Argument(
+        ...,
+        metavar="IN",
+        help="Files, folders, patterns or URLs (s3://...) of .txt, .jsonl, .conllu, .parquet and .spacy; the first "
+        "three may be compressed with gzip (.gz)",
+    ),
+    out: Path = typer.Option(
+        ...,
+        "--out",
+        "-o",
+        metavar="FOLDER",
+        help="Folder to write. Run the same command again to go on",
+        file_okay=True,
+        callback=options.ending(),
+    ),
+    format: str = typer.Option(
+        "conllu",
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="Format of the output: conllu, conllu.gz, spacy, jsonl or parquet",
+    ),
+    text_column: str = typer.Option(
+        "text",
+        "--text-column",
+        metavar="NAME",
+        help="Key or column with the text of a document, in JSON lines or Parquet",
+    ),
+    id_column: str | None = typer.Option(
+        None,
+        "--id-column",
+        metavar="NAME",
+        help="Key or column with the id of a document (default: id, if there is one)",
+    ),
+    paragraphs: bool = typer.Option(
+        False,
+        "--paragraphs",
+        help="Documents in .txt files are separated by empty lines (default: each line is a document)",
+    ),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        "-w",
+        metavar="N",
+        min=1,
+        help="Number of processes to parse with. Needs the extra `dask` (default: parse in this process)",
+    ),
+    scheduler: str | None = typer.Option(
+        None,
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Address of a Dask cluster to parse on: tcp://HOST:8786. Needs the extra `dask` (default: none)",
+    ),
+    shard_words: int = typer.Option(
+        200_000,
+        "--shard-words",
+        metavar="N",
+        min=1,
+        help="About the number of words in a shard, which is one output file",
+    ),
+    retries: int = typer.Option(
+        2,
+        "--retries",
+        metavar="N",
+        min=0,
+        help="How often a shard is tried again after its worker has died, or after an error in reading it",
+    ),
+    confidence: bool = options.confidence("the probability of each head and of each tree"),
+    kbest: int = options.kbest(),
+    metrics: Path | None = typer.Option(
+        None,
+        "--metrics",
+        metavar="FILE",
+        help="File to write counts, times and the memory of each worker to, as JSON (default: none)",
+        dir_okay=False,
+        callback=options.ending(".json"),
+    ),
+    code: Path | None = options.code(),
+    force: bool = typer.Option(
+        False, "--force", "-F", help="Remove what an earlier run has written to FOLDER, and start over (default: off)"
+    ),
 ) -> None:
-    """Run the command and turn errors into messages. See `spacy mindroot parse --help`."""
-    columns = Columns(text_column, id_column, paragraphs)
-    settings = Settings(format, columns, confidence, kbest, shard_words)
+    """Parse a corpus, however large, into a folder.
+
+    The input is cut into shards. Each becomes one file, which appears when it is complete. If the command or a worker
+    is killed, run the same command again: it parses what is missing.
+
+    FOLDER also gets manifest.json (the pipeline, the settings and the input), manifest.jsonl (each complete shard, with
+    its counts and digest), rejected.jsonl (each document that could not be read or parsed, and why) and failed.jsonl
+    (each shard that failed). Exit status 1 if a shard failed, or if every document was rejected.
+    """
+    from ..corpora.jobs import Settings
+    from ..corpora.parse import run_parse
+    from ..corpora.reading import Columns
+    from ..corpora.sources import local_paths
+
+    settings = Settings(format, Columns(text_column, id_column, paragraphs), confidence, kbest, shard_words)
     try:
-        with raised_signals(("SIGINT", "SIGTERM", "SIGHUP"), _Interrupted), errors_as_messages():
-            if workers is not None and scheduler is not None:
-                raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
-            check_paths({"MODEL": model_folder(model)}, {"--out": out}, made="--out")
-            if metrics is not None:
-                check_paths(
-                    {"IN": local_paths(inputs), "MODEL": model_folder(model), "--out": out, "--code": code},
-                    {"--metrics": metrics},
-                )
-            with _engine(workers, scheduler, retries, code) as engine:
-                summary = run_parse(engine, model, inputs, out, settings, force=force, progress=True, warn=warn)
-            if metrics is not None:
-                with opened_to_write(metrics) as file:
-                    file.write(json.dumps(summary.to_json(), indent=1).encode() + b"\n")
-    except _Interrupted as error:
+        if workers is not None and scheduler is not None:
+            raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
+        reads: dict[str, Paths] = {"MODEL": model_folder(model), "--code": code}
+        check_paths(reads, {"--out": out}, made="--out")
+        if metrics is not None:
+            check_paths({"IN": local_paths(inputs), **reads, "--out": out}, {"--metrics": metrics})
+        with _engine(workers, scheduler, retries, code) as engine:
+            summary = run_parse(engine, model, inputs, out, settings, force=force, progress=True, warn=warn)
+        if metrics is not None:
+            with opened_to_write(metrics) as file:
+                file.write(json.dumps(summary.to_json(), indent=1).encode() + b"\n")
+    except (KeyboardInterrupt, SystemExit) as error:  # of a signal
         typer.echo("\nInterrupted. What is complete stays; run the same command again to parse the rest.", err=True)
         for note in getattr(error, "__notes__", []):
             typer.echo(note, err=True)
-        raise typer.Exit(128 + error.number) from None
-    with errors_as_messages():
-        typer.echo(_table(summary))
-        if summary.rejected:
-            warn(f"{_counted(summary.rejected, 'document')} rejected: see {printable(out / 'rejected.jsonl')}.")
-        if summary.notes:
-            warn(
-                f"{_counted(summary.notes, 'note')} on texts or sentences that are too long, or empty: see "
-                f"{printable(out / 'rejected.jsonl')}."
-            )
-        if summary.failed:
-            typer.secho(
-                f"Error: {_counted(summary.failed, 'shard')} failed: see {printable(out / 'failed.jsonl')}. Run the "
-                "same command again to try them once more.",
-                fg="red",
-                err=True,
-            )
-            raise typer.Exit(1)
-        if summary.rejected and not summary.documents and not summary.complete_before:
-            typer.secho("Error: every document was rejected.", fg="red", err=True)
-            raise typer.Exit(1)
+        raise typer.Exit(getattr(error, "code", 128 + signal.SIGINT)) from None
+    typer.echo(_table(summary))
+    if summary.rejected:
+        warn(f"{_counted(summary.rejected, 'document')} rejected: see {printable(out / 'rejected.jsonl')}.")
+    if summary.notes:
+        warn(
+            f"{_counted(summary.notes, 'note')} on texts or sentences that are too long, or empty: see "
+            f"{printable(out / 'rejected.jsonl')}."
+        )
+    if summary.failed:
+        typer.secho(
+            f"Error: {_counted(summary.failed, 'shard')} failed: see {printable(out / 'failed.jsonl')}. Run the "
+            "same command again to try them once more.",
+            fg="red",
+            err=True,
+        )
+        raise typer.Exit(1)
+    if summary.rejected and not summary.documents and not summary.complete_before:
+        typer.secho("Error: every document was rejected.", fg="red", err=True)
+        raise typer.Exit(1)
 
 
 @contextmanager
 def _engine(workers: int | None, scheduler: str | None, retries: int, code: Path | None) -> Iterator[Engine]:
+    from ..corpora.engine import DaskEngine, open_engine
+
     with open_engine(workers=workers, scheduler=scheduler, retries=retries) as engine:
         if isinstance(engine, DaskEngine):
+            client = engine.client
             if code is not None:
-                engine.client.upload_file(str(code))  # workers import it, those that start later as well
-            link = _dashboard(engine.client)
-            if link:
-                typer.echo(f"Dashboard: {link}", err=True)
-            if scheduler is not None and not engine.client.nthreads():
+                client.upload_file(str(code))  # workers import it, those that start later as well
+            if (
+                client.dashboard_link and find_spec("bokeh") is not None
+            ):  # which it needs, and Dask does not bring along
+                typer.echo(f"Dashboard: {client.dashboard_link}", err=True)
+            if scheduler is not None and not client.nthreads():
                 typer.echo("The cluster has no workers yet. Waiting for the first.", err=True)
         yield engine
-
-
-def _dashboard(client: Any) -> str:
-    """Return the address of the dashboard; "" if there is none. It needs a package that Dask does not bring along."""
-    return str(client.dashboard_link or "") if find_spec("bokeh") is not None else ""
 
 
 def _counted(number: int, name: str) -> str:
@@ -121,6 +187,8 @@ def _counted(number: int, name: str) -> str:
 
 
 def _table(summary: ParseSummary) -> str:
+    from ..corpora.progress import duration
+
     rows = [
         ("Shards", f"{summary.shards:,}"),
         ("Complete before", f"{summary.complete_before:,}"),

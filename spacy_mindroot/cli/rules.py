@@ -7,38 +7,65 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from wasabi import table
 
-from ..conllu import conllu_files, read_pieces
-from ..conllu.repair import pos_of_sentence
-from ..conllu.sentence import Sentence
 from ..rules import Rules, to_rules
-from ..rules.learning import RuleCount, Tree, count_rules, learn_rules
+from ..rules.learning import RuleCount, count_rules, learn_rules
 from ..trees import is_tree
-from .files import check_paths, errors_as_messages, opened_to_read, outputs, rules_file
-from .rewriting import shown_name
+from . import options
+from .files import opened_to_read, opened_to_write
+from .paths import check_paths, rules_file
+from .running import command
 
-__all__ = ["run"]
+if TYPE_CHECKING:
+    from ..rules.learning import Tree
+
+__all__ = ["rules_cli"]
 
 
-def run(source: Path, out: Path | None, candidates: str, min_support: int, max_violation: float) -> None:
-    """Run the command. See `spacy mindroot rules --help`."""
-    with errors_as_messages(nothing_written=out is not None):
-        check_paths({"IN": source, "--candidates": rules_file(candidates)}, {"--out": out})
-        trees = list(_trees(source))
-        known = to_rules(candidates, what="--candidates")
-        counts = count_rules(trees, known)
-        learnt = learn_rules(trees, min_support=min_support, max_violation=max_violation, candidates=known)
-        if out is not None:
-            with outputs() as opened, opened(out) as file:
-                file.write(f"{json.dumps(learnt.to_dict(), indent=2, ensure_ascii=False)}\n".encode())
-        typer.echo(_table(counts, learnt), err=str(out) == "-")
+@command("out")
+def rules_cli(
+    source: Path = options.conllu_source(),
+    out: Path | None = options.out_file(
+        "JSON file to write the learnt rules to, or - for standard output (default: none)", ".json"
+    ),
+    candidates: str = typer.Option(
+        "ud",
+        "--candidates",
+        metavar="RULES",
+        help="Rules to count and to choose from: ud, for the syntax of Universal Dependencies, or a JSON file of rules",
+    ),
+    min_support: int = typer.Option(50, "--min-support", metavar="N", help="Leave out rules with fewer cases"),
+    max_violation: float = typer.Option(
+        0.001, "--max-violation", metavar="SHARE", help="Share of cases that may break a hard rule, from 0 to 1"
+    ),
+) -> None:
+    """Count how often the trees of CoNLL-U files break rules, and learn rules from them.
+
+    A rule that holds becomes a hard rule. Another one gets a price: the log-odds that it holds. The file of rules can
+    be read and edited, and goes to `repair --rules`, `vote --rules`, or, as a table, into the setting `rules` of
+    mind_root.
+    """
+    check_paths({"IN": source, "--candidates": rules_file(candidates)}, {"--out": out})
+    trees = list(_trees(source))
+    known = to_rules(candidates, what="--candidates")
+    counts = count_rules(trees, known)
+    learnt = learn_rules(trees, min_support=min_support, max_violation=max_violation, candidates=known)
+    if out is not None:
+        with opened_to_write(out) as file:
+            file.write(f"{json.dumps(learnt.to_dict(), indent=2, ensure_ascii=False)}\n".encode())
+    typer.echo(_table(counts, learnt), err=str(out) == "-")
 
 
 def _trees(source: Path) -> Iterator[Tree]:
     """Yield the trees of all files, with any number of roots."""
+    from ..conllu import Sentence, conllu_files, read_pieces
+    from ..conllu.repair import pos_of_sentence
+    from .rewriting import shown_name
+
     for path in [source] if str(source) == "-" else conllu_files(source):
         with opened_to_read(path) as file:
             for piece in read_pieces(file, shown_name(path)):

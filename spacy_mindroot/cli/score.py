@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import typer
@@ -11,26 +11,40 @@ from tqdm import tqdm
 
 from ..errors import LabelsError
 from ..score_file import write_score_file
-from ..scored import ScoredSentence
-from ..tools.gold import load_pipeline, score_sentences
-from .corpora import read_for
-from .files import PathsError, check_paths, errors_as_messages, model_folder
+from . import options
+from .paths import PathsError, check_paths, model_folder
+from .running import command, written
 
-__all__ = ["run"]
+if TYPE_CHECKING:
+    from ..scored import ScoredSentence
+
+__all__ = ["score_cli"]
 
 
-def run(model: str, corpus: Path, out: Path, surface_tokens: bool | None = None) -> None:
-    """Run the command and turn errors into messages. See `spacy mindroot score --help`."""
-    with errors_as_messages(nothing_written=True):
-        check_paths({"MODEL": model_folder(model), "CORPUS": corpus}, {"OUT": out})
-        if out.suffix != ".npz":
-            raise PathsError(f"OUT is {out}. Let it end in .npz, so that the other commands recognize it.")
-        nlp = load_pipeline(model)
-        gold = read_for(nlp, corpus, surface_tokens)
-        scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
-        _write(out, scored)
-    with errors_as_messages():
-        typer.echo(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
+@command("out")
+def score_cli(
+    model: str = options.model("Pipeline with an arc_scorer or any other component that sets arc scores"),
+    corpus: Path = options.corpus("Annotated corpus"),
+    out: Path = typer.Argument(..., metavar="OUT", help="Score file to write (.npz)", dir_okay=False),
+    surface_tokens: bool | None = options.surface_tokens("Score"),
+    code: Path | None = options.code("-c"),
+) -> None:
+    """Write the arc scores that a pipeline gives to a corpus, with the gold trees, to a score file.
+
+    Sentences keep their gold tokens and boundaries. `spacy mindroot decode` and `audit` read the file.
+    """
+    from ..tools.gold import load_pipeline, score_sentences
+    from .corpora import read_for
+
+    check_paths({"MODEL": model_folder(model), "CORPUS": corpus, "--code": code}, {"OUT": out})
+    if out.suffix != ".npz":
+        raise PathsError(f"OUT is {out}. Let it end in .npz, so that the other commands recognize it.")
+    nlp = load_pipeline(model)
+    gold = read_for(nlp, corpus, surface_tokens)
+    scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
+    _write(out, scored)
+    written(out)
+    typer.echo(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
 
 
 def _write(out: Path, scored: list[ScoredSentence]) -> None:

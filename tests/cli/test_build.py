@@ -102,7 +102,7 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
 
 def test_sigterm_ends_the_training_too(checkout, tmp_path, monkeypatch):
     """`building.training` ends it if an exception passes through."""
-    work = "spacy_mindroot.cli.build.build"
+    work = "spacy_mindroot.tools.building.build.build"
     monkeypatch.setattr(work, lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGTERM))
     result = run(checkout / "assets" / "treebank", tmp_path / "out", *OPTIONS)
     assert result.exit_code == 128 + signal.SIGTERM, result.output

@@ -178,7 +178,6 @@ def test_messages(model, corpus, tmp_path):
     for args, message in (
         ((model, corpus, "--folds", 1), "Invalid value for '--folds'"),
         ((model, corpus, "--component", "other"), "does not have a mind_root component named 'other'"),
-        ((model, corpus, "--output", corpus), "would not be what its name says. It will be a folder."),
         ((model, corpus, "--output", tmp_path / "file"), "which is a file"),
         ((model, corpus, "--output", model), "which is not empty"),
         ((tmp_path, corpus), "not a pipeline that spaCy can load"),

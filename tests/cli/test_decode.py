@@ -256,6 +256,6 @@ def test_no_temporary_file_stays_after_an_interruption(demo, tmp_path, monkeypat
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spacy_mindroot.cli.decode.format_sentence", interrupted)
+    monkeypatch.setattr("spacy_mindroot.tools.audit.decoded.format_sentence", interrupted)
     decode(demo, tmp_path / "out.conllu")
     assert os.listdir(tmp_path) == []

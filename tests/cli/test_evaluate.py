@@ -10,7 +10,6 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from scorer_helpers import gold_docs, make_nlp
-from spacy_mindroot.cli import evaluate as module
 from spacy_mindroot.conllu import read_conllu
 
 pytest.importorskip("udtools", reason="the command needs the extra `evaluate`")
@@ -123,7 +122,7 @@ def test_errors_are_messages(model, gold, tmp_path):
 
 def test_a_missing_package_is_known_before_parsing(model, gold, monkeypatch):
     monkeypatch.setitem(sys.modules, "udtools", None)
-    monkeypatch.setattr(module, "load_pipeline", lambda name: pytest.fail("it has been loaded"))
+    monkeypatch.setattr("spacy_mindroot.tools.gold.load_pipeline", lambda name: pytest.fail("it has been loaded"))
     result = run(model, gold)
     assert result.exit_code == 1 and "pip install 'spacy-mindroot[evaluate]'" in result.stderr
 

@@ -1,37 +1,25 @@
 """Files as all commands read and write them: nothing is lost, nothing is left behind, every error is a message."""
 
-import gzip
 import io
 import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 import typer
 
-from spacy_mindroot.cli.files import (
-    PathsError,
-    check_label,
-    check_paths,
-    errors_as_messages,
-    model_folder,
-    opened_to_read,
-    opened_to_write,
-    outputs,
-    printable,
-    read_text,
-    rules_file,
-)
-from spacy_mindroot.errors import LabelsError, MindRootError
+from spacy_mindroot.cli.files import made_folders, new_folder, opened_to_read, opened_to_write, outputs
+from spacy_mindroot.cli.running import errors_as_messages, raised_signals
+from spacy_mindroot.escapes import printable
 
 WRITER = """
 import sys, time
 from pathlib import Path
 from spacy_mindroot.cli.files import outputs
-with outputs() as opened:
+from spacy_mindroot.cli.running import raised_signals
+with raised_signals(), outputs() as opened:
     with opened(Path(sys.argv[1])) as first:
         first.write(b"half")
         first.flush()
@@ -147,22 +135,6 @@ def test_a_new_folder_goes_again_after_an_error(folder):
     assert (folder / "a" / "b" / "x").read_text() == "new"
 
 
-def test_outputs_can_be_written_outside_the_main_thread(folder):
-    """No signal handlers can be set there."""
-
-    def write():
-        with opened_to_write(folder / "one.conllu") as file:
-            file.write(b"new")
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    thread.join()
-    assert (folder / "one.conllu").read_text() == "new"
-    before = signal.getsignal(signal.SIGTERM)
-    write()
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
 def test_links(folder):
     (folder / "link").symlink_to("one.conllu")
     (folder / "dangling").symlink_to("new.conllu")
@@ -237,100 +209,9 @@ def test_standard_streams_that_are_closed(monkeypatch, capsys, tmp_path):
         typer.echo("into nowhere")
 
 
-@pytest.fixture
-def places(folder, monkeypatch):
-    """A corpus with links out of it, links to it, and a file that it has nothing to do with."""
-    monkeypatch.chdir(folder)
-    for name in ("corpus/sub", "real", "other"):
-        Path(name).mkdir(parents=True)
-    for name in ("corpus/a", "corpus/sub/b", "real/c", "free"):
-        Path(name).touch()
-    os.symlink("../real/c", "corpus/soft")
-    os.symlink("../real", "corpus/folder")
-    os.symlink("..", "corpus/sub/loop")
-    os.symlink("corpus", "link")
-    os.symlink("loop", "loop")
-    os.link("corpus/sub/b", "hard")
-
-
-@pytest.mark.parametrize(
-    ("read", "written", "says"),
-    [
-        ("one.conllu", "one.conllu", "CORPUS and --out are the same file"),
-        ("one.conllu", "other/../one.conllu", "CORPUS and --out are the same file"),
-        ("link", "corpus", "CORPUS and --out are the same folder"),
-        ("corpus/sub/b", "hard", "CORPUS and --out are the same file"),
-        ("corpus", "corpus/a", "--out is corpus/a, in CORPUS, a folder that this command reads"),
-        ("corpus", "corpus/new", "in CORPUS"),
-        ("corpus", "link/sub/new/new", "in CORPUS"),
-        ("link", "corpus/new", "in CORPUS"),
-        (".", "free", "in CORPUS"),
-        ("corpus", "hard", "the same file as corpus/sub/b, which is read"),
-        ("corpus", "real/c", "the same file as corpus/folder/c, which is read"),
-        ("corpus/a", "corpus", "CORPUS is corpus/a, in --out, a folder to write"),
-        ("corpus", ".", "CORPUS is corpus, in --out, a folder to write"),
-        ("new", "new/new", "in CORPUS"),  # a folder that another command makes meanwhile
-        ("free", "nowhere/new", "--out is nowhere/new, but the folder nowhere does not exist"),
-        ("corpus", "free/new", "--out is free/new, but free is not a folder"),
-        ("corpus", "free", None),
-        ("corpus", "real/new", None),
-        ("corpus", "corpus/folder/new", None),  # which leads out of it
-        ("-", "-", None),
-        (None, "new", None),
-        ("corpus", None, None),
-        ("/dev/null", "/dev/null", None),
-        ("one.conllu", "loop", None),  # opening it says what is wrong
-    ],
-)
-def test_what_is_read_is_not_written(read, written, says, places):
-    for reads, writes in ((read, written), (["/dev/null", read], [written]), ([read], {written: 0})):
-        if says is None:
-            check_paths({"CORPUS": reads}, {"--out": writes})
-            continue
-        with pytest.raises(PathsError) as caught:
-            check_paths({"CORPUS": reads}, {"--out": writes})
-        assert says in str(caught.value)
-
-
-def test_nothing_is_written_twice(places):
-    for paths, says in (
-        (("new", "./new"), "OUT and --report are the same file"),
-        (("link/new", "corpus/new"), "OUT and --report are the same file"),
-        (("hard", "corpus/sub/b"), "OUT and --report are the same file"),
-        (("-", "-"), "OUT and --report are both standard output"),
-        (([Path("new"), Path("other/../new")], None), "new would be written twice"),
-    ):
-        with pytest.raises(PathsError, match=says):
-            check_paths({}, {"OUT": paths[0], "--report": paths[1]})
-    check_paths({}, {"OUT": "new", "--report": "new2"})
-    check_paths({}, {"OUT": "/dev/null", "--report": "/dev/null"})
-    check_paths({}, {"OUT": "nowhere/new"}, made="OUT")
-    with pytest.raises(PathsError, match="OUT is free/new/new, but free is not a folder"):
-        check_paths({}, {"OUT": "free/new/new"}, made="OUT")
-
-
-def test_what_is_read_for_a_model_and_for_rules(tmp_path, monkeypatch):
-    package = tmp_path / "xx_mine"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (tmp_path / "xx_mine-1.0.dist-info").mkdir()
-    (tmp_path / "xx_mine-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: xx_mine\nVersion: 1.0\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert model_folder("xx_mine") == package and model_folder("folder/model") == Path("folder/model")
-    assert rules_file("folder/rules.json") == "folder/rules.json" and rules_file("ud") is rules_file(None) is None
-
-
-@pytest.mark.parametrize("label", ["", "_", "a b", "root", "ROOT", "root:x"])
-def test_labels_of_demoted_roots(label):
-    with pytest.raises(LabelsError, match="--demoted-label"):
-        check_label(label)
-    check_label("parataxis")
-    check_label(None)
-
-
 def test_a_full_device_is_a_message():
     code = (
-        "from spacy_mindroot.cli.files import errors_as_messages\nimport typer\n"
+        "from spacy_mindroot.cli.running import errors_as_messages\nimport typer\n"
         "with errors_as_messages(): print('x' * 10)"
     )
     if not os.path.exists("/dev/full"):
@@ -358,16 +239,65 @@ def test_the_folder_of_an_output_must_exist(tmp_path):
     assert ".part" not in str(raised.value)
 
 
-def test_text_of_a_file(tmp_path):
-    path = tmp_path / "a.txt"
-    for content in ("Größe\n".encode(), "\ufeffGröße\n".encode(), gzip.compress("Größe\n".encode())):
-        path.write_bytes(content)
-        assert read_text(path) == "Größe\n"
-    for content, message in (
-        (b"a\nb\xff", "line 2 is not UTF-8: it has the byte 0xff"),
-        ("a".encode("utf-16"), "UTF-16"),
-        (b"ab\x00", "binary"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(MindRootError, match=message):
-            read_text(path)
+def test_folders_go_again_after_an_error(tmp_path):
+    with made_folders(tmp_path / "a" / "b", tmp_path / "a"):
+        pass
+    assert (tmp_path / "a" / "b").is_dir()
+    with pytest.raises(KeyboardInterrupt), made_folders(tmp_path / "a" / "c" / "d", tmp_path / "e"):
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == ["a"] and os.listdir(tmp_path / "a") == ["b"]
+
+
+def make(folder):
+    (folder / "sub").mkdir()
+    (folder / "sub" / "file").write_text("a")
+    (folder / "meta.json").write_text("b")
+    (folder / "z").write_text("c")
+
+
+def tree(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("place", ["new", "new/and/deep", "empty", "link", "."])
+def test_what_is_made_is_there(tmp_path, monkeypatch, place):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    monkeypatch.chdir(tmp_path / "empty")
+    path = tmp_path / place if place != "." else tmp_path / "empty"
+    with new_folder(path if place != "." else type(path)(".")) as folder:
+        make(folder)
+        assert not (path / "meta.json").exists()
+    assert tree(path) == {"sub", "sub/file", "meta.json", "z"}
+
+
+@pytest.mark.parametrize("existed", [True, False])
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, "SIGTERM"])
+def test_an_error_leaves_nothing(tmp_path, existed, error):
+    path = tmp_path / "a" / "b"
+    if existed:
+        path.mkdir(parents=True)
+    before = tree(tmp_path)
+    with pytest.raises(SystemExit if error == "SIGTERM" else error), raised_signals(), new_folder(path) as folder:
+        make(folder)
+        if error == "SIGTERM":
+            os.kill(os.getpid(), signal.SIGTERM)
+        raise error
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_move_that_fails(tmp_path, monkeypatch, number):
+    rename, calls = os.rename, []
+
+    def fails(*args):
+        calls.append(args)
+        if len(calls) > number:
+            raise OSError("no")
+        rename(*args)
+
+    monkeypatch.setattr("os.rename", fails)
+    with pytest.raises(OSError, match="no"), new_folder(tmp_path / "out") as folder:
+        make(folder)
+    assert calls[-1][1].name == ("sub", "z", "meta.json")[number]  # without meta.json, the rest can't be loaded
+    assert tree(tmp_path) == set()

@@ -207,7 +207,7 @@ def parsed(model, tmp_path, monkeypatch):
     for name in ("in/a.txt", "in/b.txt"):
         with open(name, "w", encoding="utf8") as file:
             file.write("\n".join(texts(2)))
-    os.rename(shutil.make_archive("in", "zip", "in"), "zip.json")
+    os.rename(shutil.make_archive("in", "zip", "in"), "in.archive")
     assert invoke("model", "in", "-o", "out").exit_code == 0
     return tmp_path
 
@@ -220,10 +220,10 @@ def parsed(model, tmp_path, monkeypatch):
         ("in", "in/new.json", "in IN"),
         ("in/*.txt", "in/b.txt", "IN and --metrics are the same file"),
         ("file://{}/in/*.txt", "in/b.txt", "IN and --metrics are the same file"),
-        ("zip://*.txt::file://{}/zip.json", "zip.json", "IN and --metrics are the same file"),
+        ("zip://*.txt::file://{}/in.archive", "in.archive", "IN and --metrics are the same file"),
         ("in", "model/meta.json", "in MODEL"),
         ("in", "out/manifest.json", "in --out"),
-        ("in", "out/000000.000000.a.conllu", "would not be what its name says"),
+        ("in", "out/new.json", "in --out"),
         ("in", "other/m.json", "other does not exist"),
     ],
 )
@@ -281,7 +281,7 @@ def test_a_read_that_hangs_can_be_interrupted(model, corpus, tmp_path, name):
 
 
 def test_an_archive_is_parsed_as_its_files_are(parsed):
-    result = invoke("model", f"zip://*.txt::file://{parsed}/zip.json", "-o", "new")
+    result = invoke("model", f"zip://*.txt::file://{parsed}/in.archive", "-o", "new")
     assert result.exit_code == 0, result.output
     assert union("new") == union("out") and set(os.listdir("new")) == set(os.listdir("out"))
 

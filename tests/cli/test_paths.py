@@ -3,9 +3,11 @@
 import inspect
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import typer
 from conllu_samples import PLAIN
 from corpora_helpers import make_model, texts
 from typer.models import ArgumentInfo
@@ -13,7 +15,15 @@ from typer.testing import CliRunner
 
 from spacy_mindroot import write_score_file
 from spacy_mindroot.cli import COMMANDS, mindroot
-from spacy_mindroot.cli.init_config import make_config
+from spacy_mindroot.cli.paths import (
+    PathsError,
+    check_new_folder,
+    check_paths,
+    model_folder,
+    refuse_links_out,
+    rules_file,
+)
+from spacy_mindroot.tools.building.config import make_config
 
 # What each argument and option takes that is a path, by its name. The test has an example of each. One that is not
 # here yet fails `test_all_paths_are_known`; one that is, is tested with all commands that have it.
@@ -34,7 +44,7 @@ READS = {
     "train": "tb/train.conllu",
     "related": "related",
     "vectors": "model",
-    "code": "own.py",
+    "code": "code.py",
 }
 WRITES = {"out", "output", "report", "json", "metrics"}
 NEEDED = {"audit": {"corpus": "tb"}, "repair": {"out": "fixed"}}  # beyond what the declaration says
@@ -78,7 +88,7 @@ def tree(tmp_path_factory):
     (folder / "tb" / "a.txt").write_text("\n".join(texts(2)))
     write_score_file(folder / "scores.npz", scores=[[[0, 0, 2], [1, 0, 0]]], words=[["They", "win"]])
     (folder / "rules.json").write_text('{"unique": ["nsubj"]}')
-    (folder / "own.py").touch()
+    (folder / "code.py").write_text("import spacy")
     (folder / "config.cfg").write_text(make_config("xx", "efficiency", [], None))
     return folder
 
@@ -99,6 +109,14 @@ def arguments(command, given):
         for each in [value] if isinstance(value, str) else value or ():
             found += [each] if isinstance(parameter.default, ArgumentInfo) else [parameter.default.param_decls[0], each]
     return found
+
+
+def name_for(output):
+    """Return a name that an output may have."""
+    for name in ("x.npz", "x.conllu", "x.jsonl", "x.json", "x.html", "x.cfg"):
+        with suppress(typer.BadParameter):
+            return (output.callback or Path)(Path(name)).name
+    return "x"
 
 
 def places(read):
@@ -124,8 +142,8 @@ def test_no_command_changes_what_it_reads(command, written, other, tree, tmp_pat
     def never(*args, **kwargs):
         raise AssertionError(f"{command} begins its work, with {given}")
 
-    for work in ("build.build", "suspect.cross_validated"):  # training, which all checks come before
-        monkeypatch.setattr(f"spacy_mindroot.cli.{work}", never)
+    for work in ("building.build.build", "correction.suspicion.cross_validated"):  # training: after all checks
+        monkeypatch.setattr(f"spacy_mindroot.tools.{work}", never)
     examples = [READS[other]] if other in READS and isinstance(READS[other], str) else READS.get(other, ["new"])[:1]
     for number, (place, make) in enumerate(places(examples[0])):
         folder = tmp_path / str(number)
@@ -152,14 +170,123 @@ def test_a_missing_folder_is_made_or_named_before_the_work(command, written, tre
     def never(*args, **kwargs):
         raise AssertionError(f"{command} begins its work")
 
-    monkeypatch.setattr("spacy_mindroot.cli.suspect.cross_validated", never)
+    monkeypatch.setattr("spacy_mindroot.tools.correction.suspicion.cross_validated", never)
     shutil.copytree(tree, tmp_path / "tree")
     monkeypatch.chdir(tmp_path / "tree")
-    name = "x.svg" if command == "show" else "x"
-    result = CliRunner().invoke(mindroot, [command, *arguments(command, {written: f"no/{name}"})])
+    place = f"no/{name_for(PARAMETERS[command][written].default)}"
+    result = CliRunner().invoke(mindroot, [command, *arguments(command, {written: place})])
     if result.exit_code:
-        assert f"is no/{name}, but the folder no does not exist." in result.output and isinstance(
-            result.exception, SystemExit
-        )
+        assert f"is {place}, but the folder no does not exist." in result.output
+        assert isinstance(result.exception, SystemExit)
     else:
-        assert os.listdir("no") == [name]
+        assert os.listdir("no") == [os.path.basename(place)]
+
+
+@pytest.fixture
+def linked(tmp_path, monkeypatch):
+    """A corpus with links out of it, links to it, and a file that it has nothing to do with."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("corpus/sub", "real", "other"):
+        Path(name).mkdir(parents=True)
+    for name in ("corpus/a", "corpus/sub/b", "real/c", "free"):
+        Path(name).touch()
+    os.symlink("../real/c", "corpus/soft")
+    os.symlink("../real", "corpus/folder")
+    os.symlink("..", "corpus/sub/loop")
+    os.symlink("corpus", "link")
+    os.symlink("loop", "loop")
+    os.link("corpus/sub/b", "hard")
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "says"),
+    [
+        ("one.conllu", "one.conllu", "CORPUS and --out are the same file"),
+        ("one.conllu", "other/../one.conllu", "CORPUS and --out are the same file"),
+        ("link", "corpus", "CORPUS and --out are the same folder"),
+        ("corpus/sub/b", "hard", "CORPUS and --out are the same file"),
+        ("corpus", "corpus/a", "--out is corpus/a, in CORPUS, a folder that this command reads"),
+        ("corpus", "corpus/new", "in CORPUS"),
+        ("corpus", "link/sub/new/new", "in CORPUS"),
+        ("link", "corpus/new", "in CORPUS"),
+        (".", "free", "in CORPUS"),
+        ("corpus", "hard", "the same file as corpus/sub/b, which is read"),
+        ("corpus", "real/c", "the same file as corpus/folder/c, which is read"),
+        ("corpus/a", "corpus", "CORPUS is corpus/a, in --out, a folder to write"),
+        ("corpus", ".", "CORPUS is corpus, in --out, a folder to write"),
+        ("new", "new/new", "in CORPUS"),  # a folder that another command makes meanwhile
+        ("free", "nowhere/new", "--out is nowhere/new, but the folder nowhere does not exist"),
+        ("corpus", "free/new", "--out is free/new, but free is not a folder"),
+        ("corpus", "free", None),
+        ("corpus", "real/new", None),
+        ("corpus", "corpus/folder/new", None),  # which leads out of it
+        ("-", "-", None),
+        (None, "new", None),
+        ("corpus", None, None),
+        ("/dev/null", "/dev/null", None),
+        ("one.conllu", "loop", None),  # opening it says what is wrong
+    ],
+)
+def test_what_is_read_is_not_written(read, written, says, linked):
+    for reads, writes in ((read, written), (["/dev/null", read], [written]), ([read], {written: 0})):
+        if says is None:
+            check_paths({"CORPUS": reads}, {"--out": writes})
+            continue
+        with pytest.raises(PathsError) as caught:
+            check_paths({"CORPUS": reads}, {"--out": writes})
+        assert says in str(caught.value)
+
+
+def test_nothing_is_written_twice(linked):
+    for paths, says in (
+        (("new", "./new"), "OUT and --report are the same file"),
+        (("link/new", "corpus/new"), "OUT and --report are the same file"),
+        (("hard", "corpus/sub/b"), "OUT and --report are the same file"),
+        (("-", "-"), "OUT and --report are both standard output"),
+        (([Path("new"), Path("other/../new")], None), "new would be written twice"),
+    ):
+        with pytest.raises(PathsError, match=says):
+            check_paths({}, {"OUT": paths[0], "--report": paths[1]})
+    check_paths({}, {"OUT": "new", "--report": "new2"})
+    check_paths({}, {"OUT": "/dev/null", "--report": "/dev/null"})
+    check_paths({}, {"OUT": "nowhere/new"}, made="OUT")
+    with pytest.raises(PathsError, match="OUT is free/new/new, but free is not a folder"):
+        check_paths({}, {"OUT": "free/new/new"}, made="OUT")
+
+
+def test_what_is_read_for_a_model_and_for_rules(tmp_path, monkeypatch):
+    package = tmp_path / "xx_mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (tmp_path / "xx_mine-1.0.dist-info").mkdir()
+    (tmp_path / "xx_mine-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: xx_mine\nVersion: 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert model_folder("xx_mine") == package and model_folder("folder/model") == Path("folder/model")
+    assert rules_file("folder/rules.json") == "folder/rules.json" and rules_file("ud") is rules_file(None) is None
+
+
+def test_other_folders_are_refused(tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / ".hidden").touch()
+    with pytest.raises(PathsError, match="--output is .*full, which is not empty"):
+        check_new_folder(tmp_path / "full", "--output")
+    with pytest.raises(PathsError, match="which is a file"):
+        check_new_folder(tmp_path / "full" / ".hidden", "--output")
+    check_new_folder(tmp_path / "new", "--output")
+
+
+@pytest.mark.parametrize("name", ["file", "sub/file", "sub/new/file"])
+def test_no_link_is_followed_out_of_a_folder(tmp_path, name):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    out = tmp_path / "link"
+    out.symlink_to("out")  # as it is named
+    refuse_links_out(out, [out / name])
+    (out / "inside").mkdir()
+    first = out / name.partition("/")[0]
+    first.symlink_to("inside/x" if first.name == "file" else "inside")
+    refuse_links_out(out, [out / name])
+    first.unlink()
+    first.symlink_to("../elsewhere/x" if first.name == "file" else "../elsewhere")
+    with pytest.raises(PathsError, match=f"{name} leads out of its folder"):
+        refuse_links_out(out, [out / name])

@@ -178,7 +178,7 @@ def test_an_interruption_leaves_nothing_behind(write, tmp_path, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spacy_mindroot.cli.repair.repair_sentence", interrupted)
+    monkeypatch.setattr("spacy_mindroot.cli.rewriting.repair_sentence", interrupted)
     repair(write(TWO_ROOTS), tmp_path / "out.conllu")
     assert os.listdir(tmp_path) == ["in.conllu"]
 

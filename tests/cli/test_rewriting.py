@@ -12,7 +12,6 @@ from conllu_samples import PLAIN
 from spacy_mindroot.cli.files import outputs
 from spacy_mindroot.cli.rewriting import (
     Progress,
-    made_folders,
     opened_conllu,
     rewritten,
     shown_name,
@@ -59,15 +58,6 @@ def test_what_is_compressed(source, target, compressed, tmp_path):
         file.write(PLAIN.encode())
     data = (tmp_path / target).read_bytes()
     assert (gzip.decompress(data) if compressed else data).decode() == PLAIN
-
-
-def test_folders_go_again_after_an_error(tmp_path):
-    with made_folders([tmp_path / "a" / "b", tmp_path / "a"]):
-        pass
-    assert (tmp_path / "a" / "b").is_dir()
-    with pytest.raises(KeyboardInterrupt), made_folders([tmp_path / "a" / "c" / "d", tmp_path / "e"]):
-        raise KeyboardInterrupt
-    assert os.listdir(tmp_path) == ["a"] and os.listdir(tmp_path / "a") == ["b"]
 
 
 def test_violations_before_and_after():

@@ -253,7 +253,8 @@ class Files(Target):
 
     def __init__(self) -> None:
         spacy.registry.cli.get_all()
-        self.commands = typer.main.get_command(mindroot).commands  # type: ignore[attr-defined]
+        group: Any = typer.main.get_command(mindroot)
+        self.commands = {name: group.get_command(None, name) for name in group.list_commands(None)}
         self.others = [(path.name, path.read_bytes()) for path in corpus_files(*self.folders)]
 
     def seeds(self) -> list[bytes]:

@@ -109,7 +109,7 @@ def test_a_traceback_from_a_command_is_found(monkeypatch):
         raise KeyError("unexpected")
 
     for command in ("audit", "decode", "init_config", "repair", "vote"):
-        monkeypatch.setattr(f"spacy_mindroot.cli.{command}.run", run)
+        monkeypatch.setattr(f"spacy_mindroot.cli.{command}.check_paths", run)
     assert "ends in a traceback" in str(found_by("files").error)
 
 

@@ -25,10 +25,9 @@ from ...trees import MISSING
 from ..folds import new_parser, train
 from ..gold import GoldSentence
 
-__all__ = ["WHAT", "Suspect", "What", "assess", "cross_validated", "order_suspects"]
+__all__ = ["Suspect", "What", "assess", "cross_validated", "order_suspects"]
 
 What = Literal["heads", "labels", "both"]
-WHAT = ("heads", "labels", "both")
 
 _LEAST = 1e-12  # smaller probabilities count as this one
 _DIGITS = 4  # smaller differences are ties, so that the order is the same on all machines

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import MindRootError
+from ...errors import MindRootError
 
 __all__ = ["curated_model", "read_model_config"]
 

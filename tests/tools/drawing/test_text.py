@@ -1,6 +1,6 @@
 """Trees as text."""
 
-from spacy_mindroot.cli.text_trees import side_by_side, tree_lines
+from spacy_mindroot.tools.drawing.text import side_by_side, tree_lines
 
 
 def test_dependents_stand_under_their_head_in_the_order_of_the_sentence():

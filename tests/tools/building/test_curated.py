@@ -10,8 +10,8 @@ from spacy.cli import app
 from spacy.training.initialize import init_nlp
 from typer.testing import CliRunner
 
-from spacy_mindroot.cli.curated import curated_model, read_model_config
 from spacy_mindroot.errors import MindRootError
+from spacy_mindroot.tools.building.curated import curated_model, read_model_config
 
 SIZES = {
     "hidden_size": 24,

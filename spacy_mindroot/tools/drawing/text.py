@@ -1,13 +1,14 @@
-"""Draws trees as text, for a terminal."""
+"""Trees as text, for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
-from ..escapes import visible
+from ...escapes import visible
+from .render import Parse, percent
 
-__all__ = ["side_by_side", "tree_lines"]
+__all__ = ["parse_lines", "side_by_side", "tree_lines"]
 
 
 def tree_lines(
@@ -34,8 +35,16 @@ def tree_lines(
     return lines
 
 
+def parse_lines(parse: Parse) -> str:
+    """Return a parse as text: its sentence, and its tree with the probability of each head."""
+    labels = [f"{label} {percent(prob)}".rstrip() for label, prob in zip(parse.labels, parse.head_prob, strict=True)]
+    heads = [head or 0 for head in parse.heads]
+    name = f"{visible(parse.name)}: " if parse.name else ""
+    return "\n".join([f"{name}{visible(' '.join(parse.words))}", *tree_lines(parse.words, heads, labels)])
+
+
 def side_by_side(left: Sequence[str], right: Sequence[str], *, gap: int = 4) -> list[str]:
-    """Two blocks of lines as two columns.
+    """Return two blocks of lines as two columns.
 
     gap (int): Spaces between the widest line on the left and the right column.
     """

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
 import typer
 
+from ..errors import CorpusError, LabelsError
+from ..escapes import printable
+from ..labels import is_root_label
+from .running import errors_as_messages
+
 __all__ = [
+    "CONLLU",
+    "Optimize",
     "code",
     "confidence",
     "conllu_source",
@@ -28,7 +36,6 @@ __all__ = [
     "surface_tokens",
     "training_config",
 ]
-
 
 CONLLU = (".conllu", ".conllup", ".cupt", ".conll", ".conllx")  # endings of names
 _ENDINGS = {
@@ -49,8 +56,6 @@ def ending(*allowed: str, only: bool = False) -> Callable[[Path | None], Path | 
             return path
         suffix = path.suffix.lower()
         if suffix not in allowed and (only or suffix in _ENDINGS):
-            from ...escapes import printable
-
             remedy = (
                 f"Let it end in {' or '.join(allowed)}." if allowed else "It will be a folder. Choose another name."
             )
@@ -86,9 +91,14 @@ def code(*flags: str) -> Any:
 
 def _imported(path: Path | None) -> Path | None:
     if path is not None:
-        from ..corpora import import_code
+        from spacy.util import import_file
 
-        import_code(path)
+        with errors_as_messages():
+            try:
+                import_file("python_code", path)
+            except Exception as error:  # of any kind
+                kind = type(error).__name__
+                raise CorpusError(f"--code {printable(path)} can't be imported ({kind}): {error}") from error
     return path
 
 
@@ -175,7 +185,15 @@ def demoted_label(words: str) -> Any:
         "-l",
         metavar="LABEL",
         help=f"Label for {words} (default: parataxis, or dep without UPOS)",
+        callback=_no_root_label,
     )
+
+
+def _no_root_label(label: str | None) -> str | None:
+    if label is not None and (label != "_".join(label.split()) or label in ("", "_") or is_root_label(label)):
+        with errors_as_messages():
+            raise LabelsError(f"--demoted-label is {label!r}. Give a label without white space that is not the root's.")
+    return label
 
 
 def kbest(place: str = "") -> Any:
@@ -195,12 +213,32 @@ def confidence(what: str) -> Any:
     return typer.Option(False, "--confidence", "-c", help=f"Write {what}. The scores must be logarithms (default: off)")
 
 
-def language(text: str, *, default: str = "xx") -> Any:
+def language(text: str, *, default: str | None = "xx") -> Any:
     """Return the option --lang, a language code of spaCy."""
-    return typer.Option(default, "--lang", "-l", metavar="CODE", help=text)
+    return typer.Option(default, "--lang", "-l", metavar="CODE", help=text, callback=_known_language)
 
 
-def optimize(text: str, *flags: str, default: str = "accuracy") -> Any:
+def _known_language(lang: str | None) -> str | None:
+    from spacy.util import get_lang_class
+
+    try:
+        if lang is not None and not lang.isidentifier():
+            raise ImportError(lang)
+        if lang is not None:
+            get_lang_class(lang)
+    except ImportError as error:
+        raise typer.BadParameter(f"spaCy has no language {lang!r}; use xx for any.") from error
+    return lang
+
+
+class Optimize(StrEnum):
+    """The choices of --optimize."""
+
+    ACCURACY = "accuracy"
+    EFFICIENCY = "efficiency"
+
+
+def optimize(text: str, *flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
     """Return the option --optimize.
 
     flags (str): Short forms of the option.

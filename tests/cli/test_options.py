@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from spacy_mindroot.cli import COMMANDS
-from spacy_mindroot.cli.declarations import options
+from spacy_mindroot.cli import COMMANDS, options
 
 
 def declared(name):
@@ -124,3 +123,20 @@ def test_a_folder_that_exists_may_have_any_name(tmp_path):
 def test_how_to_convert_a_picture():
     with pytest.raises(typer.BadParameter, match=r"cairosvg picture.svg -o picture.pdf"):
         options.ending(".html", ".svg", only=True)(Path("x.pdf"))
+
+
+@pytest.mark.parametrize("label", ["", "_", "a b", "root", "ROOT", "root:x"])
+def test_labels_of_demoted_roots(label, capsys):
+    check = options.demoted_label("a word").callback
+    with pytest.raises(typer.Exit):
+        check(label)
+    assert f"--demoted-label is {label!r}" in capsys.readouterr().err
+    assert check("parataxis") == "parataxis" and check(None) is None
+
+
+def test_languages():
+    check = options.language("Language").callback
+    for lang in ("dep", "", "../en"):
+        with pytest.raises(typer.BadParameter, match=f"no language '{lang}'; use xx"):
+            check(lang)
+    assert check("xx") == "xx" and check(None) is None

@@ -1,0 +1,129 @@
+"""The sentences of a score file with their best trees, as CoNLL-U, as counts, and side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from wasabi import table
+
+from ...conllu import format_sentence
+from ...core.fault import Fault
+from ...decoding import Heads
+from ...escapes import visible
+from ...faults import decoding_error
+from ...inference.arc_confidence import confidence_of, margins_of
+from ...inference.next_best import kbest_matrix
+from ...scored import DecodedSentence, ScoredSentence
+from ...trees import count_roots, tree_weight
+from ..drawing.text import side_by_side, tree_lines
+from .evaluation import Right, attachment_score, count_right
+
+__all__ = ["Totals", "before_and_after", "to_conllu"]
+
+
+@dataclass
+class Totals:
+    """Counts over all sentences of a score file.
+
+    sentences, tokens (int): Sentences and tokens.
+    multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
+    seconds (float): The time that decoding with the root constraint took.
+    right (dict[str, list[Right]]): Counts of what is right in each sentence with gold heads, by kind of tree.
+    """
+
+    sentences: int = 0
+    tokens: int = 0
+    multi_rooted: int = 0
+    seconds: float = 0.0
+    right: dict[str, list[Right]] = field(default_factory=dict)
+
+    def add(self, decoded: DecodedSentence, projective: Heads | None = None) -> None:
+        """Count a sentence.
+
+        projective (Optional[np.ndarray]): The heads of its best projective tree, if that is counted too.
+        """
+        self.sentences += 1
+        self.tokens += len(decoded.single_root)
+        self.multi_rooted += decoded.multi_rooted
+        self.seconds += decoded.seconds
+        gold = decoded.sentence.gold_heads
+        if gold is None:
+            return
+        trees = {"unconstrained": decoded.unconstrained, "single root": decoded.single_root}
+        if projective is not None:
+            trees["single root, projective"] = projective
+        for name, heads in trees.items():
+            self.right.setdefault(name, []).append(count_right(heads, gold))
+
+    def table(self) -> str:
+        """Return the counts and scores, one per line."""
+        share = f" ({self.multi_rooted / self.sentences:.2%})" if self.sentences else ""
+        rows = [
+            ("Sentences", f"{self.sentences:,}"),
+            ("Tokens", f"{self.tokens:,}"),
+            ("Multi-rooted without the constraint", f"{self.multi_rooted:,}{share}"),
+            *((f"UAS, {name}", f"{100 * attachment_score(right):.2f}") for name, right in self.right.items()),
+        ]
+        if self.seconds:
+            rows.append(("Tokens per second, decoding only", f"{self.tokens / self.seconds:,.0f}"))
+        return str(table(rows, aligns=("l", "r"), max_col=60))
+
+
+def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, sent_id: str) -> str:
+    """Return a sentence in CoNLL-U with its tree, its best trees and their probabilities, as `decode --help` has it.
+
+    heads (np.ndarray): (n,), 0 = ROOT. With `kbest` above 1, the first of the K best trees takes its place.
+    """
+    comments: list[str] = []
+    misc = None
+    if kbest > 1:
+        heads, comments = _tree_comments(sentence, kbest, confidence)
+    if confidence:
+        sure = confidence_of(sentence.scores, heads)
+        ahead = margins_of([sentence.scores], [heads])
+        if isinstance(ahead, Fault):
+            raise decoding_error(ahead, sentence.scores, words=sentence.words)
+        comments += [f"tree_logprob = {sure.tree_logprob:.6g}", f"tree_margin = {ahead[0]:.6g}"]
+        misc = [
+            f"HeadEntropy={entropy:.4f}|HeadProb={prob:.4f}"
+            for prob, entropy in zip(sure.head_prob, sure.head_entropy, strict=True)
+        ]
+    return format_sentence(
+        sentence.words, heads.tolist(), sentence.labels(heads), sent_id=sent_id, comments=comments, misc=misc
+    )
+
+
+def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool) -> tuple[Heads, list[str]]:
+    """Return the heads of the best tree, and one comment for each of the K best trees."""
+    trees = _best_trees(sentence, kbest)
+    comments = []
+    for number, (heads, weight) in enumerate(trees, 1):
+        logprob = f" logprob={confidence_of(sentence.scores, heads).tree_logprob:.6g}" if confidence else ""
+        labels = ",".join("_".join(label.split()) for label in sentence.labels(heads))
+        comments.append(
+            f"tree_{number} = weight={weight:.6g}{logprob} heads={','.join(map(str, heads.tolist()))} deprels={labels}"
+        )
+    return trees[0][0], comments
+
+
+def _best_trees(sentence: ScoredSentence, k: int) -> list[tuple[Heads, float]]:
+    trees = kbest_matrix(sentence.scores, k)
+    if isinstance(trees, Fault):  # not enough memory
+        raise decoding_error(trees, sentence.scores, words=sentence.words)
+    return trees
+
+
+def before_and_after(decoded: DecodedSentence, *, number: int) -> str:
+    """Return the unconstrained and the single-rooted tree of a sentence, side by side. Stars mark the arcs that change.
+
+    number (int): The number of the sentence in its file, from 1.
+    """
+    sentence = decoded.sentence
+    changed = (np.flatnonzero(decoded.unconstrained != decoded.single_root) + 1).tolist()
+    columns = []
+    for title, heads in (("unconstrained", decoded.unconstrained), ("single root", decoded.single_root)):
+        roots = count_roots(heads)
+        title = f"{title}: {roots} root{'s' if roots > 1 else ''}, weight {tree_weight(sentence.scores, heads):.2f}"
+        columns.append([title, "", *tree_lines(sentence.words, heads.tolist(), sentence.labels(heads), marked=changed)])
+    return "\n".join([f"\nSentence {number}: {visible(' '.join(sentence.words))}", "", *side_by_side(*columns)])

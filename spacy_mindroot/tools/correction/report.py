@@ -1,0 +1,241 @@
+"""What `rank` and `suspect` write and print: sentences with marks, records, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wasabi import table
+
+from ...conllu import Sentence
+from ...escapes import printable, visible
+from ..gold import GoldSentence
+from .ranking import RankedToken, SureSentence, SureToken, expected_yield
+from .suspicion import Suspect, What
+
+__all__ = [
+    "ranked_sentences",
+    "ranked_tokens",
+    "sentence_records",
+    "sentence_table",
+    "suspect_records",
+    "suspect_sentences",
+    "suspect_summary",
+    "suspect_table",
+    "token_records",
+    "token_table",
+    "yield_text",
+]
+
+_SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
+_CLOSE = 0.05  # a next best head of at least this probability is written to MISC
+
+Marked = tuple[Sentence, dict[str, object], dict[int, dict[str, object]]]  # comments, and attributes of MISC by word
+
+
+def _marked(each: SureSentence, comments: dict[str, object], ranks: dict[int, int] | None = None) -> Marked:
+    """Return a sentence with the tree of the parse, its comments, and its attributes of MISC.
+
+    ranks (Optional[dict[int, int]]): The rank of each token that has one, by its number.
+    """
+    heads = [token.head for token in each.tokens]
+    labels = [None if token.given else token.label or "_" for token in each.tokens]
+    numbers = each.gold.numbers()
+    misc = {}
+    for token in each.tokens:
+        if token.word in numbers:
+            rank = {"Rank": ranks[token.word]} if ranks is not None and token.word in ranks else {}
+            misc[numbers[token.word]] = rank | _misc(token, {0: 0, **numbers})
+    return each.gold.with_tree(heads, labels), comments, misc
+
+
+def _misc(token: SureToken, numbers: dict[int, int]) -> dict[str, object]:
+    attributes: dict[str, object] = {} if token.given else {"HeadProb": f"{token.head_prob:.4f}"}
+    if token.next_head in numbers and token.next_prob >= _CLOSE:
+        attributes |= {"NextHead": numbers[token.next_head], "NextProb": f"{token.next_prob:.4f}"}
+        if token.next_label:
+            attributes["NextDeprel"] = token.next_label
+    return attributes
+
+
+def ranked_sentences(ordered: Sequence[SureSentence]) -> Iterator[Marked]:
+    """Yield each sentence with its comments and MISC attributes."""
+    for rank, each in enumerate(ordered, 1):
+        errors = f"{each.expected_errors:.2f}"
+        comments: dict[str, object] = {"rank": rank, "expected_errors": errors, "tokens_to_read": len(each.unknown)}
+        yield _marked(each, comments)
+
+
+def ranked_tokens(ordered: Sequence[RankedToken]) -> Iterator[Marked]:
+    """Yield the sentences of the tokens, in the order of the first of them in each. `Rank` in MISC marks the tokens."""
+    ranks: dict[int, dict[int, int]] = {}
+    sentences: dict[int, SureSentence] = {}
+    for rank, each in enumerate(ordered, 1):
+        ranks.setdefault(each.sentence.position, {})[each.token.word] = rank
+        sentences.setdefault(each.sentence.position, each.sentence)
+    for position, sentence in sentences.items():
+        own = ranks[position]
+        yield _marked(sentence, {"rank": min(own.values()), "tokens_to_read": len(own)}, own)
+
+
+def sentence_records(ordered: Sequence[SureSentence]) -> Iterator[dict[str, Any]]:
+    for rank, each in enumerate(ordered, 1):
+        yield {
+            "rank": rank,
+            "id": each.gold.name,
+            "text": each.text,
+            "tokens_to_read": len(each.unknown),
+            "expected_errors": round(each.expected_errors, 4),
+            "expected_errors_per_token": round(each.rate, 4),
+            "tokens": [token.record() | ({"given": True} if token.given else {}) for token in each.tokens],
+        }
+
+
+def token_records(ordered: Sequence[RankedToken]) -> Iterator[dict[str, Any]]:
+    for rank, (sentence, token) in enumerate(ordered, 1):
+        yield {"rank": rank, "id": sentence.gold.name, **token.record()}
+
+
+def sentence_table(ordered: Sequence[SureSentence]) -> str:
+    rows = [
+        (
+            rank,
+            _shortened(each.gold.name, 30),
+            len(each.unknown),
+            f"{each.expected_errors:.1f}",
+            f"{each.rate:.1%}",
+            _shortened(each.text),
+        )
+        for rank, each in enumerate(ordered, 1)
+    ]
+    header = ("rank", "sentence", "tokens", "expected errors", "per token", "text")
+    return str(table(rows, header=header, divider=True, aligns=("r", "l", "r", "r", "r", "l"), max_col=70))
+
+
+def token_table(ordered: Sequence[RankedToken]) -> str:
+    rows = [
+        (
+            rank,
+            _shortened(sentence.gold.name, 30),
+            f"{visible(token.form)} ({token.word})",
+            _head_of(sentence.gold.words, token.head),
+            token.label,
+            f"{token.head_prob:.1%}",
+            _head_of(sentence.gold.words, token.next_head),
+            f"{token.next_prob:.1%}" if token.next_head is not None else "",
+        )
+        for rank, (sentence, token) in enumerate(ordered, 1)
+    ]
+    header = ("rank", "sentence", "word", "head", "label", "probability", "next best head", "probability")
+    return str(table(rows, header=header, divider=True, aligns=tuple("rllllrlr"), max_col=40))
+
+
+def yield_text(sentences: Sequence[SureSentence], pieces: Sequence[Sequence[SureToken]]) -> str:
+    tokens = sum(len(sentence.unknown) for sentence in sentences)
+    errors = sum(sentence.expected_errors for sentence in sentences)
+    found = "; ".join(
+        f"{count:,} tokens ({share:.0%}): {part:.0%} of them"
+        for share, (count, part) in zip(_SHARES, expected_yield(pieces, _SHARES), strict=True)
+    )
+    return (
+        f"{tokens:,} tokens to read, with {errors:,.1f} wrong heads expected by the probabilities of the model. "
+        f"Reading in this order is expected to find, in {found}."
+    )
+
+
+def _conllu(sentence: GoldSentence) -> Sentence:
+    assert sentence.conllu is not None  # read as words
+    return sentence.conllu
+
+
+def suspect_sentences(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence]) -> Iterator[Marked]:
+    """Yield the sentences of suspects, in the order of the first of them in each, with comments and MISC attributes."""
+    by_sentence: dict[int, list[tuple[int, Suspect]]] = {}
+    for rank, each in enumerate(suspects, 1):
+        by_sentence.setdefault(each.sentence, []).append((rank, each))
+    for number, own in by_sentence.items():
+        misc: dict[int, dict[str, object]] = {
+            each.word: {
+                "Rank": rank,
+                "HeadProb": f"{each.head_prob:.4f}",
+                "GivenProb": f"{each.given_prob:.4f}",
+                "DeprelProb": f"{each.label_prob:.4f}",
+                "OtherHead": each.other_head,
+                "OtherDeprel": each.other_label,
+                "OtherHeadProb": f"{each.other_prob:.4f}",
+                "OtherGivenProb": f"{each.other_given_prob:.4f}",
+                "OtherDeprelProb": f"{each.other_label_prob:.4f}",
+            }
+            for rank, each in own
+        }
+        yield _conllu(sentences[number]), {"rank": own[0][0], "suspects": len(own)}, misc
+
+
+def suspect_records(
+    suspects: Sequence[Suspect], sentences: Sequence[GoldSentence], what: What
+) -> Iterator[dict[str, Any]]:
+    for rank, each in enumerate(suspects, 1):
+        sentence = sentences[each.sentence]
+        conllu = _conllu(sentence)
+        yield {
+            "rank": rank,
+            "file": printable(conllu.source),
+            "line": conllu.line_of(each.word),
+            "id": sentence.name,
+            "word": each.word,
+            "form": sentence.words[each.word - 1],
+            "kind": each.kind,
+            "head": each.head,
+            "deprel": each.label,
+            "head_prob": round(each.head_prob, 4),
+            "given_prob": round(each.given_prob, 4),
+            "deprel_prob": round(each.label_prob, 4),
+            "other_head": each.other_head,
+            "other_deprel": each.other_label,
+            "other_head_prob": round(each.other_prob, 4),
+            "other_given_prob": round(each.other_given_prob, 4),
+            "other_deprel_prob": round(each.other_label_prob, 4),
+            "log_odds": round(each.log_odds(what), 4),
+            "fold": each.fold,
+        }
+
+
+def suspect_table(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence]) -> str:
+    rows = []
+    for rank, each in enumerate(suspects, 1):
+        sentence = sentences[each.sentence]
+        words = sentence.words
+        rows.append(
+            (
+                rank,
+                _shortened(sentence.name, 30),
+                f"{visible(words[each.word - 1])} ({each.word})",
+                _head_of(words, each.head),
+                visible(each.label),
+                f"{each.given_prob:.1%}, {each.label_prob:.1%}",
+                _head_of(words, each.other_head),
+                visible(each.other_label),
+                f"{each.other_given_prob:.1%}, {each.other_label_prob:.1%}",
+            )
+        )
+    header = ("rank", "sentence", "word", "head", "label", "probabilities", "other head", "label", "probabilities")
+    return str(table(rows, header=header, divider=True, aligns=tuple("rllllrllr"), max_col=40))
+
+
+def suspect_summary(every: Sequence[Suspect], suspects: Sequence[Suspect]) -> str:
+    heads = sum(each.kind == "label" or each.other_given_prob <= each.given_prob for each in every)
+    return (
+        f"{len(suspects):,} of {len(every):,} annotated arcs are less probable than another. Given the other arcs of a "
+        f"sentence that they have not seen, the parsers prefer the annotated head of {heads / len(every):.1%} of words."
+    )
+
+
+def _shortened(text: str, width: int = 60) -> str:
+    """Return a text for a table: on one line, with control characters spelled out, and cut where it is too long."""
+    shown = visible(" ".join(text.split()))
+    return shown if len(shown) <= width else f"{shown[: width - 3]}..."
+
+
+def _head_of(words: Sequence[str], head: int | None) -> str:
+    """Return a head for a table: the word and its number."""
+    return "" if head is None else "ROOT" if head == 0 else f"{visible(words[head - 1])} ({head})"

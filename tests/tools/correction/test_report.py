@@ -1,0 +1,95 @@
+"""What `rank` and `suspect` write: the words, heads and ranks are those of the sentences they were found in."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from conllu_samples import PLAIN
+
+from spacy_mindroot.tools.correction.ranking import RankedToken, sure_sentence
+from spacy_mindroot.tools.correction.report import (
+    ranked_sentences,
+    ranked_tokens,
+    sentence_records,
+    sentence_table,
+    suspect_records,
+    suspect_sentences,
+    suspect_summary,
+    suspect_table,
+    token_records,
+    token_table,
+    yield_text,
+)
+from spacy_mindroot.tools.correction.suspicion import Suspect
+from spacy_mindroot.tools.gold import keep_probabilities, parse_sentences, read_corpus
+
+
+def scores(doc):
+    doc._.arc_scores = [np.arange(n * (n + 1), dtype=float).reshape(n, n + 1) / n**2 for n in map(len, doc.sents)]
+    return doc
+
+
+@pytest.fixture
+def gold(tmp_path):
+    (tmp_path / "a.conllu").write_text(PLAIN.rstrip("\n") + "\n\n" + PLAIN.rstrip("\n") + "\n\n", "utf8")
+    return list(read_corpus(tmp_path / "a.conllu", spacy.blank("xx").vocab))
+
+
+@pytest.fixture
+def sure(gold):
+    spacy.Language.component("test_report_scores", func=scores)
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("test_report_scores")
+    nlp.add_pipe("mind_root")
+    keep_probabilities(nlp)
+    return [sure_sentence(doc, each, k) for k, (doc, each) in enumerate(parse_sentences(nlp, iter(gold)))]
+
+
+def test_sentences_in_their_order(sure):
+    marked = list(ranked_sentences(sure[::-1]))
+    assert [comments["rank"] for _, comments, _ in marked] == [1, 2]
+    for (sentence, comments, misc), own in zip(marked, sure[::-1], strict=True):
+        assert list(sentence.heads) == [token.head for token in own.tokens]
+        assert comments["tokens_to_read"] == len(own.unknown) == len(misc)
+        assert misc[1]["HeadProb"] == f"{own.tokens[0].head_prob:.4f}" and "Rank" not in misc[1]
+    records = list(sentence_records(sure))
+    assert [len(record["tokens"]) for record in records] == [len(each.tokens) for each in sure]
+    assert sentence_table(sure).count("%") == len(sure)
+
+
+def test_tokens_mark_the_sentences_that_they_are_in(sure):
+    tokens = [RankedToken(sure[1], sure[1].tokens[1]), RankedToken(sure[0], sure[0].tokens[0])]
+    marked = list(ranked_tokens(tokens))
+    assert [comments for _, comments, _ in marked] == [
+        {"rank": 1, "tokens_to_read": 1},
+        {"rank": 2, "tokens_to_read": 1},
+    ]
+    assert [{word: own["Rank"] for word, own in misc.items() if "Rank" in own} for *_, misc in marked] == [
+        {2: 1},
+        {1: 2},
+    ]
+    assert [record["word"] for record in token_records(tokens)] == [2, 1]
+    assert f"{tokens[0].token.form} (2)" in token_table(tokens)
+
+
+def test_the_yield_of_reading_everything(sure):
+    text = yield_text(sure, [each.unknown for each in sure])
+    assert text.startswith(f"{sum(len(each.unknown) for each in sure)} tokens to read")
+
+
+def test_suspects_are_in_the_sentence_and_the_line_that_they_are_said_to_be(gold):
+    values = {"head": 0, "label": "root", "head_prob": 0.1, "given_prob": 0.2, "label_prob": 0.3}
+    values |= {"other_head": 1, "other_label": "obj", "other_prob": 0.8}
+    values |= {"other_given_prob": 0.7, "other_label_prob": 0.6}
+    suspects = [Suspect(sentence=k, word=2, **values) for k in (1, 0)]
+    marked = list(suspect_sentences(suspects, gold))
+    assert [sentence for sentence, *_ in marked] == [gold[1].conllu, gold[0].conllu]
+    assert [comments for _, comments, _ in marked] == [{"rank": 1, "suspects": 1}, {"rank": 2, "suspects": 1}]
+    assert marked[0][2][2]["OtherHead"] == 1 and marked[0][2][2]["GivenProb"] == "0.2000"
+    records = list(suspect_records(suspects, gold, "both"))
+    lines = Path(gold[0].conllu.source).read_text("utf8").splitlines()
+    for record in records:
+        assert lines[record["line"] - 1].split("\t")[:2] == ["2", record["form"]]
+    assert "ROOT" in suspect_table(suspects, gold) and "70.0%, 60.0%" in suspect_table(suspects, gold)
+    assert suspect_summary(suspects, suspects[:1]).startswith("1 of 2 annotated arcs")

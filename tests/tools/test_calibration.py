@@ -1,0 +1,79 @@
+"""What a calibration is fitted to, and how the fit is described."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from scorer_helpers import gold_docs, make_nlp
+from spacy_mindroot.conllu import doc_to_conllu
+from spacy_mindroot.inference import Calibration
+from spacy_mindroot.tools.calibration import describe_fit, held_out_scores
+from spacy_mindroot.tools.gold import read_corpus
+from spacy_mindroot.trees import MISSING
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return make_nlp(gold_docs(6), steps=15)
+
+
+@pytest.fixture
+def gold(nlp, tmp_path):
+    (tmp_path / "a.conllu").write_text("".join(doc_to_conllu(doc) for doc in gold_docs(6)), "utf8")
+    return list(read_corpus(tmp_path / "a.conllu", nlp.vocab))
+
+
+def test_without_folds_the_corpus_is_held_out(nlp, gold):
+    held_out, method = held_out_scores(nlp, iter(gold), folds=None, name="mind_root")
+    assert method == "held-out" and len(held_out.heads) == len(gold)
+    for own, sentence in zip(held_out.gold_heads, gold, strict=True):
+        assert own.tolist() == sentence.heads.tolist()
+    calibration = held_out.fit(method)
+    text = describe_fit(calibration, held_out)
+    own, annotated = np.concatenate(held_out.heads), np.concatenate(held_out.gold_heads)
+    right = (own == annotated)[annotated != MISSING].mean()
+    assert f"UAS {right:.1%} on {calibration.tokens:,} tokens of {len(gold):,} sentences (held-out)." in text
+    assert [line.split()[0] for line in text.splitlines()[2:5]] == ["before", "after", "by"]
+
+
+def test_nothing_fitted_changes_nothing(nlp, gold):
+    held_out, method = held_out_scores(nlp, gold, folds=None, name="mind_root")
+    fitted = held_out.fit(method)
+    names = ("arc_temperature", "arc_lapse", "label_temperature", "label_lapse")
+    nothing = {name: getattr(Calibration(), name) for name in names}
+    before, after = (
+        line.split()[1:]
+        for line in describe_fit(replace(fitted, **nothing), held_out).splitlines()
+        if line.startswith(("before", "after"))
+    )
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("has_train", "folds", "expected"),
+    [
+        (False, 3, ("train 3", "3-fold cross-validation")),
+        (True, None, ("dev, train 5", "held-out and 5-fold cross-validation")),
+        (True, 2, ("dev, train 2", "held-out and 2-fold cross-validation")),
+    ],
+)
+def test_which_sentences_are_scored_by_which_parsers(nlp, gold, monkeypatch, has_train, folds, expected):
+    """Without the training: which has tests of its own."""
+    from spacy_mindroot.pipeline.held_out import HeldOut
+
+    done = []
+    monkeypatch.setattr(
+        "spacy_mindroot.tools.calibration.score_held_out",
+        lambda nlp, annotations, name: done.append("dev") or HeldOut(),
+    )
+
+    def cross_validate(config, examples, folds, *, name):
+        assert len(list(examples(nlp))) == (2 if has_train else len(gold))
+        done.append(f"train {folds}")
+        return HeldOut()
+
+    monkeypatch.setattr("spacy_mindroot.tools.calibration.cross_validate", cross_validate)
+    train = iter(gold[:2]) if has_train else None
+    _, method = held_out_scores(nlp, gold, train, folds=folds, name="mind_root")
+    assert (", ".join(done), method) == expected
