@@ -1,8 +1,8 @@
 """Algorithm 1 of Zmigrod, Vieira and Cotterell (2020) in plain Python, for readers and for tests of the compiled core.
 
 `decode` is called like `_core.decode`, for trees of any kind. It follows the paper line by line and makes no attempt at
-speed: it takes about O(n^3), and it recurses once per contraction. The paper's `G` is `graph` here: `graph[j][i]` is
-the arc from i to j. ROOT is node 0, token t is node t, and contracted nodes are numbered from n+1 on.
+speed: it takes about O(n^3), and it recurses once per contraction. The paper's `G` is `graph` here, and `graph[j][i]`
+is the arc from i to j. ROOT is node 0, token t is node t, and contracted nodes are numbered from n+1 on.
 """
 
 from __future__ import annotations

@@ -193,10 +193,11 @@ def test_sizes_in_the_config_that_the_data_does_not_have(docs):
         scorer.initialize(lambda: make_examples(nlp, docs), nlp=nlp)
 
 
-def test_the_label_of_root_in_lower_case_is_no_other_label():
+@pytest.mark.parametrize("spelling", ["root", "Root", "root:x"])
+def test_the_label_of_root_in_another_spelling_is_no_other_label(spelling):
     nlp = spacy.blank("en")
     scorer = nlp.add_pipe("arc_scorer", config=small())
-    doc = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=["root", "x"])
+    doc = Doc(nlp.vocab, words=["a", "b"], heads=[0, 0], deps=[spelling, "x"])
     scorer.initialize(lambda: make_examples(nlp, [Doc(nlp.vocab), doc]), nlp=nlp)
     assert scorer.labels == ("ROOT", "x")
 
