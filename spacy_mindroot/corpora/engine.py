@@ -254,6 +254,8 @@ def local_client(workers: int, retries: int) -> Iterator[Any]:
         "distributed.worker.memory.pause": False,
         "distributed.worker.profile.enabled": False,  # what it collects grows for an hour
         "distributed.comm.timeouts.connect": "60s",
+        # A worker that has not come back by then is given up for ever: on a busy machine, all of them would be.
+        "distributed.deploy.lost-worker-timeout": "1000d",
     }
     with (
         dask.config.set(settings),

@@ -18,6 +18,7 @@ from spacy_mindroot.corpora.output import OutputError
 from spacy_mindroot.corpora.shards import Shard
 from spacy_mindroot.errors import CorpusError
 
+dask = pytest.importorskip("dask", reason="clusters need the extra `dask`")
 distributed = pytest.importorskip("distributed", reason="clusters need the extra `dask`")
 psutil = pytest.importorskip("psutil", reason="clusters need the extra `dask`")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask, about its own
@@ -59,6 +60,11 @@ def test_workers_have_one_thread_and_free_no_memory_too_eagerly(client):
     assert set(client.nthreads().values()) == {1}
 
 
+def test_a_worker_that_is_slow_to_come_back_is_not_given_up(client):
+    """Dask closes it if it has died and is not back after this time. Without any worker, the command never ends."""
+    assert dask.utils.parse_timedelta(dask.config.get("distributed.deploy.lost-worker-timeout")) > 10**6  # seconds
+
+
 def test_at_most_two_shards_per_worker_are_ahead(client, model, tmp_path):
     taken = []
 
@@ -90,8 +96,6 @@ def test_by_address(client, model, tmp_path):
 
 
 def test_no_scheduler_there(monkeypatch):
-    import dask
-
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
         pytest.raises(CorpusError, match="There is no Dask scheduler"),
