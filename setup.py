@@ -49,7 +49,7 @@ setup(
         Extension(
             f"spacy_mindroot.{name}",
             [f"spacy_mindroot/{name.replace('.', '/')}.pyx"],
-            include_dirs=["spacy_mindroot/core", "spacy_mindroot/arc_scorer"],
+            include_dirs=["spacy_mindroot/core", "spacy_mindroot/arc_scorer", "spacy_mindroot/tokenizer"],
             depends=[
                 "setup.py",
                 "spacy_mindroot/core/_fault.pxd",
@@ -66,6 +66,7 @@ setup(
             ("core._inference", ()),
             ("core._rules", ()),
             ("doc._annotate", ()),
+            ("tokenizer._boundaries", ()),
             # Products and sums of floats in one instruction; square roots of vectors.
             ("arc_scorer._lstm", ("-ffp-contract=fast",)),
             ("arc_scorer._layers", ("-ffp-contract=fast", "-fno-math-errno")),

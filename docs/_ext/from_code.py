@@ -34,6 +34,7 @@ TITLES = {
     "spacy_scorers": "Scorers (`@scorers`)",
     "spacy_readers": "Corpus readers (`@readers`)",
     "spacy_architectures": "Model architectures (`@architectures`)",
+    "spacy_tokenizers": "Tokenizers (`@tokenizers`)",
     "spacy_callbacks": "Callbacks (`@callbacks`)",
     "thinc_optimizers": "Optimizers (`@optimizers`)",
     "thinc_schedules": "Schedules (`@schedules`)",

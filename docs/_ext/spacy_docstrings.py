@@ -18,6 +18,7 @@ FOLDERS = (
     "pipeline",
     "arc_scorer",
     "conllu",
+    "tokenizer",
     "tools",
     "cli",
 )  # all other modules have docstrings in NumPy's style
