@@ -1,7 +1,7 @@
-// Boundaries between the characters of a text: a linear classifier over hashed features, which reads from left to right.
-// It finds the ends of tokens, and in them those of the words of a multiword token. Its features and the greedy search
-// follow what works for word segmentation of any language (Shao, Hardmeier and Nivre 2018); it is trained as an averaged
-// perceptron with a margin.
+// Boundaries between the characters of a text: a linear classifier over hashed features, which reads from left to
+// right. It finds the ends of tokens, and in them those of the words of a multiword token. Its features follow what works
+// for word segmentation of any language (Shao, Hardmeier and Nivre 2018); it is trained as an averaged perceptron with a
+// margin.
 //
 // A chunk is what is decided on at a time: a string between white space or, if tokens may contain a space, several. It
 // knows of its surroundings only the type of the next character after the white space that follows, so that its result
@@ -64,8 +64,8 @@ public:
                             L{b, b1, b2}, L{a1, a, b, b1}, L{a2, a1, a, b}, L{a, b, b1, b2}, L{a3, a2, a1, a},
                             L{b, b1, b2, b3}})
             add(each);
-        for (auto&& each : {L{s2, s1, s, t, t1, t2}, L{s, t}, L{s1, s, t, t1}, L{s1, a, b, t1}, L{a, t, t1}, L{s1, s, b},
-                            L{a1, a, t}, L{s, b, b1}})
+        for (auto&& each : {L{s2, s1, s, t, t1, t2}, L{s, t}, L{s1, s, t, t1}, L{s1, a, b, t1}, L{a, t, t1},
+                            L{s1, s, b}, L{a1, a, t}, L{s, b, b1}})
             add(each);
         const Hash left = i - begins_[i] < LONGEST ? left_[i] : START, right = right_[i + 1];
         for (auto&& each : {L{left}, L{right}, L{left, right}, L{left, b}, L{right, a}}) add(each);
@@ -116,7 +116,10 @@ private:
 
     Hash character(int i) const { return i < 0 || i >= chunk_.n ? 1 : chunk_.characters[i]; }
 
-    Hash type(int i) const { return i < 0 ? 0 : i < chunk_.n ? chunk_.types[i] : i == chunk_.n + 1 ? 32 + chunk_.next : 0; }
+    Hash type(int i) const {
+        if (i < 0 || i == chunk_.n) return SPACE;
+        return i < chunk_.n ? chunk_.types[i] : i == chunk_.n + 1 ? 32 + chunk_.next : 0;
+    }
 
     // The last characters of the current word, and whether they are all of it.
     Hash piece(int word, int i, int longest) const {

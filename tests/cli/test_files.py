@@ -54,7 +54,7 @@ def test_a_signal_leaves_everything_as_it_was(folder, name):
     process = start_writer(folder)
     assert len(names(folder)) == 3
     process.send_signal(getattr(signal, name))
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert names(folder) == ["one.conllu"] and (folder / "one.conllu").read_text() == "precious"
     if name != "SIGINT":  # of which click makes "Aborted!"; here there is no command
         assert process.returncode == 128 + getattr(signal, name) and b"Traceback" not in errors
@@ -73,7 +73,7 @@ def test_a_signal_that_is_ignored_stays_ignored(folder):
 def test_the_next_run_removes_what_a_killed_process_left(folder):
     process = start_writer(folder)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     left = [name for name in names(folder) if name != "one.conllu"]
     assert len(left) == 2 and all(".mindroot-" in name and name.endswith(".part") for name in left)
     foreign = [".one.conllu.mindroot-x-y.part", ".one.conllu.mindroot-1", ".other.conllu.mindroot-99999999-a.part"]
@@ -96,7 +96,7 @@ def test_what_a_running_process_writes_stays(folder):
         assert sum(".part" in name for name in names(folder)) == 2
     finally:
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
 
 
 def test_what_a_process_on_another_machine_writes_stays(folder, monkeypatch):

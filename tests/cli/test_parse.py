@@ -273,7 +273,7 @@ def test_a_read_that_hangs_can_be_interrupted(model, corpus, tmp_path, name):
         try:
             assert process.stdout.readline() == "reads\n"
             process.send_signal(getattr(signal, name))
-            _, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=600)
         finally:
             process.kill()
     assert process.returncode == 128 + getattr(signal, name) and errors.strip().startswith("Interrupted.")

@@ -210,7 +210,7 @@ def test_kill_a_worker_and_kill_the_command(slow, tmp_path):
             else:
                 process.kill()
         if kill != "command":
-            _, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=600)
             assert process.returncode == 0, errors
             if kill == "worker":
                 assert union(out) == union(whole)
@@ -236,7 +236,7 @@ def test_an_interruption_can_be_resumed(slow, tmp_path):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == 130
     assert errors.strip() == "Interrupted. What is complete stays; run the same command again to parse the rest."
     done = run(*arguments, env=env)
