@@ -85,7 +85,7 @@ def drop_keys(dict data, frozenset names):
 
 
 def write_values(dict data, str name, list places, Py_ssize_t start, list values):
-    """Set an extension attribute of consecutive tokens, from token `start` on, in `doc.user_data`; not where it is None.
+    """Set an extension attribute of consecutive tokens, from token `start` on, in `doc.user_data`, unless it is None.
 
     `places` holds a list for each token of the Doc, which begins with its offset in the text.
     """

@@ -1,7 +1,7 @@
 // Boundaries between the characters of a text: a linear classifier over hashed features, which reads from left to
-// right. It finds the ends of tokens, and in them those of the words of a multiword token. Its features follow what works
-// for word segmentation of any language (Shao, Hardmeier and Nivre 2018); it is trained as an averaged perceptron with a
-// margin.
+// right. It finds the ends of tokens, and in them those of the words of a multiword token. Its features follow what
+// works for word segmentation of any language (Shao, Hardmeier and Nivre 2018). It is trained as an averaged perceptron
+// with a margin.
 //
 // A chunk is what is decided on at a time: a string between white space or, if tokens may contain a space, several. It
 // knows of its surroundings only the type of the next character after the white space that follows, so that its result
