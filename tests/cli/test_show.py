@@ -66,8 +66,8 @@ def test_standard_input(model):
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ("They ran.\nA caf\xe9.".encode("latin-1"), "Standard input: line 2 is not UTF-8"),
-        ("They ran.".encode("utf-16"), "Standard input: this file is UTF-16"),
+        ("They ran.\nA caf\xe9.".encode("latin-1"), "<stdin>: line 2 is not UTF-8"),
+        ("They ran.".encode("utf-16"), "<stdin>: this file is UTF-16"),
         ("They ran.".encode("utf-32-be"), "UTF-32"),
     ],
 )
@@ -179,7 +179,7 @@ def test_missing_files_are_not_text(model, tmp_path):
 def test_text_that_is_not_utf_8(model):
     for arguments, options, message in (
         ((model, "dog \udcff"), {}, "INPUT is not UTF-8: 'dog \ufffd'"),
-        ((model, "-"), {"input": "Él comió.\nGröße".encode("latin-1")}, "Standard input: line 1 is not UTF-8"),
+        ((model, "-"), {"input": "Él comió.\nGröße".encode("latin-1")}, "<stdin>: line 1 is not UTF-8"),
         ((model, "-"), {"input": GOLD}, "Standard input is CoNLL-U"),
     ):
         result = show(*arguments, **options)

@@ -12,6 +12,7 @@ from spacy_mindroot.doc.reading import (
     lengths_between,
     listed,
     looks_like_many,
+    read_annotated,
     read_arc_constraints,
     read_heads,
     sentence_bounds,
@@ -114,6 +115,7 @@ def test_heads_as_in_conllu():
     assert [own.tolist() for own in conllu_heads(Doc(VOCAB, ["a", "b"]))] == [[-1, -1]]
 
 
-def test_a_blank_doc_is_one_sentence():
-    doc = blank_doc(VOCAB, ("a", "b", "c"), (True, False, True))
-    assert (doc.text, len(list(doc.sents)), doc.has_annotation("DEP")) == ("a bc ", 1, False)
+def test_a_blank_doc_has_tokens_and_sentences_alone():
+    doc = Doc(VOCAB, ["a", "b", "c"], spaces=[True, False, True], heads=[0, 0, 2], deps=["ROOT", "x", "ROOT"])
+    blank = blank_doc(VOCAB, read_annotated(doc))
+    assert (blank.text, [len(sent) for sent in blank.sents], blank.has_annotation("DEP")) == ("a bc ", [2, 1], False)
