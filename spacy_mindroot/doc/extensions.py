@@ -134,9 +134,9 @@ def install_extensions() -> None:
         if not Doc.has_extension(name):
             Doc.set_extension(name, default=None)
     for owner, attributes in ((Token, TOKEN_ATTRIBUTES), (Span, SPAN_ATTRIBUTES)):
-        for name, attribute in attributes.items():
+        for name in attributes:
             if not owner.has_extension(name):
-                owner.set_extension(name, getter=partial(_get, name, attribute), setter=partial(_set, name))
+                owner.set_extension(name, getter=partial(_get, name), setter=partial(_set, name))
 
 
 def key_at(name: str, start: int | None = None, end: int | None = None) -> tuple[str, str, int | None, int | None]:
@@ -175,8 +175,10 @@ def describe(doc: Doc, sentence: int | None = None) -> str:
     return name if sentence is None else f"sentence {sentence + 1} of {name}"
 
 
-def _get(name: str, attribute: Attribute, owner: Token | Span) -> Any:
+def _get(name: str, owner: Token | Span) -> Any:
     """Return an attribute of a token or a sentence; None if it is unknown, or its tree has changed."""
+    # By its name, since spaCy pickles getters for its worker processes.
+    attribute = TOKEN_ATTRIBUTES[name] if isinstance(owner, Token) else SPAN_ATTRIBUTES[name]
     data, key = owner.doc.user_data, key_of(name, owner)
     if key in data:
         return attribute.read(owner, data[key]) if _is_current(owner, attribute.of_label) else None
