@@ -3,6 +3,16 @@
 //
 // Tokens are nodes 0..n-1; a contracted node gets the next free number. Columns are always original tokens, and each
 // token knows which contracted node it is in.
+//
+// Ties. Of equally good trees, one is returned whatever the layout and the width of the vectors (test_ties.py):
+// - best head of a token: the lowest column, so ROOT before any token (`best_scalar` and `BestLanes` in rows.hh)
+// - best head of a contracted node: ROOT before tokens (`contract_cycles`), then the lowest column (`meld` in rows.hh)
+// - arcs from one head into a cycle: the one that enters at the earlier member, in the order of `cycle_` in `contract`,
+//   which puts a member with most tokens first; `meld` in rows.hh keeps the arc that it has
+// - swaps of root arcs: the first in the order of the children of ROOT (`constrain` in root_constraint.hh)
+// - projective trees: the lowest place to split a span (`best_sum` in projective.hh)
+// - k best trees: the candidate that was found first (`Candidate` in kbest.hh)
+// - labels under rules: the first class of an arc (`best_class` in rule_scores.hh)
 #pragma once
 
 #include <algorithm>
