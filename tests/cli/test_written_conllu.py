@@ -41,8 +41,9 @@ def model(tmp_path_factory):
     nlp = spacy.blank("xx")
     nlp.add_pipe("test_written_conllu_scores")
     nlp.add_pipe("mind_root")
-    nlp.to_disk(tmp_path_factory.mktemp("model") / "model")
-    return tmp_path_factory.getbasetemp() / "model0" / "model"
+    path = tmp_path_factory.mktemp("model") / "model"
+    nlp.to_disk(path)
+    return path
 
 
 @pytest.fixture(params=SEEDS)
