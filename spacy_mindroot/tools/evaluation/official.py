@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...conllu import Sentence
-from ...conllu.columns import DEPS, FORM, HEAD, LEMMA, UPOS, XPOS
+from ...conllu.columns import DEPS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
 from ...conllu.sentence import format_rows
 from ...errors import CorpusError, MindRootError
 from ...trees import MISSING
@@ -95,12 +95,12 @@ def _plain(sentences: Sequence[Sentence]) -> str:
 
 def _rows(sentence: Sentence) -> Iterator[list[str]]:
     ranges = {first: cells for first, _, cells in sentence.multiword_tokens()}
-    for word, head in enumerate(sentence.heads, 1):
+    columns = [sentence.column(number) for number in range(MISC + 1)]
+    for word, (head, *cells) in enumerate(zip(sentence.heads, *columns, strict=True), 1):
         if head == MISSING:
             raise sentence.fault(word, "has no HEAD. The CoNLL 2018 script needs a complete tree.")
         if word in ranges:
             yield ranges[word]
-        cells = [cell.decode("utf8").rstrip("\r\n") for cell in sentence.rows[word - 1]]
         if not cells[FORM].strip():
             raise sentence.fault(word, "has only white space in FORM, which the CoNLL 2018 script does not allow.")
         cells[HEAD], cells[DEPS] = str(head), "_"

@@ -97,6 +97,13 @@ def test_a_form_of_white_space_is_named():
         score("1\t\u2003\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
 
 
+def test_a_cell_that_is_not_utf8_is_named(tmp_path):
+    path = tmp_path / "latin.conllu"
+    path.write_bytes(GOLD.encode("utf8").replace("à\tà".encode(), b"\xe0\t\xe0"))
+    with pytest.raises(ValueError, match="latin.conllu:5: line 5 is not UTF-8"):
+        official_scores(list(read_conllu(path)), list(read_conllu(path)))
+
+
 def test_deep_trees():
     """Deeper than Python's limit of recursion, which is as before afterwards."""
     limit = sys.getrecursionlimit()
