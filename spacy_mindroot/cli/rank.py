@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 
-import srsly
 import typer
 from tqdm import tqdm
 
@@ -75,7 +74,6 @@ def rank_cli(
     `# tokens_to_read = 12`); and, in MISC, HeadProb and, where there is a second likely head, NextHead, NextProb and
     NextDeprel. By token, Rank marks the tokens to read.
     """
-    from ..conllu.marks import SentenceWriter
     from ..tools.correction import report as reports
     from ..tools.correction.ranking import order_sentences, order_tokens, sure_sentence
     from ..tools.gold import keep_probabilities, load_pipeline, parse_sentences
@@ -94,7 +92,7 @@ def rank_cli(
         raise CorpusError(f"All heads in {printable(corpus)} are given, so there is nothing to rank.")
     to_stderr = "-" in (str(out), str(report))
     with outputs() as opened, ExitStack() as stack:
-        conllu = None if out is None else SentenceWriter(stack.enter_context(opened(out)))
+        conllu = None if out is None else stack.enter_context(opened(out))
         lines = None if report is None else stack.enter_context(opened(report))
         if by == "sentence":
             ordered = order_sentences(sentences, criterion.value)
@@ -106,11 +104,6 @@ def rank_cli(
             marked, records = reports.ranked_tokens(tokens[:most]), reports.token_records(tokens[:most])
             shown = reports.token_table(tokens[:most][:_SHOWN])
             pieces = [[each.token] for each in tokens]
-        if conllu is not None:
-            for each in marked:
-                conllu.write(*each)
-        if lines is not None:
-            for record in records:
-                lines.write((srsly.json_dumps(record) + "\n").encode("utf8"))
+        reports.write_ordered(marked, records, out=conllu, report=lines)
     typer.echo(shown, err=to_stderr)
     typer.echo(reports.yield_text(sentences, pieces), err=to_stderr)

@@ -7,7 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import srsly
 import typer
 from tqdm import tqdm
 
@@ -89,7 +88,6 @@ def suspect_cli(
     """
     import spacy
 
-    from ..conllu.marks import SentenceWriter
     from ..tools.correction import report as reports
     from ..tools.correction.suspicion import cross_validated, order_suspects
     from ..tools.folds import find_documents, split_documents, with_steps
@@ -109,19 +107,16 @@ def suspect_cli(
     to_stderr = "-" in (str(out), str(report))
     typer.echo(f"{len(sentences):,} sentences in {folds} folds, by {kind}.", err=True)
     with outputs() as opened, ExitStack() as stack:
-        conllu = None if out is None else SentenceWriter(stack.enter_context(opened(out)))
+        conllu = None if out is None else stack.enter_context(opened(out))
         lines = None if report is None else stack.enter_context(opened(report))
         number = folds * parsers
         with tqdm(total=number * steps, unit=" steps", desc=f"Training {number} parsers", disable=None) as bar:
             settings = {"steps": steps, "seed": seed, "parsers": parsers}
             every = list(cross_validated(sentences, parts, parser, **settings, advance=bar.update))
         suspects = [each for each in order_suspects(every, what.value) if each.log_odds(what.value) > 0]
-        if conllu is not None:
-            for marked in reports.suspect_sentences(suspects[:most], sentences):
-                conllu.write(*marked)
-        if lines is not None:
-            for record in reports.suspect_records(suspects[:most], sentences, what.value):
-                lines.write((srsly.json_dumps(record) + "\n").encode("utf8"))
+        marked = reports.suspect_sentences(suspects[:most], sentences)
+        records = reports.suspect_records(suspects[:most], sentences, what.value)
+        reports.write_ordered(marked, records, out=conllu, report=lines)
     typer.echo(reports.suspect_table(suspects[:most][:_SHOWN], sentences), err=to_stderr)
     typer.echo(reports.suspect_summary(every, suspects), err=to_stderr)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 
+import srsly
 from wasabi import table
 
 from ...conllu import Sentence
+from ...conllu.marks import SentenceWriter
 from ...escapes import printable, visible
 from ..gold import GoldSentence
 from .ranking import RankedToken, SureSentence, SureToken, expected_yield
@@ -24,6 +26,7 @@ __all__ = [
     "suspect_table",
     "token_records",
     "token_table",
+    "write_ordered",
     "yield_text",
 ]
 
@@ -31,6 +34,19 @@ _SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 _CLOSE = 0.05  # a next best head of at least this probability is written to MISC
 
 Marked = tuple[Sentence, dict[str, object], dict[int, dict[str, object]]]  # comments, and attributes of MISC by word
+
+
+def write_ordered(
+    marked: Iterable[Marked], records: Iterable[Mapping[str, Any]], *, out: BinaryIO | None, report: BinaryIO | None
+) -> None:
+    """Write sentences as CoNLL-U to `out`, and records as lines of JSON to `report`. None: not written."""
+    if out is not None:
+        writer = SentenceWriter(out)
+        for each in marked:
+            writer.write(*each)
+    if report is not None:
+        for record in records:
+            report.write((srsly.json_dumps(record) + "\n").encode("utf8"))
 
 
 def _marked(each: SureSentence, comments: dict[str, object], ranks: dict[int, int] | None = None) -> Marked:
