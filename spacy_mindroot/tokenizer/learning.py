@@ -38,7 +38,8 @@ def sentences_of(docs: Iterable[Doc]) -> list[Sentence]:
     found: dict[Sentence, None] = {}
     for doc in docs:
         treebanks = read_extension(doc, "treebanks") or [0] * len(doc)
-        groups = {start: end for start, end in multiword_tokens(doc)}
+        groups = dict(multiword_tokens(doc))
+        text = doc.text  # which spaCy makes anew each time
         tokens: list[tuple[str, tuple[str, ...]]] = []
         spaces: list[str] = []
         begins = doc.has_annotation("SENT_START")
@@ -56,7 +57,7 @@ def sentences_of(docs: Iterable[Doc]) -> list[Sentence]:
                 if spaces:
                     spaces[-1] += token.text_with_ws
             else:
-                surface = doc.text[token.idx : last.idx + len(last)]
+                surface = text[token.idx : last.idx + len(last)]
                 words = tuple(each.norm_ for each in doc[at:end]) if end - at > 1 else (surface,)
                 tokens.append((surface, words))
                 spaces.append(last.whitespace_)

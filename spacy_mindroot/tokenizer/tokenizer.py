@@ -151,9 +151,8 @@ class LearntTokenizer(DummyTokenizer):  # type: ignore[misc]
                 "In the training corpus, there is white space after every token (no SpaceAfter=No in CoNLL-U). The "
                 "tokenizer will divide texts at white space alone."
             )
-        multiword = [words for sentence in sentences for _, words in sentence.tokens if len(words) > 1]
-        surfaces = [surface for sentence in sentences for surface, words in sentence.tokens if len(words) > 1]
-        added_up = sum("".join(words) == surface for surface, words in zip(surfaces, multiword, strict=True))
+        multiword = [token for sentence in sentences for token in sentence.tokens if len(token[1]) > 1]
+        added_up = sum("".join(words) == surface for surface, words in multiword)
         in_place = 2 * added_up > len(multiword)  # most words are in the text as they are
         self.boundaries = Boundaries(self._rule_ends if self._rules_help(sentences, in_place) else None)
         self.boundaries.learn(join(sentences, words=in_place))
