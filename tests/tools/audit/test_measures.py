@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from audit_helpers import audit, summarize
 from test_real_scores import EXPECTED
 
 from generators import random_scores
 from spacy_mindroot.score_file import read_score_file
 from spacy_mindroot.scored import ScoredSentence
-from spacy_mindroot.tools.audit.measures import Tally, audit_sentences
 from spacy_mindroot.tools.audit.report import count_rows, score_rows, to_json
 
 LABELS = ["root", "nsubj", "obj", "punct"]
@@ -35,18 +35,6 @@ TWO_ROOTS = [[90, 0, 20, 1], [80, 60, 0, 10], [5, 30, 50, 0]]
 FINE = [[0, 0, 9, 0], [9, 0, 0, 0], [0, 0, 9, 0]]
 # Both tokens prefer each other: the greedy graph is a cycle.
 CYCLE = [[0, 0, 5], [1, 5, 0]]
-
-
-def summarize(audited):
-    tally = Tally()
-    for each in audited:
-        tally.add(each)
-    return tally.summarize()
-
-
-def audit(*sentences):
-    audited = list(audit_sentences(sentences, source="here"))
-    return audited, summarize(audited)
 
 
 def test_counts():

@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 import numpy as np
+from audit_helpers import audit
 
 from spacy_mindroot.scored import ScoredSentence
-from spacy_mindroot.tools.audit.measures import Tally, audit_sentences
 from spacy_mindroot.tools.audit.report import count_rows, markdown_table, to_html, to_json, to_markdown
 
 # Unconstrained [0, 0, 2] (weight 220), with one root [0, 1, 2] (weight 200).
@@ -23,18 +23,6 @@ def sentence(scores, gold=None, words=("a", "b", "c"), name="s", labels=None):
         gold_labels=labels,
         name=name,
     )
-
-
-def summarize(audited):
-    tally = Tally()
-    for each in audited:
-        tally.add(each)
-    return tally.summarize()
-
-
-def audit(*sentences):
-    audited = list(audit_sentences(sentences, source="here"))
-    return audited, summarize(audited)
 
 
 def test_the_page_and_the_table_escape_what_they_show():
