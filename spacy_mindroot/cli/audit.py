@@ -40,26 +40,12 @@ _MANY_UNKNOWN = 0.05  # share of tokens with unknown gold labels that is worth a
 
 @command("out")
 def audit_cli(
-    model: str = options.model(
-        "Pipeline with an arc_scorer or any other component that sets arc scores; or a score file (.npz), which "
-        "needs no CORPUS"
-    ),
+    model: str = options.model(),
     corpus: Path | None = options.corpus(
         "Annotated corpus", "Its trees must be single-rooted; `spacy mindroot repair` makes them so", default=None
     ),
-    out: Path | None = typer.Option(
-        None,
-        "--out",
-        "-o",
-        metavar="FOLDER",
-        help="Folder for the report: audit.html (pictures of the changed sentences), audit.md, audit.json, audit.jsonl "
-        "(one line per sentence), and both trees of each sentence as CoNLL-U (default: print tables only)",
-        file_okay=False,
-        callback=options.ending(),
-    ),
-    most: int = typer.Option(
-        200, "--most", "-m", metavar="N", min=0, help="Largest number of changed sentences in audit.html"
-    ),
+    out: Path | None = typer.Option(None, "--out", "-o", metavar="FOLDER", file_okay=False, callback=options.ending()),
+    most: int = typer.Option(200, "--most", "-m", metavar="N", min=0),
     seed: int = options.seed("the bootstrap"),
     surface_tokens: bool | None = options.surface_tokens("Score"),
     rules: str | None = options.rules("Also report what rules change", "Needs a pipeline"),
@@ -70,6 +56,12 @@ def audit_cli(
     Decodes every sentence, with gold tokens and boundaries, without and with the root constraint. Prints how often
     the best unconstrained tree is multi-rooted, what the constraint costs, and UAS, LAS, exact match and more both
     ways, with a 95 % interval on each difference.
+
+    model: Pipeline with an arc_scorer or any other component that sets arc scores; or a score file (.npz), which
+        needs no CORPUS.
+    out: Folder for the report: audit.html (pictures of the changed sentences), audit.md, audit.json, audit.jsonl
+        (one line per sentence), and both trees of each sentence as CoNLL-U (default: print tables only).
+    most: Largest number of changed sentences in audit.html.
     """
     from ..conllu.repair import pos_of_sentence
     from ..tools.audit.folder import FILES, AuditFolder

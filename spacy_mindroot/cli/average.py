@@ -17,20 +17,8 @@ __all__ = ["average_cli"]
 
 @command("output")
 def average_cli(
-    models: list[str] = typer.Argument(
-        ...,
-        metavar="MODEL",
-        help="Trained pipelines, folders or packages: two or more, trained on the same data with other seeds",
-    ),
-    output: Path = typer.Option(
-        ...,
-        "--output",
-        "-o",
-        metavar="FOLDER",
-        help="New folder for the pipeline",
-        file_okay=False,
-        callback=options.ending(),
-    ),
+    models: list[str] = typer.Argument(..., metavar="MODEL"),
+    output: Path = typer.Option(..., "--output", "-o", metavar="FOLDER", file_okay=False, callback=options.ending()),
     code: Path | None = options.code("-c"),
 ) -> None:
     """Join pipelines into one whose arc scores and label scores are the mean of theirs.
@@ -38,6 +26,9 @@ def average_cli(
     It is better than each of them, above all if the treebank is small, and its scorer takes as much time and memory as
     theirs together. All other components are those of the first pipeline. Its probabilities are not calibrated: see
     `calibrate`. `build --seeds` does all of this in one go.
+
+    models: Trained pipelines, folders or packages: two or more, trained on the same data with other seeds.
+    output: New folder for the pipeline.
     """
     from ..arc_scorer.average import average_pipelines
     from ..tools.gold import load_pipeline

@@ -20,67 +20,22 @@ _SHOWN = ("Sentences", "Words", "UPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS"
 
 @command()
 def build_cli(
-    treebank: Path = typer.Argument(
-        ...,
-        metavar="TREEBANK",
-        help="Folder of CoNLL-U files, with `train`, `dev` and `test` in their names, as in UD; or one file. Without "
-        "such names, the sentences are divided: 80, 10 and 10 %",
-        exists=True,
-    ),
-    out: Path = typer.Argument(
-        ...,
-        metavar="OUT",
-        help="New folder for everything that is made, or that of an earlier build",
-        file_okay=False,
-        callback=options.ending(),
-    ),
-    lang: str | None = options.language(
-        "Language of the pipeline; xx for any (default: as in the names of UD's files, such as "
-        "en_gum-ud-train.conllu; otherwise xx)",
-        default=None,
-    ),
-    name: str = typer.Option(
-        "",
-        "--name",
-        "-n",
-        metavar="NAME",
-        help="Name of the package, without its language (default: the name of TREEBANK)",
-    ),
-    package_version: str = typer.Option("0.1.0", "--version", "-v", metavar="VERSION", help="Version of the package"),
-    description: str = typer.Option(
-        "", "--description", metavar="SENTENCE", help="One sentence (default: what it does)"
-    ),
-    author: str = typer.Option("", "--author", metavar="NAME", help="Author, for the package (default: none)"),
-    email: str = typer.Option("", "--email", metavar="ADDRESS", help="Address, for the package (default: none)"),
-    url: str = typer.Option("", "--url", metavar="URL", help="Where the data comes from (default: none)"),
-    licence: str = typer.Option(
-        "", "--license", metavar="NAME", help="Licence of the package (default: as in the README of a UD treebank)"
-    ),
-    optimize: options.Optimize = options.optimize("What to optimize for, as for init-config", "-o"),
-    config: Path | None = options.training_config(
-        "Config to train with, made by init-config and changed (default: that of init-config, with all components "
-        "that TREEBANK has annotation for)"
-    ),
-    steps: int | None = typer.Option(
-        None, "--steps", "-s", metavar="N", min=1, help="Training steps (default: as in the config)"
-    ),
+    treebank: Path = typer.Argument(..., metavar="TREEBANK", exists=True),
+    out: Path = typer.Argument(..., metavar="OUT", file_okay=False, callback=options.ending()),
+    lang: str | None = options.language(None),
+    name: str = typer.Option("", "--name", "-n", metavar="NAME"),
+    package_version: str = typer.Option("0.1.0", "--version", "-v", metavar="VERSION"),
+    description: str = typer.Option("", "--description", metavar="SENTENCE"),
+    author: str = typer.Option("", "--author", metavar="NAME"),
+    email: str = typer.Option("", "--email", metavar="ADDRESS"),
+    url: str = typer.Option("", "--url", metavar="URL"),
+    licence: str = typer.Option("", "--license", metavar="NAME"),
+    optimize: options.Optimize = options.optimize("-o"),
+    config: Path | None = options.training_config(),
+    steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
-    seeds: int = typer.Option(
-        1,
-        "--seeds",
-        metavar="N",
-        min=1,
-        help="Pipelines to train, with the seeds SEED, SEED + 1 and so on. The result has the mean of their scores, "
-        "which is better and takes N times as long: worth it for treebanks of some hundred sentences and less",
-    ),
-    related: list[Path] = typer.Option(
-        [],
-        "--with",
-        metavar="TREEBANK",
-        help="Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of "
-        "some hundred sentences and less. May be given several times (default: none)",
-        exists=True,
-    ),
+    seeds: int = typer.Option(1, "--seeds", metavar="N", min=1),
+    related: list[Path] = typer.Option([], "--with", metavar="TREEBANK", exists=True),
     code: Path | None = options.code(),
 ) -> None:
     """Build an installable pipeline from a treebank: train, evaluate, and package it as a wheel.
@@ -94,6 +49,27 @@ def build_cli(
     changed since, are never replaced.
 
     Needs the extra `build`.
+
+    treebank: Folder of CoNLL-U files, with `train`, `dev` and `test` in their names, as in UD; or one file. Without
+        such names, the sentences are divided: 80, 10 and 10 %.
+    out: New folder for everything that is made, or that of an earlier build.
+    lang: Language of the pipeline; xx for any (default: as in the names of UD's files, such as
+        en_gum-ud-train.conllu; otherwise xx).
+    name: Name of the package, without its language (default: the name of TREEBANK).
+    package_version: Version of the package.
+    description: One sentence (default: what it does).
+    author: Author, for the package (default: none).
+    email: Address, for the package (default: none).
+    url: Where the data comes from (default: none).
+    licence: Licence of the package (default: as in the README of a UD treebank).
+    optimize: What to optimize for, as for init-config.
+    config: Config to train with, made by init-config and changed (default: that of init-config, with all components
+        that TREEBANK has annotation for).
+    steps: Training steps (default: as in the config).
+    seeds: Pipelines to train, with the seeds SEED, SEED + 1 and so on. The result has the mean of their scores,
+        which is better and takes N times as long: worth it for treebanks of some hundred sentences and less.
+    related: Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of
+        some hundred sentences and less. May be given several times (default: none).
     """
     from ..tools.building.build import build
     from ..tools.building.card import Description

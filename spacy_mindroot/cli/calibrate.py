@@ -20,36 +20,14 @@ __all__ = ["calibrate_cli"]
 
 @command("model")
 def calibrate_cli(
-    model: str = options.model("Pipeline with a mind_root: a folder, or a package"),
+    model: str = options.model(),
     corpus: Path = options.corpus(
         "Annotated sentences that MODEL was not trained on", "With --folds, its training set"
     ),
-    output: Path | None = typer.Option(
-        None,
-        "--output",
-        "-o",
-        metavar="FOLDER",
-        help="New folder for the calibrated pipeline (default: the calibration is added to MODEL itself)",
-        callback=options.ending(),
-    ),
-    folds: int | None = typer.Option(
-        None,
-        "--folds",
-        metavar="K",
-        min=2,
-        help="For lack of a development set: divide CORPUS into K parts, and train on all but one, in turn, as MODEL's "
-        "config says (default: no training)",
-    ),
-    train: Path | None = typer.Option(
-        None,
-        "--train",
-        metavar="FILE",
-        help="With a small CORPUS: MODEL's training set. Its sentences count as well, each scored by a pipeline that "
-        "was trained on the others, in --folds parts, 5 if not given (default: none)",
-    ),
-    component: str | None = typer.Option(
-        None, "--component", metavar="NAME", help="Name of the component (default: the first mind_root)"
-    ),
+    output: Path | None = typer.Option(None, "--output", "-o", metavar="FOLDER", callback=options.ending()),
+    folds: int | None = typer.Option(None, "--folds", metavar="K", min=2),
+    train: Path | None = typer.Option(None, "--train", metavar="FILE"),
+    component: str | None = typer.Option(None, "--component", metavar="NAME"),
     surface_tokens: bool | None = options.surface_tokens("Read"),
     code: Path | None = options.code("-c"),
 ) -> None:
@@ -60,6 +38,14 @@ def calibrate_cli(
     (ECE, in points) on CORPUS without and with them: since they were fitted to it, the error on other text is
     greater. The last row is the error that chance would leave to perfect probabilities on so few tokens.
     `spacy train` does the same for pipelines from `init-config`.
+
+    model: Pipeline with a mind_root: a folder, or a package.
+    output: New folder for the calibrated pipeline (default: the calibration is added to MODEL itself).
+    folds: For lack of a development set: divide CORPUS into K parts, and train on all but one, in turn, as MODEL's
+        config says (default: no training).
+    train: With a small CORPUS: MODEL's training set. Its sentences count as well, each scored by a pipeline that
+        was trained on the others, in --folds parts, 5 if not given (default: none).
+    component: Name of the component (default: the first mind_root).
     """
     from ..pipeline.calibration import set_calibration
     from ..pipeline.scoring import find_mind_root

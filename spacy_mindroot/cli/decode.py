@@ -21,39 +21,16 @@ __all__ = ["decode_cli"]
 
 @command("out")
 def decode_cli(
-    scores: Path = typer.Argument(
-        ...,
-        metavar="SCORES",
-        help="Score file (.npz) with the arrays `lens` and `arc`, and optionally `words`, `labels`, `label_best`, "
-        "`heads` and `deprels`",
-        exists=True,
-        dir_okay=False,
-    ),
+    scores: Path = typer.Argument(..., metavar="SCORES", exists=True, dir_okay=False),
     out: Path | None = typer.Argument(
-        None,
-        metavar="OUT",
-        help="CoNLL-U file to write, or - for standard output. Without it, only the table is printed",
-        dir_okay=False,
-        callback=options.ending(*options.CONLLU),
-        allow_dash=True,
+        None, metavar="OUT", dir_okay=False, callback=options.ending(*options.CONLLU), allow_dash=True
     ),
-    show: int = typer.Option(
-        0,
-        "--show",
-        "-s",
-        metavar="N",
-        min=0,
-        help="Number of changed sentences to print, each with its trees without and with the root constraint",
-    ),
+    show: int = typer.Option(0, "--show", "-s", metavar="N", min=0),
     kbest: int = options.kbest("as comments in the CoNLL-U"),
     confidence: bool = options.confidence(
         "the probability of each head (HeadProb in MISC) and of each tree (comments)"
     ),
-    projective: bool = typer.Option(
-        False,
-        "--projective",
-        help="Write the best trees without crossing arcs. Can't be combined with --kbest (default: off)",
-    ),
+    projective: bool = typer.Option(False, "--projective"),
 ) -> None:
     """Decode the best single-rooted tree of every sentence in a score file.
 
@@ -66,6 +43,12 @@ def decode_cli(
     --confidence); the first is the tree that is written below. With --confidence also `# tree_logprob = -0.18`, the
     log-probability of that tree; `# tree_margin = 1.5`, the weight by which it beats the next best (inf if there is
     no other); and, in MISC, HeadProb and HeadEntropy (in nats).
+
+    scores: Score file (.npz) with the arrays `lens` and `arc`, and optionally `words`, `labels`, `label_best`,
+        `heads` and `deprels`.
+    out: CoNLL-U file to write, or - for standard output. Without it, only the table is printed.
+    show: Number of changed sentences to print, each with its trees without and with the root constraint.
+    projective: Write the best trees without crossing arcs. Can't be combined with --kbest (default: off).
     """
     from ..tools.audit.decoded import Totals, before_and_after, to_conllu
 

@@ -22,33 +22,14 @@ __all__ = ["evaluate_cli"]
 
 @command("json", "output")
 def evaluate_cli(
-    model: str = options.model(
-        "Pipeline with any parser; or the output of a parser on the same text, as a CoNLL-U file (.conllu)"
-    ),
-    gold: Path = typer.Argument(..., metavar="GOLD", help="Treebank: a CoNLL-U file, or a folder of them", exists=True),
-    raw: bool = typer.Option(
-        False,
-        "--raw",
-        help="Parse the raw text: the pipeline finds tokens and sentences itself (default: gold tokens and sentences)",
-    ),
+    model: str = options.model(),
+    gold: Path = typer.Argument(..., metavar="GOLD", exists=True),
+    raw: bool = typer.Option(False, "--raw"),
     json: Path | None = typer.Option(
-        None,
-        "--json",
-        "-j",
-        metavar="FILE",
-        help="File to write all figures to (default: none)",
-        dir_okay=False,
-        callback=options.ending(".json"),
+        None, "--json", "-j", metavar="FILE", dir_okay=False, callback=options.ending(".json")
     ),
     output: Path | None = typer.Option(
-        None,
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="CoNLL-U file to write the pipeline's output to, with the probability of each head as HeadProb in MISC, "
-        "if there is one (default: none)",
-        dir_okay=False,
-        callback=options.ending(*options.CONLLU),
+        None, "--output", "-o", metavar="FILE", dir_okay=False, callback=options.ending(*options.CONLLU)
     ),
     surface_tokens: bool | None = options.surface_tokens("Without --raw: parse", "GOLD"),
     code: Path | None = options.code("-c"),
@@ -65,6 +46,13 @@ def evaluate_cli(
     tokenizers of spaCy do not split multiword tokens.
 
     Needs the extra `evaluate`.
+
+    model: Pipeline with any parser; or the output of a parser on the same text, as a CoNLL-U file (.conllu).
+    gold: Treebank: a CoNLL-U file, or a folder of them.
+    raw: Parse the raw text: the pipeline finds tokens and sentences itself (default: gold tokens and sentences).
+    json: File to write all figures to (default: none).
+    output: CoNLL-U file to write the pipeline's output to, with the probability of each head as HeadProb in MISC,
+        if there is one (default: none).
     """
     from ..conllu import conllu_files, read_conllu
     from ..conllu.files import CONLLU_SUFFIXES

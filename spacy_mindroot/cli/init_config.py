@@ -26,81 +26,43 @@ def _name_of_model(name: str | None) -> str | None:
 @command()
 def init_config_cli(
     out: Path | None = typer.Argument(
-        None,
-        metavar="OUT",
-        help="File to write. Without it, or with -, the config is printed",
-        callback=options.ending(".cfg"),
-        dir_okay=False,
-        allow_dash=True,
+        None, metavar="OUT", callback=options.ending(".cfg"), dir_okay=False, allow_dash=True
     ),
-    lang: str = options.language("Language of the pipeline; xx for any"),
-    optimize: options.Optimize = options.optimize(
-        "What to optimize for. The encoder for efficiency is narrower and has no character n-grams", "-o"
-    ),
-    pipeline: str = typer.Option(
-        "",
-        "--pipeline",
-        "-p",
-        metavar="NAME,...",
-        help="Components to train with the parser: tagger, morphologizer, trainable_lemmatizer, or all of them. A "
-        "senter, which finds the sentences, is always added, except with --whole-doc (default: senter)",
-    ),
-    whole_doc: bool = typer.Option(
-        False,
-        "--whole-doc",
-        "-w",
-        help="Treat a Doc without sentence boundaries as one sentence, and train on single sentences (default: off)",
-    ),
-    transformer: str | None = typer.Option(
-        None,
-        "--transformer",
-        "-t",
-        metavar="NAME",
-        help="Pretrained model to use as encoder, such as xlm-roberta-base. Needs the extra `transformers`; slow "
-        "without a GPU (default: none, a CNN and BiLSTM encoder)",
-        callback=_name_of_model,
-    ),
-    curated: bool = typer.Option(
-        False,
-        "--curated",
-        "-c",
-        help="Use the model of --transformer with spacy-curated-transformers instead of spacy-transformers. Needs the "
-        "extra `curated` (default: off)",
-    ),
-    sentences: int | None = typer.Option(
-        None,
-        "--sentences",
-        "-s",
-        metavar="N",
-        min=1,
-        help="Number of sentences in the training data. Sizes and number of training steps then suit it (default: "
-        "unknown; suits a thousand)",
-    ),
-    vectors: str | None = typer.Option(
-        None,
-        "--vectors",
-        "-V",
-        metavar="NAME",
-        help="Pipeline, or folder, with word vectors to use as features, as made by `spacy init vectors` (default: "
-        "none)",
-        callback=_name_of_model,
-    ),
-    source: Path | None = typer.Option(
-        None,
-        "--from",
-        metavar="CFG",
-        help="Config with spaCy's parser, or spacy-experimental's, to convert. Everything else in it is kept, and what "
-        "changes is reported on standard error. No other option but --force goes with it (default: none)",
-        exists=True,
-        dir_okay=False,
-    ),
-    force: bool = typer.Option(False, "--force", "-F", help="Overwrite OUT if it exists (default: off)"),
+    lang: str = options.language(),
+    optimize: options.Optimize = options.optimize("-o"),
+    pipeline: str = typer.Option("", "--pipeline", "-p", metavar="NAME,..."),
+    whole_doc: bool = typer.Option(False, "--whole-doc", "-w"),
+    transformer: str | None = typer.Option(None, "--transformer", "-t", metavar="NAME", callback=_name_of_model),
+    curated: bool = typer.Option(False, "--curated", "-c"),
+    sentences: int | None = typer.Option(None, "--sentences", "-s", metavar="N", min=1),
+    vectors: str | None = typer.Option(None, "--vectors", "-V", metavar="NAME", callback=_name_of_model),
+    source: Path | None = typer.Option(None, "--from", metavar="CFG", exists=True, dir_okay=False),
+    force: bool = typer.Option(False, "--force", "-F"),
 ) -> None:
     """Print a complete, commented config for training a parser.
 
     The parser is a scorer of arcs (arc_scorer) and a decoder (mind_root) on top of an encoder (tok2vec), which a
     sentence segmenter (senter) shares. It is trained on passages of several sentences, and parses raw text. The
     training data is a .spacy file or CoNLL-U.
+
+    out: File to write. Without it, or with -, the config is printed.
+    lang: Language of the pipeline; xx for any.
+    optimize: What to optimize for. The encoder for efficiency is narrower and has no character n-grams.
+    pipeline: Components to train with the parser: tagger, morphologizer, trainable_lemmatizer, or all of them. A
+        senter, which finds the sentences, is always added, except with --whole-doc (default: senter).
+    whole_doc: Treat a Doc without sentence boundaries as one sentence, and train on single sentences (default:
+        off).
+    transformer: Pretrained model to use as encoder, such as xlm-roberta-base. Needs the extra `transformers`; slow
+        without a GPU (default: none, a CNN and BiLSTM encoder).
+    curated: Use the model of --transformer with spacy-curated-transformers instead of spacy-transformers. Needs the
+        extra `curated` (default: off).
+    sentences: Number of sentences in the training data. Sizes and number of training steps then suit it (default:
+        unknown; suits a thousand).
+    vectors: Pipeline, or folder, with word vectors to use as features, as made by `spacy init vectors` (default:
+        none).
+    source: Config with spaCy's parser, or spacy-experimental's, to convert. Everything else in it is kept, and what
+        changes is reported on standard error. No other option but --force goes with it (default: none).
+    force: Overwrite OUT if it exists (default: off).
     """
     from ..tools.building.config import make_config
     from ..tools.building.curated import curated_model, read_model_config

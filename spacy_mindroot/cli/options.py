@@ -1,4 +1,7 @@
-"""Arguments and options that several commands have, each with what differs between them as its arguments."""
+"""Arguments and options that several commands have, each with what differs between them as its arguments.
+
+Those without a help get it from the docstring of the command: see `running.command`.
+"""
 
 from __future__ import annotations
 
@@ -67,9 +70,9 @@ def ending(*allowed: str, only: bool = False) -> Callable[[Path | None], Path | 
     return check
 
 
-def model(text: str) -> Any:
+def model() -> Any:
     """Return the argument MODEL, a pipeline by its folder or package."""
-    return typer.Argument(..., metavar="MODEL", help=text)
+    return typer.Argument(..., metavar="MODEL")
 
 
 def code(*flags: str) -> Any:
@@ -120,15 +123,13 @@ def conllu_source() -> Any:
     )
 
 
-def out_file(text: str, *endings: str, only: bool = False, default: EllipsisType | None = None) -> Any:
+def out_file(*endings: str, only: bool = False, default: EllipsisType | None = None) -> Any:
     """Return the option --out for a file or standard output. It is required if the default is an ellipsis.
 
     endings, only: See `ending`. By default, those of CoNLL-U.
     """
     check = ending(*(endings or CONLLU), only=only)
-    return typer.Option(
-        default, "--out", "-o", metavar="FILE", help=text, dir_okay=False, allow_dash=True, callback=check
-    )
+    return typer.Option(default, "--out", "-o", metavar="FILE", dir_okay=False, allow_dash=True, callback=check)
 
 
 def report(what: str, *, allow_dash: bool = True) -> Any:
@@ -213,9 +214,9 @@ def confidence(what: str) -> Any:
     return typer.Option(False, "--confidence", "-c", help=f"Write {what}. The scores must be logarithms (default: off)")
 
 
-def language(text: str, *, default: str | None = "xx") -> Any:
+def language(default: str | None = "xx") -> Any:
     """Return the option --lang, a language code of spaCy."""
-    return typer.Option(default, "--lang", "-l", metavar="CODE", help=text, callback=_known_language)
+    return typer.Option(default, "--lang", "-l", metavar="CODE", callback=_known_language)
 
 
 def _known_language(lang: str | None) -> str | None:
@@ -238,12 +239,12 @@ class Optimize(StrEnum):
     EFFICIENCY = "efficiency"
 
 
-def optimize(text: str, *flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
+def optimize(*flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
     """Return the option --optimize.
 
     flags (str): Short forms of the option.
     """
-    return typer.Option(default, "--optimize", *flags, metavar="accuracy|efficiency", help=text)
+    return typer.Option(default, "--optimize", *flags, metavar="accuracy|efficiency")
 
 
 def seed(of: str) -> Any:
@@ -251,6 +252,6 @@ def seed(of: str) -> Any:
     return typer.Option(0, "--seed", metavar="N", min=0, help=f"Random seed of {of}")
 
 
-def training_config(text: str) -> Any:
+def training_config() -> Any:
     """Return the option --config, a file with a training config."""
-    return typer.Option(None, "--config", "-c", metavar="FILE", help=text, exists=True, dir_okay=False)
+    return typer.Option(None, "--config", "-c", metavar="FILE", exists=True, dir_okay=False)

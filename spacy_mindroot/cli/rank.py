@@ -38,27 +38,12 @@ class Order(StrEnum):
 @command("out", "report")
 def rank_cli(
     corpus: Path = options.corpus("Sentences to parse", "Their tokens are kept"),
-    model: str = typer.Option(
-        ..., "--model", "-m", metavar="MODEL", help="Pipeline with an arc_scorer and a mind_root"
-    ),
-    by: By = typer.Option(By.SENTENCE, "--by", "-b", metavar="sentence|token", help="What to order"),
-    criterion: Order = typer.Option(
-        Order.RATE,
-        "--criterion",
-        "-c",
-        metavar="rate|errors",
-        help="Order of sentences: by the expected number of wrong heads per token to read, or in the whole sentence",
-    ),
-    most: int | None = typer.Option(
-        None, "--most", metavar="N", min=1, help="Number of sentences or tokens to write (default: all)"
-    ),
-    given: bool = typer.Option(
-        False,
-        "--given",
-        help="Keep the heads in CORPUS: the trees contain them, and only words without a head are ranked (default: "
-        "parse all words anew)",
-    ),
-    out: Path | None = options.out_file("CoNLL-U file to write, or - for standard output (default: print tables only)"),
+    model: str = typer.Option(..., "--model", "-m", metavar="MODEL"),
+    by: By = typer.Option(By.SENTENCE, "--by", "-b", metavar="sentence|token"),
+    criterion: Order = typer.Option(Order.RATE, "--criterion", "-c", metavar="rate|errors"),
+    most: int | None = typer.Option(None, "--most", metavar="N", min=1),
+    given: bool = typer.Option(False, "--given"),
+    out: Path | None = options.out_file(),
     report: Path | None = options.report("the ranking"),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
     code: Path | None = options.code(),
@@ -73,6 +58,15 @@ def rank_cli(
     Writes CoNLL-U in this order, with the trees of the parser; comments (`# rank = 1`, `# expected_errors = 2.31`,
     `# tokens_to_read = 12`); and, in MISC, HeadProb and, where there is a second likely head, NextHead, NextProb and
     NextDeprel. By token, Rank marks the tokens to read.
+
+    model: Pipeline with an arc_scorer and a mind_root.
+    by: What to order.
+    criterion: Order of sentences: by the expected number of wrong heads per token to read, or in the whole
+        sentence.
+    most: Number of sentences or tokens to write (default: all).
+    given: Keep the heads in CORPUS: the trees contain them, and only words without a head are ranked (default:
+        parse all words anew).
+    out: CoNLL-U file to write, or - for standard output (default: print tables only).
     """
     from ..tools.correction import report as reports
     from ..tools.correction.ranking import order_sentences, order_tokens, sure_sentence

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
+from inspect import getdoc, signature
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,17 +24,29 @@ __all__ = ["command", "errors_as_messages", "raised_signals", "warn", "written"]
 
 _GRACE = 10.0  # seconds to clean up
 
+_ITEM = re.compile(r"^(\w+): (.+(?:\n    .+)*)\n?", re.MULTILINE)
+
 _written: list[str] = []  # by the command that runs: what is in its place
 
 
 def command(*writes: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator for commands: `raised_signals` and `errors_as_messages`.
 
+    An item `parameter: text` at the end of a command's docstring is the help of that argument or option.
+
     writes (str): Parameters that name what is written at the end or not at all. Where one is given, the message of an
         error says that nothing was written.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        parameters = signature(function).parameters
+
+        def describe(item: re.Match[str]) -> str:
+            parameters[item[1]].default.help = " ".join(item[2].split()).removesuffix(".")
+            return ""
+
+        function.__doc__ = _ITEM.sub(describe, getdoc(function) or "").strip()
+
         @wraps(function)
         def run(**given: Any) -> None:
             nothing_written = any(given[name] is not None for name in writes)

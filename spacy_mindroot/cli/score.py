@@ -23,15 +23,18 @@ __all__ = ["score_cli"]
 
 @command("out")
 def score_cli(
-    model: str = options.model("Pipeline with an arc_scorer or any other component that sets arc scores"),
+    model: str = options.model(),
     corpus: Path = options.corpus("Annotated corpus"),
-    out: Path = typer.Argument(..., metavar="OUT", help="Score file to write (.npz)", dir_okay=False),
+    out: Path = typer.Argument(..., metavar="OUT", dir_okay=False),
     surface_tokens: bool | None = options.surface_tokens("Score"),
     code: Path | None = options.code("-c"),
 ) -> None:
     """Write the arc scores that a pipeline gives to a corpus, with the gold trees, to a score file.
 
     Sentences keep their gold tokens and boundaries. `spacy mindroot decode` and `audit` read the file.
+
+    model: Pipeline with an arc_scorer or any other component that sets arc scores.
+    out: Score file to write (.npz).
     """
     from ..tools.gold import load_pipeline, score_sentences
     from .corpora import read_for

@@ -29,32 +29,12 @@ __all__ = ["show_cli"]
 
 @command("out")
 def show_cli(
-    model: str = options.model("Pipeline with any parser. Probabilities need a mind_root"),
-    text: str = typer.Argument(
-        ...,
-        metavar="INPUT",
-        help="Text to parse, - for standard input, or a file: a text, or a .spacy or CoNLL-U file (or a folder of "
-        "these), whose tokens are kept",
-    ),
-    out: Path | None = options.out_file(
-        "File to write, or - for standard output: an HTML page (.html), or the picture of a single sentence (.svg) "
-        "(default: print trees in the terminal)",
-        ".html",
-        ".htm",
-        ".svg",
-        only=True,
-    ),
-    most: int = typer.Option(100, "--most", "-m", metavar="N", min=1, help="Largest number of sentences to draw"),
-    close: float = typer.Option(
-        0.15,
-        "--close",
-        metavar="P",
-        min=0.0,
-        help="Draw the next best head of a word if its probability is at least this. More than 1 for none",
-    ),
-    gold: bool = typer.Option(
-        False, "--gold", help="Draw the heads in the file where the parser has others (default: off)"
-    ),
+    model: str = options.model(),
+    text: str = typer.Argument(..., metavar="INPUT"),
+    out: Path | None = options.out_file(".html", ".htm", ".svg", only=True),
+    most: int = typer.Option(100, "--most", "-m", metavar="N", min=1),
+    close: float = typer.Option(0.15, "--close", metavar="P", min=0.0),
+    gold: bool = typer.Option(False, "--gold"),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
     code: Path | None = options.code("-c"),
 ) -> None:
@@ -63,6 +43,15 @@ def show_cli(
     The surer an arc, the thicker and bluer its line; a probability under 95 % is written on it. Below the words, a
     dashed arc leads from the next most probable head where that is close. All probabilities appear while the pointer
     is on an arc or a word. The page needs no script and no network, and follows the light or dark theme.
+
+    model: Pipeline with any parser. Probabilities need a mind_root.
+    text: Text to parse, - for standard input, or a file: a text, or a .spacy or CoNLL-U file (or a folder of
+        these), whose tokens are kept.
+    out: File to write, or - for standard output: an HTML page (.html), or the picture of a single sentence (.svg)
+        (default: print trees in the terminal).
+    most: Largest number of sentences to draw.
+    close: Draw the next best head of a word if its probability is at least this. More than 1 for none.
+    gold: Draw the heads in the file where the parser has others (default: off).
     """
     from ..tools.drawing.render import parses_of, render_parses
     from ..tools.drawing.text import parse_lines

@@ -36,41 +36,18 @@ class Kind(StrEnum):
 
 @command("out", "report")
 def suspect_cli(
-    gold: Path = typer.Argument(..., metavar="GOLD", help="Annotated CoNLL-U file, or a folder of them", exists=True),
-    out: Path | None = options.out_file(
-        "CoNLL-U file to write, or - for standard output (default: print a table only)"
-    ),
+    gold: Path = typer.Argument(..., metavar="GOLD", exists=True),
+    out: Path | None = options.out_file(),
     report: Path | None = options.report("all suspects"),
-    what: Kind = typer.Option(
-        Kind.BOTH,
-        "--what",
-        "-w",
-        metavar="heads|labels|both",
-        help="What to suspect: heads whatever their labels, labels whose heads are not suspect, or both",
-    ),
-    most: int | None = typer.Option(
-        None, "--most", metavar="N", min=1, help="Number of suspects to write (default: all)"
-    ),
-    folds: int = typer.Option(
-        5, "--folds", "-k", metavar="K", min=2, help="Number of folds; a parser is trained for each, on the others"
-    ),
-    steps: int = typer.Option(600, "--steps", metavar="N", min=1, help="Training steps of each parser"),
-    parsers: int = typer.Option(
-        1,
-        "--parsers",
-        metavar="N",
-        min=1,
-        help="Number of parsers for each fold, whose scores are averaged; training takes N times as long",
-    ),
+    what: Kind = typer.Option(Kind.BOTH, "--what", "-w", metavar="heads|labels|both"),
+    most: int | None = typer.Option(None, "--most", metavar="N", min=1),
+    folds: int = typer.Option(5, "--folds", "-k", metavar="K", min=2),
+    steps: int = typer.Option(600, "--steps", metavar="N", min=1),
+    parsers: int = typer.Option(1, "--parsers", metavar="N", min=1),
     seed: int = options.seed("the folds and parsers"),
-    config: Path | None = options.training_config(
-        "Training config with an arc_scorer (default: the one that `spacy mindroot init-config` makes)"
-    ),
-    optimize: options.Optimize = options.optimize(
-        "What the default config is optimized for. The one for accuracy takes about twice as long",
-        default=options.Optimize.EFFICIENCY,
-    ),
-    lang: str = options.language("Language of the default config; xx for any"),
+    config: Path | None = options.training_config(),
+    optimize: options.Optimize = options.optimize(default=options.Optimize.EFFICIENCY),
+    lang: str = options.language(),
     code: Path | None = options.code(),
 ) -> None:
     """List annotated arcs of a treebank that parsers trained on its other parts consider unlikely.
@@ -85,6 +62,17 @@ def suspect_cli(
     MISC of the suspects, Rank; HeadProb, GivenProb and DeprelProb, the probability of the head over all trees, that of
     the head given the other arcs, and that of the label given the head; OtherHead and OtherDeprel; and OtherHeadProb,
     OtherGivenProb and OtherDeprelProb. The annotation itself does not change.
+
+    gold: Annotated CoNLL-U file, or a folder of them.
+    out: CoNLL-U file to write, or - for standard output (default: print a table only).
+    what: What to suspect: heads whatever their labels, labels whose heads are not suspect, or both.
+    most: Number of suspects to write (default: all).
+    folds: Number of folds; a parser is trained for each, on the others.
+    steps: Training steps of each parser.
+    parsers: Number of parsers for each fold, whose scores are averaged; training takes N times as long.
+    config: Training config with an arc_scorer (default: the one that `spacy mindroot init-config` makes).
+    optimize: What the default config is optimized for. The one for accuracy takes about twice as long.
+    lang: Language of the default config; xx for any.
     """
     import spacy
 

@@ -62,8 +62,8 @@ def test_the_help_says_what_the_command_adds(info, text):
 def test_arguments_that_can_be_left_out():
     assert options.corpus("Sentences").default is ...
     assert options.corpus("Sentences", default=None).default is None
-    assert options.out_file("File").default is None
-    assert options.out_file("File", default=...).default is ...
+    assert options.out_file().default is None
+    assert options.out_file(default=...).default is ...
 
 
 # Endings that each output may have, and endings that would be wrong.
@@ -135,7 +135,7 @@ def test_labels_of_demoted_roots(label, capsys):
 
 
 def test_languages():
-    check = options.language("Language").callback
+    check = options.language().callback
     for lang in ("dep", "", "../en"):
         with pytest.raises(typer.BadParameter, match=f"no language '{lang}'; use xx"):
             check(lang)

@@ -1,5 +1,6 @@
 """Signals and errors as every command handles them."""
 
+import inspect
 import os
 import signal
 import subprocess
@@ -85,6 +86,28 @@ def test_a_command_says_that_nothing_was_written_if_something_was_asked_for(give
         fails(**given)
     assert caught.value.exit_code == 1
     assert capsys.readouterr().err.splitlines() == ["Error: no", *([says] if says else [])]
+
+
+def test_the_docstring_has_the_help_of_options():
+    @command()
+    def runs(out=typer.Argument(None), most=typer.Option(1, help="Largest number")):  # noqa: B008
+        """Write it.
+
+        It runs.
+
+        out: File to write, with a name that says
+            what it is.
+        """
+
+    assert runs.__doc__ == "Write it.\n\nIt runs."
+    found = inspect.signature(runs).parameters
+    assert found["out"].default.help == "File to write, with a name that says what it is"
+    assert found["most"].default.help == "Largest number"
+    with pytest.raises(KeyError, match="of"):
+
+        @command()
+        def of():
+            """of: The name of no parameter."""
 
 
 def test_a_command_says_what_was_written_before_an_error(capsys):
