@@ -59,7 +59,7 @@ def repair_cli(
     repair = Repair(check, skip_invalid, demoted_label, known, partial(typer.echo, err=str(out) == "-"))
     repair.of_files(pairs, report=report, folders=source.is_dir())
     repair.summarize()
-    if check and (repair.malformed or repair.unreadable):
+    if check and repair.found_faults:
         raise typer.Exit(1)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import srsly
 from tqdm import tqdm
@@ -27,18 +27,19 @@ from ..rules import Rules
 from .files import Opened, opened_to_read, outputs
 
 __all__ = [
-    "Progress",
     "Repair",
-    "VoteCounts",
     "opened_conllu",
+    "progress_bar",
     "rewritten",
     "shown_name",
     "violations_table",
     "vote_files",
 ]
 
-_STEP = 1 << 20  # bytes between two updates of a progress bar
 _SHOWN = 10  # changes that are printed without --check
+_ROWS = ("Sentences", "Words", "Malformed sentences", "Heads that change", "Labels that change")
+_OTHER_ROOT = "Sentences with another root in the enhanced layer"
+_UNREADABLE = "Sentences that can't be read"
 
 Pair = tuple[Path, Path | None]  # a file to read, and the file to write
 Piece = TypeVar("Piece", Sentence, list[Sentence])
@@ -49,35 +50,19 @@ def shown_name(path: Path) -> str:
     return "<stdin>" if str(path) == "-" else printable(path)
 
 
-class Progress:
-    """A progress bar over bytes of input, on a terminal only.
+def progress_bar(files: Sequence[Path]) -> tqdm[Any]:
+    """Return a progress bar over bytes of input, on a terminal only.
 
     It shows no total for standard input and compressed files.
     """
-
-    def __init__(self, files: Sequence[Path]) -> None:
-        total = None
-        if not any(str(file) == "-" or file.name.endswith(".gz") for file in files):
-            total = sum(file.stat().st_size for file in files)
-        disable = None if sys.stderr is not None else True  # None: unless standard error is a terminal
-        self._bar = tqdm(total=total, unit="B", unit_scale=True, disable=disable, delay=1, leave=False)
-        self._done = 0
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.close()
-
-    def add(self, size: int) -> None:
-        """Count bytes of input."""
-        self._done += size
-        if self._done > _STEP:
-            self._bar.update(self._done)
-            self._done = 0
+    total = None
+    if not any(str(file) == "-" or file.name.endswith(".gz") for file in files):
+        total = sum(file.stat().st_size for file in files)
+    disable = None if sys.stderr is not None else True  # None: unless standard error is a terminal
+    return tqdm(total=total, unit="B", unit_scale=True, disable=disable, delay=1, leave=False)
 
 
-def rewritten(pieces: Iterable[Piece | bytes], out: BinaryIO | None, progress: Progress) -> Iterator[Piece]:
+def rewritten(pieces: Iterable[Piece | bytes], out: BinaryIO | None, progress: tqdm[Any]) -> Iterator[Piece]:
     """Iterate over sentences that the caller changes in place, and write them back with the bytes between them.
 
     pieces (Iterable): The result of `read_pieces` or `in_step`. Of several sentences that belong together, the first is
@@ -86,12 +71,12 @@ def rewritten(pieces: Iterable[Piece | bytes], out: BinaryIO | None, progress: P
     """
     for piece in pieces:
         if isinstance(piece, bytes):
-            progress.add(len(piece))
+            progress.update(len(piece))
             if out is not None:
                 out.write(piece)
             continue
         first = piece[0] if isinstance(piece, list) else piece
-        progress.add(sum(map(len, first.lines)))
+        progress.update(sum(map(len, first.lines)))
         yield piece
         if out is not None:
             out.write(first.to_bytes())
@@ -132,14 +117,6 @@ class Repair:
     skip_invalid (bool): Whether sentences that can't be read are left as they are.
     demoted_label (Optional[str]), rules (Optional[Rules]): See `conllu.repair_sentence`.
     say (Callable): Receives messages.
-    report (Optional[BinaryIO]): Receives each change as a line of JSON.
-    sentences, words (int): Those that could be read.
-    malformed (int): Sentences that change.
-    heads, labels (int): Words whose head or label changes.
-    reasons (Counter): Words that change, for each reason.
-    enhanced (int): Sentences whose enhanced layer has another root.
-    unreadable (int): Sentences that are not CoNLL-U, or have no heads.
-    broken (Counter): Violations of each rule in single-rooted trees, if there are rules. None are left afterwards.
     """
 
     check: bool
@@ -147,16 +124,10 @@ class Repair:
     demoted_label: str | None
     rules: Rules | None
     say: Callable[[str], None]
-    report: BinaryIO | None = None
-    sentences: int = 0
-    words: int = 0
-    malformed: int = 0
-    heads: int = 0
-    labels: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    enhanced: int = 0
-    unreadable: int = 0
-    broken: Counter[str] = field(default_factory=Counter)
+    report: BinaryIO | None = None  # receives each change as a line of JSON
+    counts: Counter[str] = field(default_factory=Counter)  # by the names of the rows in the table
+    reasons: Counter[str] = field(default_factory=Counter)  # words that change, for each reason
+    broken: Counter[str] = field(default_factory=Counter)  # violations of each rule in single-rooted trees
 
     def of_files(self, pairs: Sequence[Pair], *, report: Path | None, folders: bool) -> None:
         """Repair files. All are written at the end, or none.
@@ -166,7 +137,7 @@ class Repair:
         folders (bool): Whether to make folders that are missing.
         """
         made = [target.parent for _, target in pairs if target is not None] if folders else []
-        with outputs(*made) as opened, Progress([source for source, _ in pairs]) as progress, ExitStack() as stack:
+        with outputs(*made) as opened, progress_bar([source for source, _ in pairs]) as progress, ExitStack() as stack:
             self.report = None if report is None else stack.enter_context(opened(report))
             for source, target in pairs:
                 if target is not None:
@@ -178,7 +149,7 @@ class Repair:
                 except ConlluError as error:  # the file as a whole can't be read; the next one is checked nevertheless
                     self._unreadable(error)
 
-    def _of_file(self, source: Path, out: BinaryIO | None, progress: Progress) -> None:
+    def _of_file(self, source: Path, out: BinaryIO | None, progress: tqdm[Any]) -> None:
         """Repair the sentences of a file, one after the other.
 
         RAISES (ConlluError): For the first sentence that is not CoNLL-U, unless such sentences are skipped, and if
@@ -208,8 +179,8 @@ class Repair:
 
     def _of_sentence(self, sentence: Sentence, root_label: str) -> bool:
         """Repair a sentence in place, and count and report its changes. Return whether there are any."""
-        self.sentences += 1
-        self.words += len(sentence)
+        self.counts["Sentences"] += 1
+        self.counts["Words"] += len(sentence)
         try:
             changes = repair_sentence(
                 sentence, root_label=root_label, demoted_label=self.demoted_label, rules=self.rules
@@ -220,17 +191,17 @@ class Repair:
             self._unreadable(error)
             return False
         self.broken.update(changes.broken)
-        self.malformed += bool(changes)
+        self.counts["Malformed sentences"] += bool(changes)
         for change in changes:
             self.reasons[change.why] += 1
-            self.heads += change.head != change.old_head
-            self.labels += change.label != change.old_label
+            self.counts["Heads that change"] += change.head != change.old_head
+            self.counts["Labels that change"] += change.label != change.old_label
             if self.report is not None:
                 self.report.write(f"{srsly.json_dumps(change._asdict())}\n".encode())
             if self.check or self.reasons.total() <= _SHOWN:
                 self.say(str(change))
         if enhanced_root_disagrees(sentence):
-            self.enhanced += 1
+            self.counts[_OTHER_ROOT] += 1
             root = sentence.heads.index(0) + 1
             self.say(
                 f"{sentence.source}:{sentence.line_of(root)}: word {root} is the root of the basic layer, but not of "
@@ -239,55 +210,28 @@ class Repair:
         return bool(changes)
 
     def _unreadable(self, error: ConlluError) -> None:
-        self.unreadable += 1
+        self.counts[_UNREADABLE] += 1
         self.say(str(error) if self.check else f"{error}\nWhat can't be read is left as it is.")
+
+    @property
+    def found_faults(self) -> bool:
+        """Whether there was a malformed sentence, or one that can't be read."""
+        return bool(self.counts["Malformed sentences"] or self.counts[_UNREADABLE])
 
     def summarize(self) -> None:
         """Print the counts."""
-        if self.reasons.total() > _SHOWN and not self.check:
-            self.say(f"... and {self.reasons.total() - _SHOWN:,} more changes; --report FILE lists all.")
-        share = f" ({self.malformed / self.sentences:.2%})" if self.sentences else ""
-        rows = [
-            ("Sentences", f"{self.sentences:,}"),
-            ("Words", f"{self.words:,}"),
-            ("Malformed sentences", f"{self.malformed:,}{share}"),
-            ("Heads that change", f"{self.heads:,}"),
-            ("Labels that change", f"{self.labels:,}"),
-            *((f"  {reason}", f"{count:,}") for reason, count in self.reasons.most_common()),
-        ]
-        if self.enhanced:
-            rows.append(("Sentences with another root in the enhanced layer", f"{self.enhanced:,}"))
-        if self.unreadable:
-            rows.append(("Sentences that can't be read", f"{self.unreadable:,}"))
+        counts, more = self.counts, self.reasons.total() - _SHOWN
+        if more > 0 and not self.check:
+            self.say(f"... and {more:,} more changes; --report FILE lists all.")
+        rows = [(name, f"{counts[name]:,}") for name in _ROWS]
+        if counts["Sentences"]:
+            share = counts["Malformed sentences"] / counts["Sentences"]
+            rows[2] = (rows[2][0], f"{rows[2][1]} ({share:.2%})")
+        rows += [(f"  {reason}", f"{count:,}") for reason, count in self.reasons.most_common()]
+        rows += [(name, f"{counts[name]:,}") for name in (_OTHER_ROOT, _UNREADABLE) if counts[name]]
         self.say(table(rows, aligns=("l", "r"), max_col=60))
         if self.rules is not None:
             self.say(violations_table(self.broken, Counter()))
-
-
-@dataclass
-class VoteCounts:
-    """The numbers of sentences and words, and how many of them are the same in all files.
-
-    broken_before, broken_after (Counter): Violations of each rule, if there are rules. Those before are counted in the
-        trees that would win without rules.
-    """
-
-    sentences: int = 0
-    words: int = 0
-    unanimous: int = 0
-    changed: int = 0
-    broken_before: Counter[str] = field(default_factory=Counter)
-    broken_after: Counter[str] = field(default_factory=Counter)
-
-    def table(self) -> str:
-        """Return the counts, one per line."""
-        rows = [
-            ("Sentences", f"{self.sentences:,}"),
-            ("Words", f"{self.words:,}"),
-            ("Sentences on which all agree", f"{self.unanimous:,}"),
-            ("Words with another head or label than in the first file", f"{self.changed:,}"),
-        ]
-        return str(table(rows, aligns=("l", "r"), max_col=60))
 
 
 def vote_files(
@@ -296,12 +240,15 @@ def vote_files(
     weights: list[float] | None,
     demoted_label: str | None,
     rules: Rules | None,
-) -> VoteCounts:
-    """Write the first file with the winning heads and labels, of those that meet the rules.
+) -> str:
+    """Write the first file with the winning heads and labels, of those that meet the rules. Return counts as tables.
 
     RAISES (ConlluError): If the files are not parses of the same words. The message names file and line.
     """
-    counts = VoteCounts()
+    counted = words = unanimous = changed = 0
+    # Violations of each rule. Those before are counted in the trees that would win without rules.
+    broken_before: Counter[str] = Counter()
+    broken_after: Counter[str] = Counter()
     names = [shown_name(file) for file in files]
     with ExitStack() as stack:
         read = [
@@ -311,21 +258,28 @@ def vote_files(
         streams = [pieces_of(lines, name) for (lines, _), name in zip(read, names, strict=True)]
         is_ud = rules is not None or any(is_root_label(label) for _, label in read)
         root_label = UD_ROOT if is_ud else read[0][1]
-        progress = stack.enter_context(Progress(files[:1]))
+        progress = stack.enter_context(progress_bar(files[:1]))
         for sentences in rewritten(in_step(streams, names), out, progress):
             first, *others = sentences
-            counts.sentences += 1
-            counts.words += len(first)
-            counts.unanimous += all(other.heads == first.heads and other.labels == first.labels for other in others)
-            counts.changed += vote_sentence(
+            counted += 1
+            words += len(first)
+            unanimous += all(other.heads == first.heads and other.labels == first.labels for other in others)
+            changed += vote_sentence(
                 sentences,
                 weights,
                 root_label=root_label,
                 demoted_label=demoted_label,
                 rules=rules,
-                broken=counts.broken_before,
+                broken=broken_before,
             )
             if rules is not None:
                 found = rules.violations(first.heads, first.labels, pos_of_sentence(first))
-                counts.broken_after.update(violation.rule for violation in found)
-    return counts
+                broken_after.update(violation.rule for violation in found)
+    rows = [
+        ("Sentences", f"{counted:,}"),
+        ("Words", f"{words:,}"),
+        ("Sentences on which all agree", f"{unanimous:,}"),
+        ("Words with another head or label than in the first file", f"{changed:,}"),
+    ]
+    counts = str(table(rows, aligns=("l", "r"), max_col=60))
+    return counts if rules is None else f"{counts}\n{violations_table(broken_before, broken_after)}"

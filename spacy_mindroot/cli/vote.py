@@ -33,7 +33,7 @@ def vote_cli(
     out: CoNLL-U file to write, or - for standard output.
     weights: Number of votes of each file, in order; they need not be whole (default: 1 each).
     """
-    from .rewriting import opened_conllu, violations_table, vote_files
+    from .rewriting import opened_conllu, vote_files
 
     if len(files) < 2:
         raise VoteError("a vote takes at least two files.")
@@ -44,9 +44,7 @@ def vote_cli(
     known = None if rules is None else to_rules(rules, what="--rules").hard
     with outputs() as opened, opened_conllu(opened, out, files[0]) as output:
         counts = vote_files(files, output, numbers, demoted_label, known)
-    typer.echo(counts.table(), err=str(out) == "-")
-    if known is not None:
-        typer.echo(violations_table(counts.broken_before, counts.broken_after), err=str(out) == "-")
+    typer.echo(counts, err=str(out) == "-")
 
 
 def _to_weights(weights: str | None, files: int) -> list[float] | None:

@@ -11,8 +11,8 @@ from conllu_samples import PLAIN
 
 from spacy_mindroot.cli.files import outputs
 from spacy_mindroot.cli.rewriting import (
-    Progress,
     opened_conllu,
+    progress_bar,
     rewritten,
     shown_name,
     violations_table,
@@ -24,7 +24,7 @@ from spacy_mindroot.conllu.columns import HEAD
 def test_sentences_are_written_as_the_caller_leaves_them():
     text = "\ufeff" + PLAIN + "\n" + PLAIN
     out = io.BytesIO()
-    with Progress([Path("-")]) as progress:
+    with progress_bar([Path("-")]) as progress:
         for k, sentence in enumerate(rewritten(read_pieces(io.BytesIO(text.encode()), "f"), out, progress)):
             if k:
                 sentence.replace(1, HEAD, "2")
@@ -33,7 +33,7 @@ def test_sentences_are_written_as_the_caller_leaves_them():
 
 def test_nothing_is_written_without_an_output():
     pieces = read_pieces(io.BytesIO(PLAIN.encode()), "f")
-    with Progress([Path("-")]) as progress:
+    with progress_bar([Path("-")]) as progress:
         assert [len(sentence) for sentence in rewritten(pieces, None, progress)] == [2]
 
 

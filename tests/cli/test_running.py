@@ -90,7 +90,7 @@ def test_a_command_says_that_nothing_was_written_if_something_was_asked_for(give
 
 def test_the_docstring_has_the_help_of_options():
     @command()
-    def runs(out=typer.Argument(None), most=typer.Option(1, help="Largest number")):  # noqa: B008
+    def runs(out=typer.Argument(None), most=typer.Option(1, help="Largest number")):
         """Write it.
 
         It runs.
