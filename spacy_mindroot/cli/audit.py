@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from ..tools.audit.measures import Audit, AuditedSentence
-    from ..tools.audit.valid import RuleAudit
+    from ..tools.audit.valid import RuleAudit, Table
     from ..tools.gold import GoldSentence
 
     # An audited sentence, and the gold sentence that it was read from: None for a score file.
@@ -166,13 +166,10 @@ def _facts(model: str, corpus: Path | None, aside: str) -> dict[str, str]:
 
 
 def _print(audit: Audit, valid: RuleAudit | None, out: Path | None) -> None:
-    from ..tools.audit.report import NOTE, SCORE_HEADER, count_rows, score_rows
-    from ..tools.audit.valid import SCORE_HEADER as RULE_HEADER
-    from ..tools.audit.valid import VIOLATION_HEADER
+    from ..tools.audit.report import NOTE, audit_tables
 
-    typer.echo(table(count_rows(audit), aligns=("l", "r"), max_col=60))
+    _print_tables(audit_tables(audit))
     if audit.scores:
-        typer.echo(table(score_rows(audit), header=SCORE_HEADER, divider=True, aligns=("l", *"rrrrr"), max_col=60))
         typer.echo(NOTE)
     unknown = sum(audit.unknown_labels.values())
     if unknown > _MANY_UNKNOWN * audit.tokens:
@@ -185,9 +182,11 @@ def _print(audit: Audit, valid: RuleAudit | None, out: Path | None) -> None:
             f"\n{out / 'audit.html'} shows the sentences that change. audit.md, audit.json, audit.jsonl and the "
             "trees are in the same folder."
         )
-    if valid is None:
-        return
-    typer.echo(table(valid.count_rows(), aligns=("l", "r"), max_col=60))
-    typer.echo(table(valid.violation_rows(), header=VIOLATION_HEADER, divider=True, aligns=("l", "r", "r", "r")))
-    if valid.scores:
-        typer.echo(table(valid.score_rows(), header=RULE_HEADER, divider=True, aligns=("l", *"rrrr"), max_col=60))
+    if valid is not None:
+        _print_tables(valid.tables())
+
+
+def _print_tables(tables: list[Table]) -> None:
+    for header, rows in tables:
+        shown = header if any(header) else None
+        typer.echo(table(rows, header=shown, divider=any(header), aligns=("l", *"r" * (len(header) - 1)), max_col=60))

@@ -10,24 +10,11 @@ from typing import Any
 from ...escapes import markdown_text, visible
 from ..drawing.style import fill_template
 from .measures import NAMES, SIDES, Audit, AuditedSentence
-from .valid import SCORE_HEADER as RULE_HEADER
-from .valid import VIOLATION_HEADER, RuleAudit, ValidSentence
+from .valid import Rows, RuleAudit, Table, ValidSentence
 
-__all__ = [
-    "NOTE",
-    "SCORE_HEADER",
-    "Rows",
-    "count_rows",
-    "markdown_table",
-    "score_rows",
-    "to_html",
-    "to_json",
-    "to_markdown",
-]
+__all__ = ["NOTE", "audit_tables", "count_rows", "markdown_table", "to_html", "to_json", "to_markdown"]
 
-Rows = list[tuple[str, ...]]
-
-SCORE_HEADER = ("", "unconstrained", "single root", "difference, 95 % interval", "relative", "up / down in")
+_SCORE_HEADER = ("", "unconstrained", "single root", "difference, 95 % interval", "relative", "up / down in")
 
 NOTE = (
     "Scores are percentages; all tokens that have a gold head count. The interval is that of the difference, in "
@@ -58,13 +45,13 @@ def count_rows(audit: Audit) -> Rows:
     return rows
 
 
-def score_rows(audit: Audit) -> Rows:
-    """Return the rows of the second table: each measure without and with the constraint. See `measures.Comparison`."""
+def audit_tables(audit: Audit) -> list[Table]:
+    """Return the counts and, if there are any, each measure without and with the constraint."""
     rows = []
     for name, score in audit.scores.items():
         *cells, ups_and_downs = score.row(NAMES[name])
         rows.append((*cells, "-" if score.relative is None else f"{score.relative:+.3f} %", ups_and_downs))
-    return rows
+    return [(("", ""), count_rows(audit)), *([(_SCORE_HEADER, rows)] if rows else [])]
 
 
 def to_json(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> dict[str, Any]:
@@ -85,14 +72,13 @@ def to_markdown(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = N
     """Return the content of `audit.md`. See `to_json`."""
     lines = ["# What the root constraint changes", ""]
     lines += [f"- {name}: {markdown_text(str(value))}" for name, value in facts.items()]
-    lines += ["", *markdown_table(("", ""), count_rows(audit)), ""]
-    if audit.scores:
-        lines += [*markdown_table(SCORE_HEADER, score_rows(audit)), "", NOTE]
-    if valid is not None:
-        lines += ["", "# What rules change", "", *markdown_table(("", ""), valid.count_rows()), ""]
-        lines += [*markdown_table(VIOLATION_HEADER, valid.violation_rows()), ""]
-        if valid.scores:
-            lines += [*markdown_table(RULE_HEADER, valid.score_rows()), "", NOTE]
+    sections = [(audit_tables(audit), audit.scores)]
+    sections += [] if valid is None else [(valid.tables(), valid.scores)]
+    for number, (tables, scores) in enumerate(sections):
+        lines += ["", "# What rules change"] if number else []
+        for header, rows in tables:
+            lines += ["", *markdown_table(header, rows)]
+        lines += ["", NOTE] if scores else []
     return "\n".join(lines) + "\n"
 
 
@@ -110,27 +96,20 @@ def to_html(
     valid: RuleAudit | None = None,
     mended: Sequence[ValidSentence] = (),
 ) -> str:
-    """Return the content of `audit.html`: both tables, and sentences that the constraint changes, before and after.
+    """Return the content of `audit.html`. See `to_json`.
 
-    facts (dict): See `to_json`.
-    changed (Sequence[AuditedSentence]): The sentences to show. The page says how many there are in all.
-    valid (Optional[RuleAudit]): What rules change.
-    mended (Sequence[ValidSentence]): The sentences to show that rules change.
+    changed, mended (Sequence): The sentences to show that the constraint changes, and those that rules change.
     """
     return fill_template(
         Path(__file__).parent / "templates" / "audit.html.jinja",
         title="What the root constraint changes",
         facts=facts,
-        counts=count_rows(audit),
-        header=SCORE_HEADER,
-        scores=score_rows(audit),
+        tables=audit_tables(audit),
         note=NOTE,
-        changed=audit.changed_sentences,
+        audit=audit,
         sentences=changed,
         verdict=_verdict,
         valid=valid,
-        violation_header=VIOLATION_HEADER,
-        rule_header=RULE_HEADER,
         mended=mended,
     )
 

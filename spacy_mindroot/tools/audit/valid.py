@@ -16,9 +16,13 @@ from ...scored import ScoredSentence
 from ...trees import is_tree
 from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally, examine
 
-__all__ = ["SCORE_HEADER", "VIOLATION_HEADER", "RuleAudit", "RuleTally", "ValidSentence", "audit_rules"]
+__all__ = ["Rows", "RuleAudit", "RuleTally", "Table", "ValidSentence", "audit_rules"]
 
 Rows = list[tuple[str, ...]]
+Table = tuple[tuple[str, ...], Rows]  # the header, "" in each cell for none, and the rows
+
+_VIOLATION_HEADER = ("violations", "gold", "single root", "under rules")
+_SCORE_HEADER = ("", "single root", "under rules", "difference, 95 % interval", "up / down in")
 
 
 @dataclass(frozen=True)
@@ -108,24 +112,21 @@ class RuleAudit:
     violations: dict[str, dict[str, int]]
     scores: dict[str, Comparison]
 
-    def count_rows(self) -> Rows:
-        """Return the rows of the first table: a name and a value each."""
-        return [
+    def tables(self) -> list[Table]:
+        """Return counts; violations of each rule in gold trees, before and after; and each measure before and after."""
+        counts: Rows = [
             ("sentences whose tree is certainly the best valid one", f"{self.certified:,} of {self.sentences:,}"),
             ("sentences and tokens that rules change", f"{self.changed_sentences:,}, {self.changed_tokens:,}"),
             ("weight lost in a changed sentence, mean", f"{self.mean_weight_lost:.3f}"),
         ]
-
-    def violation_rows(self) -> Rows:
-        """Return the rows of the second table: violations of each rule in gold trees, before and after."""
-        counts = {name: tuple(own.values()) for name, own in self.violations.items()}
-        totals = tuple(map(sum, zip(*counts.values(), strict=True)))
-        rows = [*((name, own) for name, own in counts.items() if any(own)), ("all", totals)]
-        return [(name, *(f"{count:,}" for count in own)) for name, own in rows]
-
-    def score_rows(self) -> Rows:
-        """Return the rows of the third table: each measure before and after."""
-        return [own.row(NAMES[name]) for name, own in self.scores.items()]
+        violations = {name: tuple(own.values()) for name, own in self.violations.items()}
+        violations = {name: own for name, own in violations.items() if any(own)} | {
+            "all": tuple(map(sum, zip(*violations.values(), strict=True)))
+        }
+        broken: Rows = [(name, *(f"{count:,}" for count in own)) for name, own in violations.items()]
+        scores = [own.row(NAMES[name]) for name, own in self.scores.items()]
+        tables = [(("", ""), counts), (_VIOLATION_HEADER, broken), (_SCORE_HEADER, scores)]
+        return [(header, rows) for header, rows in tables if rows]
 
     def to_json(self) -> dict[str, Any]:
         """Return the part of `audit.json` about rules."""
@@ -133,10 +134,6 @@ class RuleAudit:
         for own in found["scores"].values():
             del own["relative"], own["relative_interval"]
         return found
-
-
-VIOLATION_HEADER = ("violations", "gold", "single root", "under rules")
-SCORE_HEADER = ("", "single root", "under rules", "difference, 95 % interval", "up / down in")
 
 
 class RuleTally:

@@ -10,7 +10,7 @@ from test_real_scores import EXPECTED
 from generators import random_scores
 from spacy_mindroot.score_file import read_score_file
 from spacy_mindroot.scored import ScoredSentence
-from spacy_mindroot.tools.audit.report import count_rows, score_rows, to_json
+from spacy_mindroot.tools.audit.report import audit_tables, count_rows, to_json
 
 LABELS = ["root", "nsubj", "obj", "punct"]
 
@@ -103,7 +103,7 @@ def test_gold_labels_that_the_scorer_does_not_have_are_counted():
 def test_a_share_of_nothing_has_no_relative_change():
     _, found = audit(sentence(TWO_ROOTS, [3, 3, 0], labels=["obj", "obj", "root"]))
     assert found.scores["uas"].relative is None and found.scores["uas"].relative_interval is None
-    assert dict((row[0], row[4]) for row in score_rows(found))["UAS"] == "-"
+    assert dict((row[0], row[4]) for row in audit_tables(found)[1][1])["UAS"] == "-"
 
 
 def test_the_interval_is_that_of_resampled_sentences(rng):

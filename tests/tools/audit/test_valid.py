@@ -54,9 +54,10 @@ def test_sums():
     assert found.mean_weight_lost == pytest.approx(0.5)
     assert found.scores["las"].after - found.scores["las"].before == pytest.approx(0)
     assert found.scores["las"].better == found.scores["las"].worse == 1
-    assert found.violation_rows() == [("too-many-subjects", "1", "2", "0"), ("all", "1", "2", "0")]
+    (_, counts), (_, violations), (_, scores) = found.tables()
+    assert violations == [("too-many-subjects", "1", "2", "0"), ("all", "1", "2", "0")]
     assert found.to_json()["violations"]["too-many-subjects"] == {"gold": 1, "before": 2, "after": 0}
-    assert found.score_rows()[0][0] == "UAS" and found.count_rows()[0][1] == "3 of 3"
+    assert scores[0][0] == "UAS" and counts[0][1] == "3 of 3"
 
 
 def test_violations_are_counted_by_gold_parts_of_speech():
