@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,9 +16,9 @@ from ...faults import decoding_error
 from ...inference.arc_confidence import confidence_of, margins_of
 from ...inference.next_best import kbest_matrix
 from ...scored import DecodedSentence, ScoredSentence
-from ...trees import count_roots, tree_weight
+from ...trees import MISSING, count_roots, tree_weight
 from ..drawing.text import side_by_side, tree_lines
-from .evaluation import Right, attachment_score, count_right
+from .evaluation import count_right
 
 __all__ = ["Totals", "before_and_after", "to_conllu"]
 
@@ -26,17 +27,17 @@ __all__ = ["Totals", "before_and_after", "to_conllu"]
 class Totals:
     """Counts over all sentences of a score file.
 
-    sentences, tokens (int): Sentences and tokens.
-    multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
     seconds (float): The time that decoding with the root constraint took.
-    right (dict[str, list[Right]]): Counts of what is right in each sentence with gold heads, by kind of tree.
+    with_head (int): Tokens with a gold head.
+    right (Counter): Those whose head is right, by kind of tree.
     """
 
     sentences: int = 0
     tokens: int = 0
     multi_rooted: int = 0
     seconds: float = 0.0
-    right: dict[str, list[Right]] = field(default_factory=dict)
+    with_head: int = 0
+    right: Counter[str] = field(default_factory=Counter)
 
     def add(self, decoded: DecodedSentence, projective: Heads | None = None) -> None:
         """Count a sentence.
@@ -54,7 +55,8 @@ class Totals:
         if projective is not None:
             trees["single root, projective"] = projective
         for name, heads in trees.items():
-            self.right.setdefault(name, []).append(count_right(heads, gold))
+            self.right[name] += count_right(heads, gold).heads
+        self.with_head += int(np.count_nonzero(gold != MISSING))
 
     def table(self) -> str:
         """Return the counts and scores, one per line."""
@@ -63,7 +65,7 @@ class Totals:
             ("Sentences", f"{self.sentences:,}"),
             ("Tokens", f"{self.tokens:,}"),
             ("Multi-rooted without the constraint", f"{self.multi_rooted:,}{share}"),
-            *((f"UAS, {name}", f"{100 * attachment_score(right):.2f}") for name, right in self.right.items()),
+            *((f"UAS, {name}", f"{100 * right / max(1, self.with_head):.2f}") for name, right in self.right.items()),
         ]
         if self.seconds:
             rows.append(("Tokens per second, decoding only", f"{self.tokens / self.seconds:,.0f}"))
@@ -96,7 +98,9 @@ def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence:
 
 def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool) -> tuple[Heads, list[str]]:
     """Return the heads of the best tree, and one comment for each of the K best trees."""
-    trees = _best_trees(sentence, kbest)
+    trees = kbest_matrix(sentence.scores, kbest)
+    if isinstance(trees, Fault):  # not enough memory
+        raise decoding_error(trees, sentence.scores, words=sentence.words)
     comments = []
     for number, (heads, weight) in enumerate(trees, 1):
         logprob = f" logprob={confidence_of(sentence.scores, heads).tree_logprob:.6g}" if confidence else ""
@@ -105,13 +109,6 @@ def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool) -> tu
             f"tree_{number} = weight={weight:.6g}{logprob} heads={','.join(map(str, heads.tolist()))} deprels={labels}"
         )
     return trees[0][0], comments
-
-
-def _best_trees(sentence: ScoredSentence, k: int) -> list[tuple[Heads, float]]:
-    trees = kbest_matrix(sentence.scores, k)
-    if isinstance(trees, Fault):  # not enough memory
-        raise decoding_error(trees, sentence.scores, words=sentence.words)
-    return trees
 
 
 def before_and_after(decoded: DecodedSentence, *, number: int) -> str:

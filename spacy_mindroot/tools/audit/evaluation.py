@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ...scores import Ints
 
-__all__ = ["Right", "attachment_score", "count_right"]
+__all__ = ["Right", "count_right"]
 
 
 class Right(NamedTuple):
     """Counts of what is right in one sentence.
 
-    tokens (int): Tokens with a gold head.
-    heads (int): Those whose head is the gold head.
-    labelled (int): Those whose head and label are the gold ones.
-    universal (int): Those whose head is the gold head and whose label agrees up to its colon, as the CoNLL shared tasks
-        count.
-    tree (int): 1 if all heads are right, else 0.
-    labelled_tree (int): 1 if all heads and labels are right, else 0.
-    has_root (int): 1 if the gold root is known, else 0.
-    root (int): 1 if the tree has one root and it is the gold root, else 0.
+    tokens, heads, labelled (int): Tokens with a gold head, those that have this head, and those with its label, too.
+    universal (int): As `labelled`, with labels that agree up to the colon, as the CoNLL shared tasks count.
+    tree, labelled_tree (int): 1 if all heads are right, and if all labels are, too.
+    has_root, root (int): 1 if the gold root is known, and if the tree has this root and no other.
     """
 
     tokens: int
@@ -62,12 +57,3 @@ def count_right(
         has_root=int(np.count_nonzero(gold_heads == 0) > 0),
         root=int(np.count_nonzero(is_root) == 1 and bool(right[is_root.argmax()])),
     )
-
-
-def attachment_score(counts: Iterable[Right]) -> float:
-    """Return the share of tokens with the gold head (UAS), from 0 to 1; 0 if no token has a gold head."""
-    right = tokens = 0
-    for each in counts:
-        right += each.heads
-        tokens += each.tokens
-    return right / tokens if tokens else 0.0

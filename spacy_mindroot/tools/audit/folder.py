@@ -37,7 +37,6 @@ class AuditFolder:
         """Write both trees and the record of a sentence, and keep it for the page if its tree changes.
 
         gold (Optional[GoldSentence]): The sentence as the corpus has it. None for one of a score file.
-        valid (Optional[ValidSentence]): What rules change.
         """
         for name, tree in zip(SIDES, (audited.before, audited.after), strict=True):
             heads, labels = tree.heads.tolist(), tree.labels

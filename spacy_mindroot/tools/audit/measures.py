@@ -67,7 +67,6 @@ class AuditedTree:
     """One of the two trees of a sentence.
 
     heads (np.ndarray): (n,), 0 = ROOT.
-    labels (list[str]): The label of each token.
     weight (float): The sum of the scores of its arcs.
     right (Optional[Right]): Counts of what is right, if there is a gold tree.
     """
@@ -87,7 +86,6 @@ class AuditedTree:
 class AuditedSentence:
     """A sentence with its trees without and with the root constraint.
 
-    sentence (ScoredSentence): The sentence.
     greedy_is_tree (bool): Whether the greedy graph, the best head of every token, is a tree.
     greedy_is_answer (bool): Whether the greedy graph is a single-rooted tree.
     before, after (AuditedTree): The best trees without and with the constraint.
@@ -187,27 +185,19 @@ def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iter
 def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = None) -> AuditedTree:
     """Return what the audit knows of a tree of a sentence.
 
-    heads (np.ndarray): (n,), 0 = ROOT.
     labels (Optional[list[str]]): The label of each token, if they are not the best labels of the arcs.
     """
     labels, right = sentence.labels(heads) if labels is None else labels, None
     if sentence.gold_heads is not None and (sentence.gold_heads >= 0).any():
         right = count_right(heads, sentence.gold_heads, labels, sentence.gold_labels)
-    return AuditedTree(
-        heads=heads,
-        labels=labels,
-        weight=tree_weight(sentence.scores, heads),
-        right=right,
-    )
+    return AuditedTree(heads, labels, tree_weight(sentence.scores, heads), right)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """One measure before and after a constraint is applied. Shares are from 0 to 1.
 
-    before, after (float): The measure without and with the constraint.
-    difference (float): The second minus the first.
-    relative (Optional[float]): The difference in percent of the first, as in the paper; None if the first is 0.
+    relative (Optional[float]): The difference in percent of `before`, as in the paper; None if that is 0.
     interval (tuple[float, float]): 95 % interval of the difference, from a percentile bootstrap over sentences.
     relative_interval (Optional[tuple[float, float]]): The same for `relative`, over the samples in which it exists.
     better, worse (int): Sentences in which the measure goes up, and down. Where these are few, they say more than the
@@ -239,15 +229,12 @@ class Comparison:
 class Audit:
     """The changes that the root constraint makes to the trees of a corpus. Empty sentences don't count.
 
-    sentences, tokens (int): Sentences and tokens.
     multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
     mean_roots (float), most_roots (int): Mean and largest number of roots of the unconstrained trees.
     greedy_tree, greedy_answer (float): Share of sentences whose greedy graph is a tree, and a single-rooted tree.
     single_root (float): Share of sentences whose tree has one root with the constraint.
-    changed_sentences, changed_arcs (int): Sentences and arcs that the constraint changes.
     weight_lost (Optional[dict[str, float]]): Mean, least and greatest weight that the constraint costs in a
-        multi-rooted sentence. For log-probabilities, a difference of log-probabilities. None if no sentence is
-        multi-rooted.
+        multi-rooted sentence. None if no sentence is multi-rooted.
     unknown_labels (dict[str, int]): Gold labels that the scorer does not have, each with its number of tokens. Always
         empty for a score file, which lists gold and predicted labels together.
     scores (dict[str, Comparison]): The measures, by name (see NAMES). Without gold trees, `nonprojective` alone.
@@ -313,10 +300,7 @@ class Tally:
         self._nonprojective.extend([*(bool(nonprojective_arcs(tree.heads).any()) for tree in (before, after)), 1])
 
     def summarize(self, *, seed: int = 0) -> Audit:
-        """Return the audit of all sentences so far.
-
-        seed (int): Random seed of the bootstrap.
-        """
+        """Return the audit of all sentences so far. The seed is that of the bootstrap."""
         counts, lost, n = self._counts, self._lost, max(1, self._counts["sentences"])
         mean = _sum([value / len(lost) for value in lost])
         return Audit(

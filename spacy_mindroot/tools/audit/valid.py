@@ -55,7 +55,7 @@ def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str |
     """Find the best valid tree of a sentence, and compare it with the best single-rooted one.
 
     audited (AuditedSentence): The sentence, with `label_scores`. The search uses its `pos`.
-    rules (Rules): The rules. Those with a price may be broken.
+    rules (Rules): Those with a price may be broken.
     gold_pos (Optional[Sequence[str]]): Parts of speech by which violations are counted; `pos` if there are none.
     RAISES (CorpusError): If there are no label scores. DecodingError: if no tree is valid.
     """
@@ -96,12 +96,10 @@ def _weight(sentence: ScoredSentence, tree: AuditedTree) -> float:
 class RuleAudit:
     """The changes that rules make to the single-rooted trees of a corpus.
 
-    sentences (int): The number of sentences.
     changed_sentences, changed_tokens (int): Sentences and tokens whose heads or labels change.
     certified (int): Sentences whose tree is certainly the best valid one.
     mean_weight_lost (float): Mean of `ValidSentence.weight_lost` over the changed sentences.
     violations (dict[str, dict[str, int]]): For each rule, violations in "gold" trees, "before" and "after".
-    scores (dict[str, Comparison]): The measures, before and after.
     """
 
     sentences: int
@@ -137,10 +135,7 @@ class RuleAudit:
 
 
 class RuleTally:
-    """Sums up sentences one at a time.
-
-    rules (Rules): The rules.
-    """
+    """Sums up sentences one at a time."""
 
     def __init__(self, rules: Rules) -> None:
         self._tally = Tally()
@@ -162,10 +157,7 @@ class RuleTally:
         self._lost += valid.weight_lost if changed else 0.0
 
     def summarize(self, *, seed: int = 0) -> RuleAudit:
-        """Return the audit of all sentences so far.
-
-        seed (int): Random seed of the bootstrap.
-        """
+        """Return the audit of all sentences so far. The seed is that of the bootstrap."""
         return RuleAudit(
             sentences=self._sentences,
             changed_sentences=self._changed_sentences,
