@@ -7,7 +7,7 @@ of the help, which asks for all, it imports at its top only what is loaded anywa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -15,32 +15,20 @@ import typer
 from spacy.cli._util import app
 from typer.core import TyperGroup
 
-__all__ = ["COMMANDS", "mindroot"]
+__all__ = ["COMMANDS", "function_of", "mindroot"]
 
 
-class _Commands(Mapping[str, Callable[..., None]]):
-    """The function of each command by its name, in the order of the help. It is imported when it is looked up."""
-
-    _names = (
-        "decode", "audit", "score", "evaluate", "build", "init-config", "average", "calibrate", "repair", "parse",
-        "vote", "show", "rank", "suspect", "rules",
-    )  # fmt: skip
-
-    def __getitem__(self, name: str) -> Callable[..., None]:
-        if name not in self._names:
-            raise KeyError(name)
-        file = name.replace("-", "_")
-        function: Callable[..., None] = getattr(import_module(f".{file}", __name__), f"{file}_cli")
-        return function
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+COMMANDS = (  # in the order of the help
+    "decode", "audit", "score", "evaluate", "build", "init-config", "average", "calibrate", "repair", "parse",
+    "vote", "show", "rank", "suspect", "rules",
+)  # fmt: skip
 
 
-COMMANDS = _Commands()
+def function_of(name: str) -> Callable[..., None]:
+    """Return the function of a command. Its file is imported when it is looked up."""
+    file = name.replace("-", "_")
+    function: Callable[..., None] = getattr(import_module(f".{file}", __name__), f"{file}_cli")
+    return function
 
 
 class _Group(TyperGroup):
@@ -48,10 +36,10 @@ class _Group(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in COMMANDS:
             return None
         alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-        alone.command(cmd_name)(COMMANDS[cmd_name])
+        alone.command(cmd_name)(function_of(cmd_name))
         return typer.main.get_command(alone)
 
 

@@ -7,7 +7,7 @@ import typer
 from spacy.cli import app
 from typer.testing import CliRunner
 
-from spacy_mindroot.cli import COMMANDS
+from spacy_mindroot.cli import COMMANDS, function_of
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -19,7 +19,7 @@ def test_metavars_are_plain(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_says_what_it_takes_and_its_default(name):
-    for parameter in inspect.signature(COMMANDS[name]).parameters.values():
+    for parameter in inspect.signature(function_of(name)).parameters.values():
         info = parameter.default
         assert info.help and info.help[0].isupper() and not info.help.endswith("."), parameter
         if isinstance(info, typer.models.ArgumentInfo):

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 import typer
 
-from spacy_mindroot.cli import COMMANDS, options
+from spacy_mindroot.cli import COMMANDS, function_of, options
+
+FUNCTIONS = {name: function_of(name) for name in COMMANDS}
 
 
 def declared(name):
     """All declarations of arguments or options with the name of a parameter."""
-    for command in COMMANDS.values():
+    for command in FUNCTIONS.values():
         parameter = inspect.signature(command).parameters.get(name)
         if parameter is not None:
             yield parameter.default
@@ -34,7 +36,7 @@ def test_an_option_takes_the_same_in_every_command(name):
 def test_a_flag_takes_the_same_kind_of_value_in_every_command():
     """Except --out and --output, which are a file or a folder."""
     shapes = defaultdict(set)
-    for command in COMMANDS.values():
+    for command in FUNCTIONS.values():
         for parameter in inspect.signature(command).parameters.values():
             if isinstance(parameter.default, typer.models.OptionInfo):
                 shapes[parameter.default.param_decls[0]].add(parameter.default.metavar)
@@ -92,7 +94,7 @@ OUTPUTS = {
 
 @pytest.mark.parametrize(("command", "name"), OUTPUTS)
 def test_an_output_that_its_name_calls_another_format_is_refused(command, name):
-    check = inspect.signature(COMMANDS[command]).parameters[name].default.callback
+    check = inspect.signature(FUNCTIONS[command]).parameters[name].default.callback
     right, wrong = (map(Path, names.split()) for names in OUTPUTS[command, name])
     for path in right:
         assert check(path) is path
@@ -108,7 +110,7 @@ def test_all_outputs_are_named():
     """`score` checks its OUT itself."""
     outputs = {
         (command, name)
-        for command, declaration in COMMANDS.items()
+        for command, declaration in FUNCTIONS.items()
         for name in inspect.signature(declaration).parameters
         if name in ("out", "output", "report", "json", "metrics")
     }

@@ -14,7 +14,7 @@ from typer.models import ArgumentInfo
 from typer.testing import CliRunner
 
 from spacy_mindroot import write_score_file
-from spacy_mindroot.cli import COMMANDS, mindroot
+from spacy_mindroot.cli import COMMANDS, function_of, mindroot
 from spacy_mindroot.cli.paths import (
     PathsError,
     check_new_folder,
@@ -51,7 +51,7 @@ NEEDED = {"audit": {"corpus": "tb"}, "repair": {"out": "fixed"}}  # beyond what 
 # In place by intention; and options that only name what is read later.
 APART = {("repair", "out", "source"), ("calibrate", "output", "model"), ("init-config", "out", "vectors")}
 
-PARAMETERS = {name: inspect.signature(command).parameters for name, command in COMMANDS.items()}
+PARAMETERS = {name: inspect.signature(function_of(name)).parameters for name in COMMANDS}
 
 
 def is_path(parameter):
