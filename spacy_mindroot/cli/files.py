@@ -45,8 +45,6 @@ def outputs(*folders: Path) -> Iterator[Opened]:
     Until then they have temporary names (see `replacing`). An error or an interruption removes them and leaves what was
     there before.
 
-    folders (Path): Folders to make; see `made_folders`.
-
     "-" is standard output. Symbolic links are followed, not replaced. Devices and pipes are written to directly. An
     exception that passes through gets a note on what has been written in spite of it.
     """

@@ -76,10 +76,7 @@ def model() -> Any:
 
 
 def code(*flags: str) -> Any:
-    """Return the option --code, a Python file that is imported before the command runs.
-
-    flags (str): Short forms of the option.
-    """
+    """Return the option --code, a Python file that is imported before the command runs."""
     return typer.Option(
         None,
         "--code",
@@ -106,12 +103,7 @@ def _imported(path: Path | None) -> Path | None:
 
 
 def corpus(sentences: str, more: str = "", *, default: EllipsisType | None = ...) -> Any:
-    """Return the argument CORPUS, a file that `tools.gold.read_corpus` can read.
-
-    sentences (str): The kind of sentences that it must have, as the help says it.
-    more (str): Further sentences of the help.
-    default (Optional[EllipsisType]): None if the argument can be left out.
-    """
+    """Return the argument CORPUS, a file that `tools.gold.read_corpus` can read."""
     text = f"{sentences}: a .spacy file, or a CoNLL-U file or folder{more and '. '}{more}"
     return typer.Argument(default, metavar="CORPUS", help=text, exists=True)
 
@@ -147,11 +139,7 @@ def report(what: str, *, allow_dash: bool = True) -> Any:
 
 
 def surface_tokens(verb: str, source: str = "CoNLL-U") -> Any:
-    """Return the pair of options that chooses between multiword tokens and their words.
-
-    verb (str): What the command does with the tokens, such as "Parse".
-    source (str): Where the tokens are.
-    """
+    """Return the pair of options that chooses between multiword tokens and their words."""
     return typer.Option(
         None,
         "--surface-tokens/--words",
@@ -161,11 +149,7 @@ def surface_tokens(verb: str, source: str = "CoNLL-U") -> Any:
 
 
 def rules(effect: str, more: str = "") -> Any:
-    """Return the option --rules, which `rules.to_rules` reads.
-
-    effect (str): What the command does with rules, as the help says it.
-    more (str): Further sentences of the help.
-    """
+    """Return the option --rules, which `rules.to_rules` reads."""
     return typer.Option(
         None,
         "--rules",
@@ -176,10 +160,7 @@ def rules(effect: str, more: str = "") -> Any:
 
 
 def demoted_label(words: str) -> Any:
-    """Return the option --demoted-label.
-
-    words (str): The words that get the label, as the help says it.
-    """
+    """Return the option --demoted-label."""
     return typer.Option(
         None,
         "--demoted-label",
@@ -198,19 +179,13 @@ def _no_root_label(label: str | None) -> str | None:
 
 
 def kbest(place: str = "") -> Any:
-    """Return the option --kbest.
-
-    place (str): Where the trees are written.
-    """
+    """Return the option --kbest."""
     text = f"Number of best trees to write for each sentence{place and ', '}{place}"
     return typer.Option(1, "--kbest", "-k", metavar="K", min=1, help=text)
 
 
 def confidence(what: str) -> Any:
-    """Return the option --confidence.
-
-    what (str): The probabilities that are written, as the help says it.
-    """
+    """Return the option --confidence."""
     return typer.Option(False, "--confidence", "-c", help=f"Write {what}. The scores must be logarithms (default: off)")
 
 
@@ -240,10 +215,7 @@ class Optimize(StrEnum):
 
 
 def optimize(*flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
-    """Return the option --optimize.
-
-    flags (str): Short forms of the option.
-    """
+    """Return the option --optimize."""
     return typer.Option(default, "--optimize", *flags, metavar="accuracy|efficiency")
 
 

@@ -88,9 +88,6 @@ def opened_conllu(opened: Opened, target: Path, source: Path) -> Iterator[Binary
 
     It is compressed if `source` is, where both have the same name; otherwise if its own name ends in `.gz`. Standard
     output never is.
-
-    opened (Callable): From `outputs`.
-    target, source (Path): The file to write, and the file that it is made from.
     """
     with opened(target) as file:
         same_name = str(target) != "-" and target.name == source.name
@@ -115,8 +112,6 @@ class Repair:
 
     check (bool): Whether to print every change, and to write no CoNLL-U.
     skip_invalid (bool): Whether sentences that can't be read are left as they are.
-    demoted_label (Optional[str]), rules (Optional[Rules]): See `conllu.repair_sentence`.
-    say (Callable): Receives messages.
     """
 
     check: bool
@@ -133,8 +128,6 @@ class Repair:
         """Repair files. All are written at the end, or none.
 
         pairs (Sequence): The files to read, each with the file to write, or None.
-        report (Optional[Path]): File for the changes.
-        folders (bool): Whether to make folders that are missing.
         """
         made = [target.parent for _, target in pairs if target is not None] if folders else []
         with outputs(*made) as opened, progress_bar([source for source, _ in pairs]) as progress, ExitStack() as stack:

@@ -75,7 +75,6 @@ class LocalEngine(Engine):
 class DaskEngine(Engine):
     """Runs shards on the workers of a Dask cluster.
 
-    client (distributed.Client): The client of the cluster.
     retries (int): How often a shard is tried again after an error in reading it.
     """
 
@@ -184,8 +183,6 @@ def open_engine(
 ) -> Iterator[Engine]:
     """Yield what runs the shards: workers on this machine, a cluster, or this process if none is named.
 
-    workers (Optional[int]): The number of processes to start.
-    scheduler (Optional[str]), client (Optional[distributed.Client]): The address of a cluster, or its client.
     retries (int): See `DaskEngine` and `local_client`.
     """
     for name, number, least in (("retries", retries, 0), ("workers", workers, 1)):

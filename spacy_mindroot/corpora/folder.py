@@ -59,7 +59,6 @@ _LONGEST_STEM = 80  # characters of an input's name in the name of an output
 class OutputFolder:
     """The folder of a run. Only one run at a time can have it.
 
-    path (Path): The folder. It is made if it is missing.
     RAISES (CorpusError): If another run has it, or if it has files of something else. OSError: if it can't be written.
     """
 

@@ -33,7 +33,6 @@ class Settings:
 class Job:
     """A shard to parse.
 
-    output (str): The name of the file to write, in the folder `out`.
     identity (Optional[Identity]): The pipeline that must be used.
     """
 

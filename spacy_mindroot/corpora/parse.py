@@ -111,10 +111,7 @@ def run_parse(
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
 ) -> ParseSummary:
-    """Parse a corpus on an engine. See `parse_corpus`.
-
-    warn (Callable): Receives warnings.
-    """
+    """Parse a corpus on an engine. See `parse_corpus`."""
     _check_settings(settings)
     found = find_files(inputs, warn)
     _check_paths(found, out)

@@ -33,9 +33,7 @@ class Identity:
     """The facts that determine the parses of a pipeline.
 
     model (str): Language and name, such as "en_core_news".
-    version (str): The version of the pipeline.
     digest (str): Digest of all files of the pipeline.
-    packages (dict): The versions of the packages that parse.
     products (str): The matrix products in use: "numpy" or "blis". They round differently.
     """
 
@@ -74,7 +72,6 @@ _lock = threading.Lock()
 def loaded(model: str, *, confidence: bool = False, kbest: int = 1, products: str | None = None) -> Iterator[Loaded]:
     """Yield a pipeline, which is loaded when this process needs it for the first time. No other thread uses it.
 
-    model (str): Name of a package, or path of a folder.
     confidence (bool), kbest (int): Set on `mind_root`, unless they are False and 1.
     products (Optional[str]): The matrix products to use; None for those of the pipeline's own choice.
     RAISES (CorpusError): If it can't be loaded, or has no `mind_root` for these settings.

@@ -10,9 +10,6 @@ __all__ = ["dask_setup"]
 
 
 def dask_setup(worker: Any) -> None:
-    """Ignore Ctrl-C, which a terminal sends to all processes: the command ends its workers itself.
-
-    worker (distributed.Worker): The worker.
-    """
+    """Ignore Ctrl-C, which a terminal sends to all processes: the command ends its workers itself."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

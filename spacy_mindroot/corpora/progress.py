@@ -19,12 +19,8 @@ _SECONDS = 60.0  # between two lines
 class Progress:
     """Shows the state of a run on standard error.
 
-    summary (ParseSummary): The counts of the run so far.
     size, done_size (int): Bytes of input, of all shards and of those that are finished, in this run or before it.
-    workers (int): The number of workers.
-    shown (bool): Whether anything is shown at all.
     stream (Optional[TextIO]): Where; standard error if None.
-    clock (Callable): Returns seconds.
     """
 
     def __init__(

@@ -104,7 +104,6 @@ def estimate_bytes_per_word(first: bytes, kind: str, columns: Columns) -> float:
     """Return about the number of bytes of a file for each word in it.
 
     first (bytes): The beginning of the file. It may end anywhere.
-    kind (str): The format of the file: a value of `sources.FORMATS`.
     """
     whole = first[: first.rfind(b"\n") + 1] or first
     if kind == "conllu":

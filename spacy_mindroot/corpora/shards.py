@@ -32,7 +32,6 @@ _LEAST_BYTES = {"text": 3, "jsonl": 3, "conllu": 10}  # per word: smaller files 
 class Source(Found):
     """An input file and the places where it is cut.
 
-    size (int): Bytes.
     digest (str): See `sources.digest_of`; "" if the file can't be read.
     step (int): Bytes per shard; 0 if it is not cut at bytes.
     cuts (list[int]): For Parquet, the first row group of each shard, and the number of row groups.
@@ -54,7 +53,6 @@ class Shard:
     """A part of an input file.
 
     name (str): Two numbers, of the file and of its part; they sort as the corpus does.
-    path, format, compressed: See `sources.Found`.
     start, stop (int): The first byte and the byte after the last; for Parquet, row groups. A line or sentence that
         begins in this range belongs to the shard.
     size (int): About as many bytes of input.
@@ -72,8 +70,6 @@ class Shard:
 def plan_sources(found: Sequence[Found], shard_words: int, bytes_per_word: BytesPerWord) -> list[Source]:
     """Return the files of a corpus with the places where they are cut.
 
-    found (Sequence[Found]): The files.
-    shard_words (int): About the number of words in a shard.
     bytes_per_word (Callable): Estimates bytes per word from the beginning of a file and its format.
     """
     return _in_threads(lambda file: _planned(file, shard_words, bytes_per_word), found)

@@ -89,7 +89,6 @@ def find_files(inputs: Sequence[str], warn: Callable[[str], None] = lambda messa
     inputs (Sequence[str]): Files, folders, patterns such as `corpus/*.jsonl`, and URLs such as `s3://bucket/folder`. Of
         folders, all files with a known ending are taken, in alphabetical order, those in folders below included. What
         a run has written to a folder below is left out, and so is what is not a regular file, such as a pipe.
-    warn (Callable): Receives a message about what is left out.
     RAISES (CorpusError): If an input does not exist, has no files, or has a name whose ending is not known.
     """
     found: dict[str, Found] = {}

@@ -46,7 +46,6 @@ def held_out_scores(
     corpus, train (Iterable[GoldSentence]): Development set and training set. The training set is cross-validated; if
         there is none, the corpus is, provided that there are folds.
     folds (Optional[int]): The number of parts. None: 5, or no cross-validation of the corpus.
-    name (str): Name of the `mind_root`.
     """
     gold = [sentence for sentence in corpus if len(sentence.words)]
     held_out, methods = HeldOut(), []

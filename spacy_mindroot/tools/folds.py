@@ -29,8 +29,6 @@ def find_documents(sentences: Sequence[GoldSentence], folds: int) -> tuple[list[
 
     They are the documents that comments `newdoc` begin, if there are at least as many as folds and none is longer than
     a fold. Otherwise they are blocks of neighbours: 20 sentences, or fewer in a small corpus.
-
-    RETURNS (tuple[list[list[int]], str]): The parts, and "documents" or "blocks of N sentences".
     """
     starts = [number for number, sentence in enumerate(sentences) if number == 0 or _begins_document(sentence)]
     documents = [list(range(a, b)) for a, b in zip(starts, [*starts[1:], len(sentences)], strict=True)]
@@ -97,11 +95,7 @@ def train(
 
     Tokens without a head or label are left out of the losses.
 
-    nlp (Language): An untrained pipeline.
     gold (Sequence[Doc]): The Docs. The pipeline reads their tokens and sentence boundaries from them.
-    steps (int): The number of batches.
-    seed (int): Of the order of the Docs.
-    advance (Callable): Called after each step.
     RETURNS (dict): The running averages of the weights, for `nlp.use_params`. Empty if the optimizer keeps none.
     """
     settings = resolve_training(nlp)

@@ -53,8 +53,6 @@ class GoldSentence(AnnotatedSentence):
 
     conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
     rows (tuple): Otherwise, the tokens that are more than white space, from 0, and their cells in CoNLL-U.
-    comments (Sequence[str]): The comments for these rows.
-    multiword_tokens (int): The number of multiword tokens of the CoNLL-U sentence.
     """
 
     conllu: Sentence | None = None
@@ -70,7 +68,6 @@ class GoldSentence(AnnotatedSentence):
     def with_tree(self, heads: Sequence[int], labels: Sequence[str | None]) -> Sentence:
         """Return the sentence in CoNLL-U with another tree, and all other annotation. `conllu` is changed in place.
 
-        heads (Sequence[int]): The head of each token, from 1; 0 = ROOT.
         labels (Sequence[Optional[str]]): The label of each token; None leaves the arc as it is.
         """
         sentence = self.conllu
@@ -92,7 +89,6 @@ class GoldSentence(AnnotatedSentence):
 def load_pipeline(model: str) -> Language:
     """Load a pipeline.
 
-    model (str): Name of a package, or path of a folder.
     RAISES (CorpusError): If spaCy can't load it.
     """
     try:

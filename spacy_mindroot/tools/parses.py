@@ -21,13 +21,10 @@ __all__ = ["Parse", "parses_of"]
 class Parse(NamedTuple):
     """A parsed sentence.
 
-    words (list[str]): The tokens.
     heads (list[Optional[int]]): 0 = ROOT, j = token j of the sentence; None where the head is unknown.
-    labels (list[str]): The label of each token.
     head_prob (list[Optional[float]]): The probability of each head; None where it is unknown.
     marginals (Optional[np.ndarray]): The probability of every arc, (n, n+1), for the next best heads.
     tags (Sequence[str]): The part of speech of each word; empty for none.
-    name (str): A name of the sentence.
     gold (Optional[Sequence[tuple[Optional[int], str]]]): The head and label of each token in a file.
     """
 

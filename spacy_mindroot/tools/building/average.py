@@ -26,11 +26,8 @@ def average_trained(
     See `average_pipelines`. Without a development set, as many pipelines are trained for each part of the training set
     as are averaged.
 
-    folders (Sequence[Path]): The folders of the pipelines.
-    trained (Sequence[Trained]): Their trainings. They were not calibrated.
     calibration (Optional[Mapping[str, Any]]): The settings of the callback that would have calibrated each of them (see
         `callback_settings`); None for no calibration.
-    has_dev (bool): Whether there is a development set.
     """
     pipelines = [load_model(folder) for folder in folders]
     own = pipelines[0].config.copy()

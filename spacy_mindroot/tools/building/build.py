@@ -67,14 +67,11 @@ def build(
     out (Path): The folder for everything that is made: a new one, or that of an earlier build. See `building.steps`.
     about (Description): Name, version and so on of the package. Without a name, it has the treebank's.
     lang (str): The language of the pipeline; "" for the one in the names of the files.
-    optimize (str): "accuracy" or "efficiency".
     config (Optional[Path]): A config to train with, in place of that of `init-config`.
-    steps (Optional[int]): Training steps; None for those of the config.
     seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
         scores are averaged. See `arc_scorer.average.average_pipelines`.
     related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
     code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
-    show (bool): Whether to show the progress of training and evaluation.
     note, warn (Callable): Receive what has been done, and warnings.
     RAISES (MindRootError): If a step fails. What the steps before have made is kept.
     """

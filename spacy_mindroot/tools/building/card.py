@@ -26,7 +26,6 @@ class Description:
     """A description of a pipeline by its user.
 
     name (str): The name of the package without its language, such as "gum_sm".
-    version (str): Its version.
     description, author, email, url (str): What meta.json has under these names.
     licence (str): The licence of the pipeline; "" for that of the treebank.
     """
@@ -82,12 +81,7 @@ def make_card(
 ) -> str:
     """Return the model card, in Markdown.
 
-    meta (Mapping): The content of meta.json.
-    scores (Mapping[str, dict]): The evaluations, as `report.to_json` gives them, by their names.
-    evaluated_on (str): The part of the treebank that they are on.
     speed (int): Tokens per second of CPU time.
-    megabytes (float): The size of the pipeline.
-    example (str): A sentence of the language.
     """
     package = f"{meta['lang']}_{meta['name']}"
     gold = scores.get("gold tokens")

@@ -33,14 +33,8 @@ class Size(NamedTuple):
 
     comment (str): What the number of steps is good for.
     steps (int): Training steps. The learning rate falls until the last one.
-    patience (int): Steps without improvement after which training stops.
-    warmup (int): Steps until the learning rate has risen.
-    eval_frequency (int): Steps between evaluations.
     batch (int): The greatest number of words in a batch.
     divisions (int): Copies of each sentence in an epoch.
-    width (int): Width of the encoder.
-    lstm_depth (int): Number of BiLSTM layers.
-    arc_width (int): Width of the vectors that score arcs.
     rows (list[int]): Rows of the tables of norms, prefixes, suffixes and shapes.
     ngram_rows (int): Rows of the table of character n-grams.
     projective (bool): Whether trees have no crossing arcs. A parser that has seen few sentences sets most of them in
@@ -120,12 +114,10 @@ def make_config(
 ) -> str:
     """Return the text of the config.
 
-    lang (str): A language of spaCy's, or "xx".
     optimize (str): "efficiency" or "accuracy".
     extras (list[str]): Components of EXTRAS to put before the scorer. Without a senter, whole_doc must be True.
     transformer (Optional[str]): Name of a pretrained model to use in place of the tok2vec.
     whole_doc (bool): Train on single sentences, and treat a Doc without sentence boundaries as one sentence.
-    sentences (Optional[int]): The number of training sentences, for sizes and schedule.
     vectors (Optional[str]): Name or path of a pipeline whose word vectors are an input of the encoder.
     curated (Optional[dict]): The settings of the transformer for spacy-curated-transformers, as `curated_model` returns
         them. None: spacy-transformers is used.

@@ -31,7 +31,6 @@ _NEW_SCORES = ("dep_uem", "dep_lem", "root_acc", "single_root")
 class Conversion(NamedTuple):
     """A converted config.
 
-    config (Config): The config, not interpolated.
     changes (list[str]): What has changed, one sentence or two each.
     problems (list[str]): What could not be converted or needs a look.
     """

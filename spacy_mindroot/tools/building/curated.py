@@ -69,8 +69,6 @@ def read_model_config(name: str) -> dict[str, Any]:
 def curated_model(name: str, config: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of the model of a `curated_transformer`, without `with_spans`.
 
-    name (str): The name of the model in messages.
-    config (dict): Its config.json.
     RAISES (MindRootError): If spacy-curated-transformers has no architecture for it, or a size is missing.
     """
     type = config.get("model_type")

@@ -27,7 +27,6 @@ def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
     subtype. Features that the treebank does not have are removed. Lemmas and language-specific tags (XPOS) are removed:
     they are learnt from the treebank alone. The sentences of the treebank are repeated until they are a quarter of all.
 
-    treebank (Treebank): The treebank, with a training set.
     sources (Sequence[Path]): The related treebanks, as folders or files. If one has parts, its training set is taken,
         or its development set if it has no other. Test sets are never read.
     RAISES (CorpusError): If there are no sentences in one. ConlluError: for the first sentence that is at fault, or

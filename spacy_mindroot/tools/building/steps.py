@@ -35,7 +35,6 @@ class Steps:
     What a step makes lies in a folder `unfinished-...` until the step is done. After an error it stays there, to be
     looked at, and the next run removes it.
 
-    folder (Path): The folder. It is made if it is missing.
     RAISES (CorpusError): If the folder has files, and is not from an earlier build. OSError: if it can't be written.
     """
 
@@ -129,7 +128,6 @@ class Steps:
 
         make (Callable): Makes the result, which must be JSON, and files in the folder that it is given. It is not
             called if the result and the first of its files are there, and no step before was made again.
-        names (Sequence[str]): The files and folders that it makes.
         """
         if not self._again and name in self.results and self._is_there(names):
             return self.results[name], False

@@ -38,8 +38,6 @@ class Trained:
 
     steps (int): The greatest number of steps. Training stops before if it no longer helps.
     seeds (list[int]): The seed of the random numbers; several for an average of pipelines.
-    cpu_seconds (float): The CPU time, evaluation on the development set included.
-    seconds (float): The time on the clock.
     best (str): The folder of the pipeline: `model-best` by the score on the development set, or, without one,
         `model-last`.
     """
@@ -64,14 +62,9 @@ def train(
 ) -> Trained:
     """Train a pipeline on one thread.
 
-    config (Path): A config of spaCy's. Its corpora are CoNLL-U files.
     treebank (Treebank): The data, with its `mixture`. Without a development set, the last pipeline is taken.
-    out (Path): A new folder for the checkpoints and log.txt.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
-    code (Optional[Path]): A Python file to import first, with what the config names.
-    calibrate (bool): Whether to calibrate the pipeline, if the config does so.
-    show (bool): Whether to show spaCy's table and a progress bar.
     RAISES (TrainingError): If training fails. The message has spaCy's error, or the last lines of log.txt.
     """
     dev = treebank.file("dev")

@@ -44,10 +44,7 @@ _TREEBANK_ROWS = 50  # few treebanks share a row of the four that each has
 
 @dataclass
 class Part:
-    """The training, development or test set of a treebank.
-
-    sentences, words, multiword_tokens (int): Its size.
-    """
+    """The training, development or test set of a treebank."""
 
     sentences: int = 0
     words: int = 0
@@ -66,9 +63,7 @@ class Related:
 
     name (str): The name of its folder, or of its file.
     part (str): The part that is mixed in: "train", or "dev" if it has no training set, or "" if it is not divided.
-    sentences, words (int): The size of this part.
     licence (str): What the README of a UD treebank says; "" if it is unknown.
-    unused (list[str]): Files without a part in their names, although others have one.
     """
 
     name: str
@@ -83,10 +78,7 @@ class Related:
 class Mixture:
     """A treebank and related ones, mixed in one file.
 
-    file (Path): The file, in CoNLL-U.
-    related (list[Related]): The related treebanks.
     copies (int): How many times each sentence of the treebank itself is in it.
-    digest (str): Hash of the file.
     """
 
     file: Path
@@ -134,14 +126,11 @@ class Treebank:
     folder (Path): The folder with train.conllu and, if the treebank has these parts, dev.conllu and test.conllu.
     language (str): The language code in its file names, such as "af" in af_afribooms-ud-train.conllu; "" if there is
         none.
-    parts (dict[str, Part]): The sizes of its parts. Parts that it lacks are missing.
     annotated (list[str]): The components that can be trained on it, besides the parser: `tagger` if it has language-
         specific tags (XPOS) that say more than UPOS, `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
     licence (str): What the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown.
-    licence_file (Optional[Path]): The LICENSE file in its folder.
     unused (list[str]): Files without a part in their names, although others have one.
     divided (bool): Whether the parts were divided here, since no file was named after a part.
-    digest (str): Hash of all parts.
     mixture (Optional[Mixture]): The training set with related treebanks, to train on instead of that of this treebank.
     """
 
@@ -175,8 +164,6 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
     one, the first 80 % of the sentences are for training, 10 % for development and the last 10 % for testing.
     Otherwise, files without a part are not used.
 
-    source (Path): A folder with files in CoNLL-U, or one file.
-    folder (Path): The folder for the copies. It is made if it is missing.
     RAISES (CorpusError): If there are no training sentences, or too few to divide. ConlluError: for the first sentence
         that is at fault, or whose tree is not single-rooted.
     """

@@ -80,12 +80,8 @@ def build_wheel(
     """Write a pipeline, with its card, as a wheel.
 
     model (Path): The folder of the pipeline. It stays as it is.
-    folder (Path): The folder for the wheel. It is made if it is missing.
-    meta (Mapping): The content of meta.json.
-    card (str): The content of README.md.
     licence_file (Optional[Path]): The licence of the data, which goes into the wheel as LICENSES_SOURCES.
     code (Optional[Path]): A Python file that the pipeline needs, which goes into the wheel.
-    RETURNS (Path): The wheel.
     RAISES (PackagingError): If that fails. The message has the last lines of what the two say.
     """
     folder.mkdir(parents=True, exist_ok=True)

@@ -37,12 +37,9 @@ class SureToken(NamedTuple):
     """A token of a parse, with the probability of its head.
 
     word (int): Its number in the sentence, from 1.
-    form (str): The token.
     head, label (int, str): Its arc in the parse; 0 = ROOT.
-    head_prob (float): The probability of the head.
     next_head, next_label (Optional[int], Optional[str]): The most probable arc with another head; None if there is
         none.
-    next_prob (float): The probability of that head.
     given (bool): Whether the head was known before the parse.
     """
 
@@ -79,8 +76,6 @@ class SureSentence:
     """A parsed sentence, with the probability of each head.
 
     position (int): Its place in the corpus, from 0.
-    tokens (list[SureToken]): All its tokens.
-    gold (GoldSentence): The sentence of the corpus.
     """
 
     position: int
@@ -121,8 +116,6 @@ def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = 
 
     doc (Doc): A Doc of one sentence, parsed by a pipeline after `gold.keep_probabilities`. The probability of each
         head is `token._.head_prob`.
-    gold (GoldSentence): The sentence of the corpus.
-    position (int): Its place in the corpus.
     given (bool): Whether the heads in the corpus were required.
     RAISES (CorpusError): If a head has no probability.
     """

@@ -44,14 +44,12 @@ class Suspect(NamedTuple):
     sentence (int): The number of the sentence in the corpus, from 0.
     word (int): The number of the word in its sentence, from 1.
     head, label (int, str): The annotated arc; 0 = ROOT.
-    head_prob (float): The marginal probability of the head.
     given_prob (float): The probability of the head, given the other annotated arcs.
     label_prob (float): The probability of the label, given the head; 0 if no sentence of the other folds has it.
     other_head, other_label (int, str): The arc that the parser prefers, given the other annotated arcs: the most
         probable head, and its most probable label. If that is the annotated arc, the next most probable head.
     other_prob, other_given_prob (float): The two probabilities of that head.
     other_label_prob (float): The probability of its label, given that head.
-    fold (int): The fold of the sentence, from 1.
     """
 
     sentence: int
@@ -111,7 +109,6 @@ def cross_validated(
     """Yield every annotated arc with its probability, by parsers that were trained on the other folds.
 
     sentences (Sequence[GoldSentence]): The treebank, read from CoNLL-U as words.
-    folds (Sequence[Sequence[int]]): The numbers of the sentences of each fold.
     config (Config): Config of a pipeline with an `arc_scorer`, with a training section.
     steps, seed, advance: See `folds.train`.
     parsers (int): The number of parsers for each fold, with different seeds. Their scores are averaged, see `assess`.

@@ -68,9 +68,7 @@ def draw_arcs(
     Classes for `style.py`: `arc`, `tip` and `label`, each with `above` or `below`; `halo`, `word`, `tag`, `box`. Arcs
     and words have their own classes as well. Text is escaped, and its control characters are spelled out.
 
-    words (Sequence[Word]): The words, in the order of the text.
     above, below (Sequence[Arc]): The arcs above and below the words. Later arcs lie over earlier ones.
-    description (str): Describes the picture for those who don't see it.
     right_to_left (Optional[bool]): Whether the first word is on the right. None: if most letters are written so.
     boxed (Optional[tuple[int, int]]): First and last word of a group that gets a frame.
     least (float): Width of the narrowest words, in pixels.
@@ -111,7 +109,6 @@ def draw_arcs(
 def draw_trees(words: Sequence[str], above: Tree, below: Tree, *, marked: Collection[int] = ()) -> Drawing:
     """Return a drawing of two trees of one sentence, one above the words and one below. Several tokens may be roots.
 
-    words (Sequence[str]): The tokens.
     marked (Collection[int]): Tokens, from 1, that are marked together with their arcs, which lie over the others.
     """
     classes = ["marked" if token in marked else "" for token in range(1, len(words) + 1)]

@@ -20,8 +20,6 @@ _TEXT = 'font-family="Helvetica, Arial, Segoe UI, Noto Sans, sans-serif" font-si
 class Drawing(NamedTuple):
     """A piece of SVG.
 
-    content (str): The elements.
-    width, height (float): The size in pixels.
     description (str): Describes the picture for those who don't see it.
     """
 
@@ -55,10 +53,7 @@ def write_text(classes: str, x: float, y: float, text: str, title: str = "") -> 
 
 
 def titled(title: str, content: str) -> str:
-    """Return elements with a text that appears while the pointer is on them; without, if the text is empty.
-
-    title (str): The text, which may have several lines.
-    """
+    """Return elements with a text that appears while the pointer is on them; without, if the text is empty."""
     if not title:
         return content
     lines = "\n".join(escape(visible(line)) for line in title.split("\n"))
@@ -85,10 +80,7 @@ def beside(drawings: Iterable[Drawing]) -> Drawing:
 
 
 def on_card(drawings: Sequence[Drawing], description: str = "") -> Drawing:
-    """Return drawings one below another, in the middle of a card.
-
-    description (str): Describes the picture for those who don't see it.
-    """
+    """Return drawings one below another, in the middle of a card."""
     width = ceil(max((each.width for each in drawings), default=0.0) + 2 * _PADDING)
     parts, y = [], _PADDING
     for each in drawings:

@@ -22,7 +22,6 @@ def text_width(text: str, size: float = 14.0) -> float:
     """Return an estimate of the width of a text.
 
     text (str): Any text. Marks that combine with the character before them have no width.
-    size (float): The font size in pixels.
     """
     return sum(map(_character_width, text)) * size / 14.0
 
@@ -45,9 +44,7 @@ def is_right_to_left(words: Sequence[str]) -> bool:
 def place_words(widths: Sequence[float], arcs: Sequence[Ends], labels: Sequence[str]) -> tuple[list[float], float]:
     """Return the x of the middle of each word, and the width of all.
 
-    widths (Sequence[float]): The width that each word needs.
     arcs (Sequence[Ends]): The arcs. Neighbours are moved apart where the label of the arc between them needs the room.
-    labels (Sequence[str]): The label of each arc.
     """
     room = [width + _GAP for width in widths]
     for (head, dependent), label in zip(arcs, labels, strict=True):
@@ -87,7 +84,6 @@ def place_feet(arcs: Sequence[Ends], levels: Sequence[int], centres: Sequence[fl
     feet. An arc from ROOT comes straight from outside: both ends are at the dependent.
 
     levels (Sequence[int]): See `levels_of`. Of two arcs between the same tokens, the lower one is the outermost.
-    centres (Sequence[float]): The x of the middle of each word.
     """
     ends: dict[int, list[tuple[float, int, int, int]]] = defaultdict(list)
     for k, (head, dependent) in enumerate(arcs):

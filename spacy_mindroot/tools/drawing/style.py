@@ -118,7 +118,6 @@ def fill_template(path: Path, **values: Any) -> str:
     """Return a page, or a part of one. Text is escaped, and its control characters are spelled out.
 
     path (Path): A template, in `TEMPLATES` or in another folder. It can extend and include those in `TEMPLATES`.
-    **values (Any): Its variables.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([path.parent, TEMPLATES]),

@@ -25,8 +25,6 @@ class Reliability:
     """The agreement of the probabilities of heads (HeadProb in MISC) with the heads that are right.
 
     words (int): Words with a probability that gold has, too.
-    right (float): The share of them whose head is right.
-    mean_probability (float): The mean of their probabilities.
     error (float): The expected calibration error. See `inference.calibration.expected_calibration_error`.
     """
 
@@ -40,18 +38,13 @@ class Reliability:
 class Measures:
     """The measures of a system's output. Shares are from 0 to 1.
 
-    sentences, system_sentences (int): Sentences in gold and in the output.
-    words, system_words (int): Words in gold and in the output.
-    multiword_tokens (int): Multiword tokens in gold.
     exact_match (float): Gold sentences that the output has with the same words and the same heads.
     labelled_exact_match (float): Those whose labels are the same, too, subtypes included.
     root_accuracy (float): Gold sentences whose root is the root of a sentence in the output, and the only root among
         their own words there.
     single_root (float): Sentences in the output that are trees with exactly one root.
-    nonprojective, system_nonprojective (int): Non-projective arcs in gold and in the output.
     nonprojective_recall (Optional[float]): Non-projective arcs of gold that the output has; None if gold has none.
     las_with_subtypes (float): F-score of words with the right head and label, where subtypes count.
-    calibration (Optional[Reliability]): None if the output has no probabilities.
     """
 
     sentences: int
@@ -88,7 +81,6 @@ def measure(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Measures:
 
     A word of gold is in the output if its token is: multiword tokens need the same number of words.
 
-    gold (Sequence[Sentence]): The sentences of the treebank; at least one.
     system (Sequence[Sentence]): Another division of the same text into sentences and words.
     """
     gold_trees, trees = _trees(gold), _trees(system)

@@ -52,11 +52,9 @@ def predict(
 ) -> str:
     """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
 
-    sentences (Sequence[Sentence]): All sentences of the treebank, in order.
     raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
     surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens instead of the words in them. None: as
         the corpus reader in the pipeline's config has it, or words if that names none.
-    show (bool): Whether to show the progress, if standard error is a terminal.
     RAISES (CorpusError): If the pipeline fails, or sets no heads.
     """
     parts: Iterable[str]
@@ -70,11 +68,8 @@ def predict(
 
 
 def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Iterator[str]:
-    """Parse sentences with their gold tokens, each as a Doc of its own whose boundaries are set.
+    """Yield sentences in CoNLL-U, each parsed with its gold tokens, as a Doc of its own whose boundaries are set.
 
-    nlp (Language): The pipeline. It has to set heads.
-    surface_tokens (bool): Whether its tokens are multiword tokens instead of the words in them.
-    YIELDS (str): Each sentence in CoNLL-U.
     RAISES (CorpusError): If the pipeline fails, or sets no heads.
     """
     for doc, sentence in piped(nlp, ((_gold_doc(nlp, each, surface_tokens), each) for each in sentences)):
@@ -93,11 +88,8 @@ def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface
 
 
 def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Iterator[str]:
-    """Parse the raw text of a treebank, paragraph by paragraph.
+    """Yield the sentences of each paragraph of a treebank in CoNLL-U, parsed from raw text.
 
-    nlp (Language): The pipeline. It has to set heads and sentence boundaries.
-    sentences (Iterable[Sentence]): All sentences of the treebank, in order.
-    YIELDS (str): The sentences of each paragraph in CoNLL-U.
     RAISES (CorpusError): If the pipeline fails, or sets no heads.
     """
     texts = list(paragraphs(sentences))

@@ -19,8 +19,6 @@ def paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
 
     Paragraphs begin at the comments `newpar` and `newdoc`. A file without them is a single paragraph: nothing else
     about its sentences is given away.
-
-    sentences (Iterable[Sentence]): All sentences of a file, in order.
     """
     parts: list[str] = []
     for sentence in sentences:

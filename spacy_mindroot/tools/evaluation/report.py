@@ -33,7 +33,6 @@ class Evaluation:
 def evaluate(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Evaluation:
     """Evaluate a system's output.
 
-    gold (Sequence[Sentence]): The sentences of the treebank.
     system (Sequence[Sentence]): Another division of the same text into sentences and words.
     RAISES (CorpusError): If there are no sentences, the texts differ, or a sentence has no complete tree.
         MissingPackageError: if `udtools` is not installed.
