@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any
 
 from tqdm import tqdm
 
@@ -20,49 +19,32 @@ class Progress:
     """Shows the state of a run on standard error.
 
     size, done_size (int): Bytes of input, of all shards and of those that are finished, in this run or before it.
-    stream (Optional[TextIO]): Where; standard error if None.
     """
 
-    def __init__(
-        self,
-        summary: ParseSummary,
-        size: int = 0,
-        done_size: int = 0,
-        *,
-        shown: bool = True,
-        stream: TextIO | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, summary: ParseSummary, size: int = 0, done_size: int = 0, *, shown: bool = True) -> None:
         self.summary = summary
         self.size, self.done_size = size, done_size
         self.workers = 1
-        self.stream = sys.stderr if stream is None else stream
-        self.clock = clock
-        self._began = self._last = clock()
+        self._began = self._last = time.monotonic()
         self._before = done_size  # finished by earlier runs
         self._bar: Any = None
-        self._shown = shown and self.stream is not None
-        if self._shown and self.stream.isatty():
-            self._bar = tqdm(
-                total=size,
-                initial=done_size,
-                file=self.stream,
-                bar_format="{percentage:3.0f}%|{bar}| {desc}",
-                leave=False,
-            )
+        self._shown = shown and sys.stderr is not None
+        if self._shown and sys.stderr.isatty():
+            form = "{percentage:3.0f}%|{bar}| {desc}"
+            self._bar = tqdm(total=size, initial=done_size, bar_format=form, leave=False)
 
     def update(self) -> None:
         """Show the state, if it is time to."""
         if not self._shown:
             return
-        now = self.clock()
+        now = time.monotonic()
         if self._bar is not None:
             self._bar.n = self.done_size
             self._bar.set_description_str(self.line(), refresh=True)
         elif now - self._last >= _SECONDS:
             self._last = now
             share = self.done_size / self.size if self.size else 1.0
-            print(f"{share:4.0%}  {self.line()}", file=self.stream, flush=True)
+            print(f"{share:4.0%}  {self.line()}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Remove the bar."""
@@ -73,7 +55,7 @@ class Progress:
         """Return the state in words."""
         summary = self.summary
         finished = summary.complete_before + summary.parsed + summary.failed
-        seconds = max(self.clock() - self._began, 1e-9)
+        seconds = max(time.monotonic() - self._began, 1e-9)
         parts = [
             f"{summary.words:,} words",
             f"{summary.words / seconds:,.0f} words/s",
