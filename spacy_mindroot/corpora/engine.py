@@ -13,18 +13,20 @@ from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ..errors import CorpusError, CountError, MindRootError
 from .jobs import Job, Record, Settings, WorkerFacts
 from .output import OutputError
 from .sources import UnreadableInputError
-from .worker import clean_environment, identify, parse_shard
+from .worker import identify, parse_shard
 
 __all__ = ["DaskEngine", "Engine", "LocalEngine", "Outcome", "local_client", "open_engine", "remote_client"]
 
 _TICK = 1.0  # seconds between two looks at the cluster
 _AHEAD = 2  # shards per worker that are submitted
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 _FATAL = (OutputError,)  # every other shard would fail in the same way
 
 
@@ -38,7 +40,7 @@ class Outcome:
 
 
 class Engine(ABC):
-    """Runs shards somewhere."""
+    """Runs shards in this process, or on a cluster."""
 
     workers = 1
 
@@ -58,8 +60,7 @@ class Engine(ABC):
 class LocalEngine(Engine):
     """Runs shards in this process, one after the other."""
 
-    def identify(self, model: str, settings: Settings, out: str) -> WorkerFacts:
-        return identify(model, settings, out)
+    identify = staticmethod(identify)
 
     def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
         for job in jobs:
@@ -134,17 +135,12 @@ class DaskEngine(Engine):
         waiting = iter(jobs)
         running: dict[Any, Job] = {}
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        exhausted = False
         try:
             while True:
                 self._check_connection()
                 self._count_workers()
                 limit = most or max(1, self.workers) * _AHEAD
-                while not exhausted and len(running) < limit:
-                    job = next(waiting, None)
-                    if job is None:
-                        exhausted = True
-                        break
+                for job in islice(waiting, max(0, limit - len(running))):
                     future = self.client.submit(self.task, job, pure=False, retries=self.retries)
                     running[future] = job
                     future.add_done_callback(finished.put)
@@ -243,7 +239,8 @@ def local_client(workers: int, retries: int) -> Iterator[Any]:
     import dask
 
     settings = {
-        "distributed.nanny.pre-spawn-environ": clean_environment(),
+        # By default, there is also MALLOC_TRIM_THRESHOLD_, with which a parser takes much more CPU time.
+        "distributed.nanny.pre-spawn-environ": dict.fromkeys(_ONE_THREAD, "1"),
         "distributed.scheduler.allowed-failures": retries,
         # A worker must not wait for memory to become free that its pipeline takes.
         "distributed.worker.memory.target": False,

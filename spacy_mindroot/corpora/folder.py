@@ -213,7 +213,7 @@ class OutputFolder:
                 self.complete[line["shard"]] = line
         for line in _read_lines(self.path / _REJECTED):
             if line["shard"] in self.complete:
-                self._rejected.setdefault(line["shard"], []).append(_dumped(line))
+                self._rejected.setdefault(line["shard"], []).append(json.dumps(line))
         for record in self._records():
             if is_complete(record.manifest_line()):
                 self.complete[record.shard] = record.manifest_line()
@@ -232,7 +232,7 @@ class OutputFolder:
         """Write the manifest and the rejected documents anew, in order, and remove the records."""
         names = sorted(self.complete)
         self._write(_REJECTED, [line for name in names for line in self._rejected.get(name, ())])
-        self._write(_MANIFEST, [_dumped(self.complete[name]) for name in names])
+        self._write(_MANIFEST, [json.dumps(self.complete[name]) for name in names])
         self._clear(RECORDS, _RECORD_NAME)
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
@@ -251,7 +251,7 @@ class OutputFolder:
         for line in lines:
             self._rejections.write(f"{line}\n".encode())
         self._rejections.flush()
-        self._manifest.write(f"{_dumped(record.manifest_line())}\n".encode())
+        self._manifest.write(f"{json.dumps(record.manifest_line())}\n".encode())
         self._manifest.flush()
         self._unsynced.append(self.path / RECORDS / f"{record.shard}.json")
         if time.monotonic() - self._synced > _SYNC_SECONDS:
@@ -279,21 +279,17 @@ class OutputFolder:
                 {"shard": shard.name, "input": shard.path, "start": shard.start, "stop": shard.stop, "reason": reason}
                 for shard, reason in sorted(failed, key=lambda pair: pair[0].name)
             ]
-            self._write(_FAILED, [_dumped(line) for line in lines])
+            self._write(_FAILED, [json.dumps(line) for line in lines])
         if not any(self._rejected.values()):
             (self.path / _REJECTED).unlink(missing_ok=True)
 
 
 def _rejected_lines(record: Record) -> list[str]:
     return [
-        _dumped({"shard": record.shard, "input": record.input, "id": name, "reason": reason, **more})
+        json.dumps({"shard": record.shard, "input": record.input, "id": name, "reason": reason, **more})
         for found, more in ((record.rejected, {}), (record.notes, {"kept": True}))
         for name, reason in found
     ]
-
-
-def _dumped(line: dict[str, Any]) -> str:
-    return json.dumps(line, ensure_ascii=True, separators=(", ", ": "))
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:

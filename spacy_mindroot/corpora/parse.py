@@ -14,7 +14,6 @@ from ..errors import CorpusError, CountError
 from .engine import Engine, open_engine
 from .folder import OutputFolder
 from .jobs import Job, ParseSummary, Settings, WorkerFacts
-from .pipelines import Identity
 from .progress import Progress
 from .reading import Columns, estimate_bytes_per_word
 from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
@@ -126,7 +125,11 @@ def run_parse(
         _check_facts(facts, folder, warn)
         identity = facts.identity
         if resumed:
-            identity = _check_identity(folder, identity)
+            assert folder.identity is not None
+            difference = folder.identity.difference(identity)
+            if difference:
+                raise _other_run(folder, f"has parses of another pipeline: {difference}")
+            identity = folder.identity
             sources = [
                 replace(source, path=file.path) if source.digest else _planned([file], settings)[0]
                 for source, file in zip(folder.sources, found, strict=True)
@@ -166,16 +169,15 @@ def _check_same(folder: OutputFolder, settings: Settings, found: Sequence[Found]
     before, now = asdict(folder.settings), asdict(settings)
     for name in now:
         if before.get(name) != now[name]:
-            raise CorpusError(
-                f"{folder.path} was begun with {name} = {_shown(before.get(name))}, and this run has "
-                f"{_shown(now[name])}. Choose another folder, or start over with --force."
-            )
+            then = f"{name} = {_shown(before.get(name))}"
+            raise _other_run(folder, f"was begun with {then}, and this run has {_shown(now[name])}")
     difference = same_sources(folder.sources, found)
     if difference:
-        raise CorpusError(
-            f"{folder.path} was begun with other input: {difference}. Choose another folder, or start over "
-            "with --force."
-        )
+        raise _other_run(folder, f"was begun with other input: {difference}")
+
+
+def _other_run(folder: OutputFolder, how: str) -> CorpusError:
+    return CorpusError(f"{folder.path} {how}. Choose another folder, or start over with --force.")
 
 
 def _shown(value: object) -> str:
@@ -194,18 +196,6 @@ def _check_facts(facts: WorkerFacts, folder: OutputFolder, warn: Callable[[str],
             "times as much CPU time with it. Start the workers without it (in Dask's configuration: "
             "distributed.nanny.pre-spawn-environ)."
         )
-
-
-def _check_identity(folder: OutputFolder, identity: Identity) -> Identity:
-    """Return the identity of the run that has begun the folder. Raise CorpusError if it is another one."""
-    assert folder.identity is not None
-    difference = folder.identity.difference(identity)
-    if difference:
-        raise CorpusError(
-            f"{folder.path} has parses of another pipeline: {difference}. Choose another folder, or start over "
-            "with --force."
-        )
-    return folder.identity
 
 
 def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseSummary:

@@ -6,13 +6,12 @@ import ctypes
 import hashlib
 import importlib.util
 import os
-import platform
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -110,19 +109,12 @@ def _load(model: str, confidence: bool, kbest: int) -> Loaded:
         component.confidence = component.confidence or confidence
         component.kbest = max(component.kbest, kbest)
         component.check_settings()
-    packages = {name: _version(name) for name in _PACKAGES}
+    packages = {name: version(name) for name in _PACKAGES}
     meta = nlp.meta
     identity = Identity(
         f"{meta['lang']}_{meta['name']}", str(meta["version"]), _digest(model), packages, products_in_use(nlp)
     )
     return Loaded(nlp, identity, threading.RLock())
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _digest(model: str) -> str:
@@ -145,4 +137,4 @@ def _digest(model: str) -> str:
 
 def this_process() -> str:
     """Return the name of this process in messages and temporary files."""
-    return f"{socket.gethostname() or platform.node()}-{os.getpid()}"
+    return f"{socket.gethostname()}-{os.getpid()}"

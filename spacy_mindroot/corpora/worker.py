@@ -21,7 +21,7 @@ from .reading import Document, Item, Rejected, read_shard
 from .shards import Shard
 from .writing import WRITERS, Writer
 
-__all__ = ["clean_environment", "identify", "parse_shard"]
+__all__ = ["identify", "parse_shard"]
 
 _BATCH_CHARACTERS = 200_000
 _ZONE_WORDS = 100_000  # parsed before the vocabulary is emptied
@@ -31,21 +31,8 @@ _LONGEST_REASON = 1000  # characters
 def identify(model: str, settings: Settings, out: str) -> WorkerFacts:
     """Load the pipeline and return what it is."""
     with loaded(model, confidence=settings.confidence, kbest=settings.kbest) as pipeline:
-        return WorkerFacts(
-            pipeline.identity,
-            not undo_trimming(),
-            (Path(out) / PARTS).is_dir(),
-            this_process(),
-        )
-
-
-def clean_environment() -> dict[str, str]:
-    """Return the environment that Dask's workers should start with: one thread for products, and nothing else.
-
-    By default, Dask also sets MALLOC_TRIM_THRESHOLD_, with which a parser takes much more CPU time.
-    """
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
-    return dict.fromkeys(names, "1")
+        sees_output = (Path(out) / PARTS).is_dir()
+        return WorkerFacts(pipeline.identity, not undo_trimming(), sees_output, this_process())
 
 
 def parse_shard(job: Job) -> Record:
@@ -92,16 +79,9 @@ def _resident_bytes() -> int:
         return 0
 
 
-def _parse(
-    nlp: Language,
-    shard: Shard,
-    settings: Settings,
-    writer: Writer,
-    record: Record,
-) -> None:
+def _parse(nlp: Language, shard: Shard, settings: Settings, writer: Writer, record: Record) -> None:
     """Parse and write all documents, and count them in the record."""
     items = within_limit(read_shard(shard, settings.columns, nlp.vocab), nlp.max_length, record.notes)
-    most = nlp.batch_size
     # Docs from a file have strings in the vocabulary that all of them need.
     most_words = None if shard.format == "spacy" else _ZONE_WORDS
     done = False
@@ -112,7 +92,7 @@ def _parse(
                 cells = Cells(nlp.vocab.strings)
                 before = writer.words
                 while not done and (most_words is None or writer.words - before < most_words):
-                    batch, done = _next_batch(items, most)
+                    batch, done = _next_batch(items, nlp.batch_size)
                     _parse_batch(nlp, batch, writer, cells, record)
                     del batch
             except BaseException as error:

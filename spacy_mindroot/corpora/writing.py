@@ -6,7 +6,7 @@ import gzip
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -34,6 +34,7 @@ _TEXT_COLUMNS = (  # of a sentence in JSON and Parquet: one string per word
     ("feats", FEATS),
     ("deprels", DEPREL),
 )
+_Marked = tuple[Sentence, dict[str, str], dict[int, dict[str, str]]]  # comments, and attributes of MISC by word
 _ROWS = 20_000  # sentences in a row group of Parquet
 
 
@@ -55,10 +56,10 @@ class Writer(ABC):
     def close(self) -> None:  # noqa: B027
         """Write what is still to be written. The file stays open."""
 
-    def count(self, sentences: int, words: int) -> None:
+    def count(self, sentences: Sequence[ParsedSentence]) -> None:
         """Count sentences and words."""
-        self.sentences += sentences
-        self.words += words
+        self.sentences += len(sentences)
+        self.words += sum(len(sentence.rows) for sentence in sentences)
 
 
 class ConlluWriter(Writer):
@@ -82,11 +83,12 @@ class ConlluWriter(Writer):
             text = _formatted(document, sentences).encode()
             self._sentences.use(CONLLU)
             self.write(text)
-            self.count(len(sentences), sum(len(sentence.rows) for sentence in sentences))
+            self.count(sentences)
             return
         for each in marked:
             self._sentences.write(*each)
-            self.count(1, len(each[0]))
+            self.sentences += 1
+            self.words += len(each[0])
 
     def write(self, text: bytes) -> None:
         self.file.write(text)
@@ -127,17 +129,12 @@ def _formatted(document: Document, sentences: list[ParsedSentence]) -> str:
     return "".join(parts)
 
 
-def _with_results(
-    sentences: list[Sentence], doc: Doc, cells: Cells
-) -> list[tuple[Sentence, dict[str, str], dict[int, dict[str, str]]]]:
-    """Return sentences of CoNLL-U with what `mind_root` has left on their Doc: comments, and attributes of MISC.
-
-    sentences (list[Sentence]): All of the Doc, with as many words as it has tokens.
-    """
+def _with_results(sentences: list[Sentence], doc: Doc, cells: Cells) -> list[_Marked]:
+    """Return all sentences of a Doc, from CoNLL-U, with what `mind_root` has left on it."""
     if not doc.user_data:
         return [(sentence, {}, {}) for sentence in sentences]
     results = {found.tokens[0]: found for found in parsed_sentences(doc, cells)}
-    marked: list[tuple[Sentence, dict[str, str], dict[int, dict[str, str]]]] = []
+    marked: list[_Marked] = []
     start = 0
     for sentence in sentences:
         end = start + len(sentence)
@@ -163,7 +160,7 @@ class JsonWriter(Writer):
             "sentences": [_as_row(sentence) for sentence in sentences],
         }
         text = f"{_json(row)}\n".encode()
-        self.count(len(sentences), sum(len(sentence.rows) for sentence in sentences))
+        self.count(sentences)
         self.file.write(text)
 
 
@@ -230,7 +227,7 @@ class ParquetWriter(Writer):
             {"doc_id": document.id, "doc_meta": meta, "number": number, **_as_row(sentence)}
             for number, sentence in enumerate(sentences, 1)
         ]
-        self.count(len(sentences), sum(len(sentence.rows) for sentence in sentences))
+        self.count(sentences)
         if len(self._rows) >= _ROWS:
             self._flush()
 
@@ -261,7 +258,8 @@ class DocBinWriter(Writer):
         self._docs.add(doc)
         # As in the other formats: white-space tokens, and sentences of nothing else, do not count.
         words = doc.to_array(IS_SPACE) == 0
-        self.count(sum(bool(words[start:end].any()) for start, end in sentence_bounds(doc)), int(words.sum()))
+        self.sentences += sum(bool(words[start:end].any()) for start, end in sentence_bounds(doc))
+        self.words += int(words.sum())
 
     def close(self) -> None:
         self.file.write(self._docs.to_bytes())
