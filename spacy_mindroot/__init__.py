@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .decoding import constrain_scores, decode, decode_batch, greedy_heads
+from .decoding import constrain_scores, decode, decode_batch, greedy_heads, unpad
 from .errors import MindRootError
 from .repair import repair_heads
 from .rules import Rules, decode_labelled, learn_rules
@@ -43,6 +43,7 @@ __all__ = [
     "repair_heads",
     "restore_sentences",
     "tree_weight",
+    "unpad",
     "vote_heads",
     "write_score_file",
 ]

@@ -20,7 +20,7 @@ from .errors import ScoresShapeError, ScoresTypeError
 from .faults import decoding_error, in_batch
 from .scores import FloatArray, Layout, check_layout, shown, to_count, to_floats, to_int_array, to_root_column
 
-__all__ = ["Heads", "constrain_scores", "decode", "decode_batch", "decode_matrices", "greedy_heads", "to_batch"]
+__all__ = ["Heads", "constrain_scores", "decode", "decode_batch", "decode_matrices", "greedy_heads", "unpad"]
 
 Heads = npt.NDArray[np.int32]
 
@@ -238,18 +238,7 @@ def decode_batch(
     dimensions = None if isinstance(scores, (list, tuple)) else getattr(scores, "ndim", None)
     if dimensions == 1 and getattr(scores, "dtype", None) != np.dtype(object):
         return _decode_flat(to_floats(scores), sizes, single_root, projective, layout, n_threads)
-    if dimensions == 2:
-        raise ScoresShapeError(
-            f"decode_batch() takes several matrices; this is a single one, shape {scores.shape}. "
-            "Use decode(), or put it in a list."
-        )
-    batch = to_batch(scores)
-    if sizes is not None:
-        batch = _cut_padding(batch, sizes, layout)
-    if layout == "root_column" and _all_readable(batch):
-        matrices = batch
-    else:
-        matrices = [to_root_column(matrix, layout, where=partial(in_batch, k)) for k, matrix in enumerate(batch)]
+    matrices = _to_matrices(scores, sizes, layout)
     heads, faults = decode_matrices(matrices, single_root=single_root, projective=projective, n_threads=n_threads)
     if faults:
         raise decoding_error(faults[0], matrices[faults[0].sentence], where=in_batch(faults[0].sentence))
@@ -305,15 +294,59 @@ def greedy_heads(scores: npt.ArrayLike, *, layout: Layout = "root_column") -> He
     return heads
 
 
-def to_batch(scores: Iterable[npt.ArrayLike]) -> list[Any]:
-    """Return the matrices of a batch as a list. Raise ScoresTypeError if it is not iterable."""
+def unpad(
+    scores: Iterable[npt.ArrayLike], lengths: npt.ArrayLike | None = None, *, layout: Layout = "root_column"
+) -> list[FloatArray]:
+    """Return the arc scores of each sentence of a batch, without padding, as all functions for one sentence take them.
+
+    Parameters
+    ----------
+    scores, lengths, layout
+        As for `decode_batch`, but not flat.
+
+    Returns
+    -------
+    list of ndarrays of float32 or float64, (n, n+1)
+        `[dependent, head]`, column 0 = ROOT, whatever the layout. They are views of `scores` where these are float32 or
+        float64, except in layout "root_diagonal": what is written to them is written to `scores`.
+
+    Raises
+    ------
+    ScoresShapeError, ScoresTypeError
+        As `decode_batch`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spacy_mindroot import unpad
+    >>> from spacy_mindroot.inference import entropy
+    >>> padded = np.zeros((2, 9, 9))
+    >>> [round(entropy(matrix), 4) for matrix in unpad(padded, [1, 2], layout="square")]
+    [0.0, 0.6931]
+    """
+    check_layout(layout)
+    return _to_matrices(scores, None if lengths is None else _to_lengths(lengths), layout)
+
+
+def _to_matrices(scores: Any, lengths: npt.NDArray[np.int64] | None, layout: Layout) -> list[FloatArray]:
+    """Return the matrices of a batch as the core reads them, without padding if there are lengths."""
+    if not isinstance(scores, (list, tuple)) and getattr(scores, "ndim", None) == 2:
+        raise ScoresShapeError(
+            f"a batch has several matrices; this is a single one, shape {scores.shape}. "
+            "Use decode() or another function for one sentence, or put it in a list."
+        )
     try:
         iterator = iter(scores)
     except TypeError as error:
         raise ScoresTypeError(
             f"a batch is an iterable of matrices of arc scores, one per sentence; found {shown(scores)}."
         ) from error
-    return list(iterator)
+    batch: list[Any] = list(iterator)
+    if lengths is not None:
+        batch = _cut_padding(batch, lengths, layout)
+    if layout == "root_column" and _all_readable(batch):
+        return batch
+    return [to_root_column(matrix, layout, where=partial(in_batch, k)) for k, matrix in enumerate(batch)]
 
 
 def _all_readable(batch: list[Any]) -> bool:

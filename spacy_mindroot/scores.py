@@ -87,9 +87,7 @@ def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: Where = "") -> 
     if array.ndim != 2:
         hint = ""
         if array.ndim == 3:
-            hint = (
-                " Scores with labels go through reduce_labels() first, a padded batch to decode_batch() with lengths."
-            )
+            hint = " Scores with labels go through reduce_labels() first, a padded batch through unpad() with lengths."
         raise ScoresShapeError(
             f"{_prefix(where)}arc scores of one sentence have 2 dimensions, found {array.ndim} (shape {array.shape}). "
             f'Layout "{layout}" is {LAYOUTS[layout]}.{hint}'
@@ -113,7 +111,7 @@ def rearrange(array: npt.NDArray[Any], layout: Layout, *, where: Where = "") -> 
         )
     raise ScoresShapeError(
         f'{_prefix(where)}layout "{layout}" is {LAYOUTS[layout]}; the shape found is {array.shape}. '
-        "Cut padding off, or pass lengths to decode_batch()."
+        "Cut padding off, with unpad() for a batch."
     )
 
 

@@ -15,6 +15,7 @@ PARSES = {"parses": [HEADS, HEADS], "weights": [1, 2]}
 CALLS = {  # function -> arguments that are right
     spacy_mindroot.decode: ARCS,
     spacy_mindroot.decode_batch: {"scores": [SCORES], "lengths": [2], "layout": "root_column", "n_threads": 1},
+    spacy_mindroot.unpad: {"scores": [SCORES], "lengths": [2], "layout": "root_column"},
     spacy_mindroot.greedy_heads: {"scores": SCORES},
     spacy_mindroot.constrain_scores: ARCS,
     spacy_mindroot.tree_weight: {"scores": SCORES, "heads": HEADS},
@@ -40,6 +41,7 @@ CALLS = {  # function -> arguments that are right
     inference.entropy: {"scores": SCORES},
     inference.confidence: {"scores": SCORES, "heads": HEADS, **MIXTURE},
     inference.kbest: {**ARCS, "k": 2},
+    inference.kbest_batch: {"scores": [SCORES], "k": 2, "lengths": [2], "layout": "root_column"},
     inference.tree_margin: ARCS,
     inference.sample: {"scores": SCORES, "size": 1, "rng": 1},
     inference.labelled_marginals: {"scores": np.zeros((2, 3, 2))},

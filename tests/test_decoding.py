@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from generators import DATE, NO_NUMBERS, random_scores
-from spacy_mindroot import MindRootError, constrain_scores, decode, decode_batch, decoding, errors, greedy_heads
+from spacy_mindroot import MindRootError, constrain_scores, decode, decode_batch, decoding, errors, greedy_heads, unpad
+from spacy_mindroot.scores import LAYOUTS
 
 INF = np.inf
 EXAMPLE = np.array([[3, 8, 8, 2], [9, 2, 3, 4], [5, 4, 0, 7]])  # best: [2, 0, 1]
@@ -132,6 +133,20 @@ def test_padded_batches(rng):
     assert [heads.tolist() for heads in decode_batch(square, lengths, layout="square")] == expected
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_is_written_to_an_unpadded_batch_is_written_to_the_batch(layout):
+    """A loss writes its gradient so."""
+    lengths = [3, 1]
+    padded = np.full((2, 6, 6), np.nan, np.float32)
+    matrices = unpad(padded, lengths, layout=layout)
+    assert [matrix.shape for matrix in matrices] == [(3, 4), (1, 2)]
+    for matrix in matrices:
+        matrix[:] = 1
+    assert np.isfinite(padded).sum() == (0 if layout == "root_diagonal" else 3 * 4 + 1 * 2)
+    with pytest.raises(errors.ScoresShapeError, match="a single one"):
+        unpad(padded[0], layout=layout)
+
+
 def test_flat_batch_is_read_in_place_whatever_its_stride(rng, monkeypatch):
     wide = rng.normal(size=28).astype(np.float32)
     flat = wide[::2]
@@ -223,7 +238,7 @@ BAD = {
     "too_tall": (np.zeros((5, 3)), errors.ScoresShapeError, ["(5, 3)"]),
     "no_tokens_but_columns": (np.zeros((0, 5)), errors.ScoresShapeError, ["(0, 5)"]),
     "one_dimension": (np.zeros(4), errors.ScoresShapeError, ["2 dimensions", "found 1"]),
-    "three_dimensions": (np.zeros((3, 4, 2)), errors.ScoresShapeError, ["reduce_labels", "decode_batch"]),
+    "three_dimensions": (np.zeros((3, 4, 2)), errors.ScoresShapeError, ["reduce_labels", "unpad"]),
     "scalar": (1.0, errors.ScoresShapeError, ["found 0"]),
     "strings": ([["1", "2"]], errors.ScoresTypeError, ["<U1"]),
     "objects": (np.array([[1, None]]), errors.ScoresTypeError, ["object"]),

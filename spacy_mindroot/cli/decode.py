@@ -48,14 +48,11 @@ def decode_cli(
         `heads` and `deprels`.
     out: CoNLL-U file to write, or - for standard output. Without it, only the table is printed.
     show: Number of changed sentences to print, each with its trees without and with the root constraint.
-    projective: Write the best trees without crossing arcs. Can't be combined with --kbest (default: off).
+    projective: Write the best trees without crossing arcs; next best trees and probabilities are those of such trees,
+        too (default: off).
     """
     from ..tools.audit.decoded import Totals, before_and_after, to_conllu
 
-    if projective and kbest > 1:
-        raise typer.BadParameter(
-            "the K best trees may have crossing arcs. Leave out --projective.", param_hint="--kbest"
-        )
     to_stdout = str(out) == "-"
     check_paths({"SCORES": scores}, {"OUT": out})
     sentences = read_score_file(scores)
@@ -78,7 +75,9 @@ def decode_cli(
                 heads = each.single_root if found is None else found[k]
                 if len(heads):
                     named = f"{stem}-{k + 1}"
-                    text = to_conllu(each.sentence, heads, kbest=kbest, confidence=confidence, sent_id=named)
+                    text = to_conllu(
+                        each.sentence, heads, kbest=kbest, confidence=confidence, projective=projective, sent_id=named
+                    )
                     file.write(text.encode("utf8"))
     changed = [k for k, each in enumerate(decoded) if each.multi_rooted]
     for k in changed[:show]:

@@ -12,7 +12,7 @@ def decode(
     scores: _Floats, heads: npt.NDArray[np.int32], single_root: bool = True, projective: bool = False
 ) -> Fault | None: ...
 def greedy_heads(scores: _Floats, heads: npt.NDArray[np.int32]) -> Fault | None: ...
-def k_best(scores: _Floats, k: int, single_root: bool = True) -> bytearray | Fault: ...
+def k_best(scores: _Floats, k: int, single_root: bool = True, projective: bool = False) -> bytearray | Fault: ...
 def decode_batch(
     matrices: list[_Floats],
     heads: npt.NDArray[np.int32],
@@ -26,7 +26,7 @@ def best_others(
     own: npt.NDArray[np.float64],
     other: npt.NDArray[np.float64],
     found: npt.NDArray[np.int8],
-    single_root: bool = True,
+    projective: bool = False,
 ) -> Fault | None: ...
 def confidence(
     matrices: list[_Floats],

@@ -32,7 +32,7 @@ cdef extern from "projective.hh" namespace "mindroot" nogil:
     cbool _is_tree "mindroot::is_tree"(const int32_t*, int, int*)
 
 cdef extern from "kbest.hh" namespace "mindroot" nogil:
-    CFault _k_best "mindroot::k_best"(const Sentence&, size_t, cbool, vector[int32_t]&)
+    CFault _k_best "mindroot::k_best"(const Sentence&, size_t, cbool, cbool, vector[int32_t]&)
     CFault _best_others "mindroot::best_others"(const Sentence*, size_t, cbool, double*, double*, char*)
 
 cdef extern from "confidence.hh" namespace "mindroot" nogil:
@@ -142,17 +142,17 @@ def greedy_heads(scores, heads):
     return _fault(fault, 0) if <int>fault.kind else None
 
 
-def k_best(scores, size_t k, bint single_root=True):
+def k_best(scores, size_t k, bint single_root=True, bint projective=False):
     """Return the heads of the k best trees of one sentence, or of all trees if there are fewer, best first.
 
-    They are the bytes of int32 (trees, n); or a Fault says why there is no tree. The scores are as for `decode`, of at
-    least one token, and k is at least 1.
+    They are the bytes of int32 (trees, n); or a Fault says why there is no tree. The arguments are as for `decode`, the
+    sentence has at least one token, and k is at least 1.
     """
     cdef Sentence sentence = _sentence(scores)
     cdef CFault fault
     cdef vector[int32_t] trees
     with nogil:
-        fault = _k_best(sentence, k, single_root, trees)
+        fault = _k_best(sentence, k, single_root, projective, trees)
     if <int>fault.kind:
         return _fault(fault, 0)
     return bytearray((<char*>trees.data())[:trees.size() * sizeof(int32_t)])
@@ -202,9 +202,9 @@ def decode_batch(list matrices, heads, bint single_root=True, int n_threads=1, b
 
 
 def best_others(
-    list matrices, heads, double[::1] own, double[::1] other, char[::1] found, bint single_root=True
+    list matrices, heads, double[::1] own, double[::1] other, char[::1] found, bint projective=False
 ):
-    """Find the best tree of each sentence other than a given one. Return a Fault if there is not enough memory.
+    """Find the best single-rooted tree of each sentence other than a given one. Return a Fault if memory runs out.
 
     matrices: each as for `decode`, with a tree. heads, (tokens,): the given trees, int32, end to end. own, other,
     (tokens,): the score of each arc of the given tree and of the other tree is written to them; 0 where they are the
@@ -218,7 +218,7 @@ def best_others(
     if tokens == 0:
         return None
     with nogil:
-        fault = _best_others(sentences.data(), sentences.size(), single_root, &own[0], &other[0], &found[0])
+        fault = _best_others(sentences.data(), sentences.size(), projective, &own[0], &other[0], &found[0])
     return _fault(fault, 0) if <int>fault.kind else None
 
 

@@ -11,7 +11,7 @@
 #include <queue>
 #include <vector>
 
-#include "decode.hh"
+#include "projective_kbest.hh"
 
 namespace mindroot {
 
@@ -236,8 +236,9 @@ private:
 };
 
 // Writes the heads of the k best trees, or of all trees if there are fewer, end to end.
-inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root,
+inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root, bool projective,
                     std::vector<std::int32_t>& trees) noexcept try {
+    if (projective) return k_best_projective(sentence, k, single_root, trees);
     ThreadWorkspace workspace;
     return sentence.with_scores([&](const auto& scores) {
         std::vector<std::int32_t> best(scores.n);
@@ -248,10 +249,10 @@ inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root,
     return {FaultKind::no_memory, 0, 0};
 }
 
-// For each sentence, finds the best tree other than the one in `heads`. Writes the scores of the arcs of both trees to
-// `own` and `other`, (tokens,), end to end, and whether there is another tree to `found`. Only the scores of tokens
+// For each sentence, finds the best single-rooted tree other than the one in `heads`. Writes the scores of the arcs of
+// both trees to `own` and `other`, (tokens,), end to end, and whether there is another tree to `found`. Only the scores of tokens
 // that differ in their heads are written; those of the rest are 0. Returns a fault if a sentence has no tree.
-inline Fault best_others(const Sentence* sentences, std::size_t count, bool single_root, double* own, double* other,
+inline Fault best_others(const Sentence* sentences, std::size_t count, bool projective, double* own, double* other,
                          char* found) noexcept try {
     std::vector<std::int32_t> trees;
     for (std::size_t k = 0; k < count; ++k) {
@@ -261,7 +262,7 @@ inline Fault best_others(const Sentence* sentences, std::size_t count, bool sing
         std::fill(own, own + n, 0);
         std::fill(other, other + n, 0);
         if (n > 0) {
-            if (const Fault fault = k_best(sentence, 2, single_root, trees)) return fault;
+            if (const Fault fault = k_best(sentence, 2, true, projective, trees)) return fault;
             auto tree = trees.begin();
             while (tree != trees.end() && std::equal(tree, tree + n, sentence.heads)) tree += n;
             found[k] = tree != trees.end();

@@ -3,6 +3,7 @@
 // decodes batches, of either kind of tree.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "decode.hh"
@@ -24,9 +25,16 @@ inline bool is_projective(const std::int32_t* heads, int n) {
     return true;
 }
 
-// The chart. Nodes are 0 = ROOT and the tokens from 1 on. A complete span is a head with its descendants on one side.
-// An incomplete span runs from a head to one of its dependents, and lacks the descendants on the far side of the
-// dependent. Each table holds a span twice, at [i][j] and [j][i], so that every loop runs along rows.
+// A part of a projective tree. Nodes are 0 = ROOT and the tokens from 1 on. A complete span is a head with its
+// descendants on one side, up to `end`. An incomplete span runs from a head to `end`, one of its dependents, and lacks
+// the descendants on the far side of the dependent. The whole tree has the head NONE.
+struct Span {
+    bool complete;
+    int head, end;
+};
+
+// The chart: the score of the best derivation of each span. Each table holds a span twice, at [i][j] and [j][i], so that
+// every loop runs along rows.
 template <class Loops>
 class Chart {
 public:
@@ -37,6 +45,7 @@ public:
           right_(cells_),
           left_(cells_),
           arc_(cells_),
+          roots_(nodes_),
           sums_(nodes_) {}
 
     // `best_heads` is the greedy graph. Scores are taken relative to the best score of their row.
@@ -49,78 +58,85 @@ public:
         };
         for (int j = first_ + 1; j < nodes_; ++j)
             for (int i = j - 1; i >= first_; --i) {
-                const double halves = split(i, j).score;
+                const double halves = best_split({false, i, j}).score;
                 arc_[at(i, j)] = halves + score(j, i);
                 arc_[at(j, i)] = halves + score(i, j);
-                right_[at(i, j)] = right_[at(j, i)] = split_right(i, j).score;
-                left_[at(i, j)] = left_[at(j, i)] = split_left(i, j).score;
+                right_[at(i, j)] = right_[at(j, i)] = best_split({true, i, j}).score;
+                left_[at(i, j)] = left_[at(j, i)] = best_split({true, j, i}).score;
             }
-        if (first_ == 1) {
-            for (int root = 1; root < nodes_; ++root)
-                sums_[root] = left_[at(1, root)] + right_[at(root, nodes_ - 1)] + score(root, 0);
-            const int root = Loops::best_entry(&sums_[1], nodes_ - 1, NONE).column;
-            root_ = root == NONE ? NONE : root + 1;
-        } else {
-            root_ = right_[at(0, nodes_ - 1)] == FORBIDDEN ? NONE : 0;
-        }
+        for (int root = 1; first_ == 1 && root < nodes_; ++root)
+            roots_[root] = left_[at(1, root)] + right_[at(root, nodes_ - 1)] + score(root, 0);
     }
 
-    bool has_tree() const { return root_ != NONE; }
+    bool has_tree() { return best_split(whole()).column != NONE; }
 
     // Reads the best tree off the chart. Splits are found again rather than stored.
     void read(std::int32_t* heads) {
-        enum Kind { COMPLETE, INCOMPLETE };
-        struct Span {
-            Kind kind;
-            int head, end;
-        };
-        std::vector<Span> open{{COMPLETE, root_, nodes_ - 1}};
-        if (root_ > 0) {
-            heads[root_ - 1] = 0;
-            open.push_back({COMPLETE, root_, 1});
-        }
+        std::vector<Span> open{whole()};
         while (!open.empty()) {
-            const auto [kind, head, end] = open.back();
+            const Span span = open.back();
             open.pop_back();
-            if (head == end) continue;
-            if (kind == INCOMPLETE) {
-                heads[end - 1] = head;
-                const int i = std::min(head, end), j = std::max(head, end), k = i + split(i, j).column;
-                open.push_back({COMPLETE, i, k});
-                open.push_back({COMPLETE, j, k + 1});
-            } else {
-                const int dependent =
-                    head < end ? head + 1 + split_right(head, end).column : end + split_left(end, head).column;
-                open.push_back({INCOMPLETE, head, dependent});
-                open.push_back({COMPLETE, dependent, end});
-            }
+            if (span.head == span.end) continue;
+            const int split = first_split(span) + best_split(span).column;
+            set_head(heads, span, split);
+            for (const Span& part : parts(span, split)) open.push_back(part);
         }
     }
 
-private:
+protected:
     std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * nodes_ + j; }
 
-    // The best of left[k] + right[k]; the lowest k in case of a tie.
-    Best<double> best_sum(const double* left, const double* right, int size) {
-        for (int k = 0; k < size; ++k) sums_[k] = left[k] + right[k];
-        return Loops::best_entry(sums_.data(), size, NONE);
+    // With any number of roots, ROOT is a token to the left of all others.
+    Span whole() const { return {true, first_ == 1 ? NONE : 0, nodes_ - 1}; }
+
+    // A span is split at one of consecutive nodes. At k, an incomplete span between i and j consists of the right half
+    // of i up to k, and the left half of j from k + 1 on; a complete one, of the arc from its head to k, and the half of
+    // k on the far side; the whole tree, of the halves of its root k.
+    int first_split(const Span& span) const {
+        if (span.head == NONE) return 1;
+        return std::min(span.head, span.end) + (span.complete && span.head < span.end);
+    }
+    int splits(const Span& span) const { return span.head == NONE ? nodes_ - 1 : std::abs(span.head - span.end); }
+
+    std::array<Span, 2> parts(const Span& span, int k) const {
+        if (span.head == NONE) return {Span{true, k, 1}, Span{true, k, nodes_ - 1}};
+        if (span.complete) return {Span{false, span.head, k}, Span{true, k, span.end}};
+        return {Span{true, std::min(span.head, span.end), k}, Span{true, std::max(span.head, span.end), k + 1}};
     }
 
-    // The best split of an arc between i and j: the right half of i ends at k, the left half of j begins at k+1.
-    Best<double> split(int i, int j) { return best_sum(&right_[at(i, i)], &left_[at(j, i + 1)], j - i); }
+    // Writes the head that a span, split at k, gives to a token.
+    void set_head(std::int32_t* heads, const Span& span, int k) const {
+        if (span.head == NONE) heads[k - 1] = 0;
+        if (!span.complete) heads[span.end - 1] = span.head;
+    }
 
-    // The best split of the descendants of i up to j: an arc from i to k, and the right half of k.
-    Best<double> split_right(int i, int j) { return best_sum(&arc_[at(i, i + 1)], &right_[at(j, i + 1)], j - i); }
+    // The scores of all splits, without the score of the span's own arc. They are valid until the next call.
+    MINDROOT_INLINE const double* sums(const Span& span) {
+        if (span.head == NONE) return &roots_[1];
+        const int i = std::min(span.head, span.end), j = std::max(span.head, span.end);
+        if (!span.complete) return add(&right_[at(i, i)], &left_[at(j, i + 1)], j - i);
+        if (span.head == i) return add(&arc_[at(i, i + 1)], &right_[at(j, i + 1)], j - i);
+        return add(&left_[at(i, i)], &arc_[at(j, i)], j - i);
+    }
 
-    // The best split of the descendants of j down to i: the left half of k, and an arc from j to k.
-    Best<double> split_left(int i, int j) { return best_sum(&left_[at(i, i)], &arc_[at(j, i)], j - i); }
+    // The score and the place of the best split; the first one in case of a tie.
+    MINDROOT_INLINE Best<double> best_split(const Span& span) {
+        return Loops::best_entry(sums(span), splits(span), NONE);
+    }
 
     int nodes_, first_;
     std::size_t cells_;
+
+private:
+    const double* add(const double* left, const double* right, int size) {
+        for (int k = 0; k < size; ++k) sums_[k] = left[k] + right[k];
+        return sums_.data();
+    }
+
     std::vector<double> right_, left_;  // complete spans; the head is the first node of right_, the last of left_
     std::vector<double> arc_;           // [head][dependent]: incomplete spans
+    std::vector<double> roots_;         // of the whole tree with each root, if there is a single root
     std::vector<double> sums_;
-    int root_ = NONE;  // the node whose complete spans make up the tree
 };
 
 // Writes the heads (0 = ROOT) of the best projective tree, single-rooted or not. They are undefined after a fault.

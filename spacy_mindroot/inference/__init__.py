@@ -5,7 +5,7 @@ from .calibration import Calibration, fit_calibration
 from .conformal import head_set_threshold, head_sets
 from .labelled import labelled_marginals
 from .matrix_tree import entropy, log_partition, marginals
-from .next_best import kbest, tree_margin
+from .next_best import kbest, kbest_batch, tree_margin
 from .sampling import sample
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "head_set_threshold",
     "head_sets",
     "kbest",
+    "kbest_batch",
     "labelled_marginals",
     "log_partition",
     "marginals",

@@ -165,15 +165,18 @@ def _end_to_end(heads: Sequence[Heads]) -> Heads:
     return np.concatenate([np.empty(0, dtype=np.int32), *heads])
 
 
-def margins_of(matrices: Sequence[FloatArray], heads: Sequence[Heads]) -> list[float] | Fault:
+def margins_of(
+    matrices: Sequence[FloatArray], heads: Sequence[Heads], *, projective: bool = False
+) -> list[float] | Fault:
     """Return by how much each tree outweighs the best other tree of its sentence, or the fault that the core found.
 
-    As `margin`, without the two best trees, for a batch of sentences.
+    As `margin`, without the two best trees, for a batch of sentences. projective: whether the best other tree is one
+    without crossing arcs.
     """
     flat = _end_to_end(heads)
     own, other = np.empty(len(flat)), np.empty(len(flat))
     found = np.empty(len(heads), dtype=np.int8)
-    fault = _core.best_others(list(matrices), flat, own, other, found)
+    fault = _core.best_others(list(matrices), flat, own, other, found, projective)
     if fault is not None:
         return fault
     margins, start = [], 0
@@ -189,7 +192,7 @@ def margin(matrix: FloatArray, heads: Heads, trees: Sequence[tuple[Heads, float]
     """Return by how much a tree outweighs the best other one.
 
     `trees` are the two best trees, or more, with their weights, best first, as from `kbest`; only one if there is no
-    other. The margin is then inf. It is negative if `heads` is not the best tree, such as the best projective one.
+    other. The margin is then inf. It is negative if `heads` is not the best tree.
     """
     tokens = np.arange(len(matrix))
     for other, _ in trees:

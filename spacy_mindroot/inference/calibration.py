@@ -10,10 +10,10 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from ..decoding import Heads, decode_matrices, to_batch
+from ..decoding import Heads, decode_matrices, unpad
 from ..errors import CalibrationError
 from ..faults import decoding_error, in_batch
-from ..scores import FloatArray, Ints, Layout, is_number, shown, to_floats, to_int_array, to_list, to_root_column
+from ..scores import FloatArray, Ints, Layout, is_number, shown, to_floats, to_int_array, to_list
 from ..trees import MISSING, to_heads
 from .arc_confidence import confidences_of
 from .conformal import COVERAGES, conformities, threshold_of
@@ -215,7 +215,7 @@ def fit_calibration(
     >>> found.arc_temperature > 2 or found.arc_lapse > 0.5
     True
     """
-    matrices = [to_root_column(own, layout, where=in_batch(k)) for k, own in enumerate(to_batch(scores))]
+    matrices = unpad(scores, layout=layout)
     gold = [to_heads(own) for own in to_list(gold_heads, "gold_heads", CalibrationError)]
     if [len(own) for own in gold] != [len(matrix) for matrix in matrices]:
         raise CalibrationError(

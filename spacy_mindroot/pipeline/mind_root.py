@@ -30,7 +30,7 @@ from ..doc.extensions import (
     write_extension,
 )
 from ..doc.reading import check_sentences, read_arc_constraints
-from ..errors import CalibrationError, CountError, DecodingError, LabelsError, MindRootError, RulesError
+from ..errors import CalibrationError, DecodingError, LabelsError, MindRootError, RulesError
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidences_of, margin, margins_of
 from ..inference.calibration import Calibration
@@ -77,8 +77,8 @@ class MindRoot(Pipe):
         source, or a function that returns one (n, n+1) array per sentence. See `sources`.
     keep_scores (bool): Whether scores and labels stay on the Doc. They make it slow to store and to send between
         processes.
-    projective (bool): Whether to write the best tree without crossing arcs. All probabilities are then those among such
-        trees; `span._.tree_margin` still compares with all trees.
+    projective (bool): Whether to write the best tree without crossing arcs. Next best trees, `span._.tree_margin` and
+        all probabilities are then those of such trees.
     kbest (int): The number of best trees per sentence that are kept in `span._.trees` if it is greater than 1: pairs
         (heads, weight) as from `inference.kbest`, best first, where 0 = ROOT and j = token j of the sentence. The first
         one is written.
@@ -255,17 +255,12 @@ class MindRoot(Pipe):
                 raise MindRootError(f"{self.name}: {setting} is {getattr(self, setting)!r}; it must be True or False.")
         if not is_number(self.coverage):
             raise CalibrationError(f"{self.name}: coverage is {self.coverage!r}; it must be a number.")
-        if to_count(self.kbest, "kbest") > 1 and self.projective:
-            raise CountError(
-                f"{self.name}: kbest is {self.kbest}, but the k best trees may have crossing arcs. With projective = "
-                "true, leave it at 1."
-            )
         if self.coverage and not (self.confidence and COVERAGES[0] <= 100 * self.coverage <= COVERAGES[-1]):
             raise CalibrationError(
                 f"{self.name}: coverage is {self.coverage}. It must be 0 (no head sets), or from {COVERAGES[0] / 100} "
                 f"to {COVERAGES[-1] / 100} and with confidence = true."
             )
-        if self.kbest > 1 and self.valid_trees:
+        if to_count(self.kbest, "kbest") > 1 and self.valid_trees:
             raise RulesError(
                 f"{self.name}: kbest is {self.kbest}, but the k best trees need not be valid under the rules. Leave it "
                 "at 1, or set rules = null."
@@ -422,7 +417,7 @@ class MindRoot(Pipe):
             return []
         found = []
         for k, matrix in enumerate(sentences.matrices):
-            trees = kbest_matrix(matrix, self.kbest)
+            trees = kbest_matrix(matrix, self.kbest, projective=self.projective)
             if isinstance(trees, Fault):
                 raise self._error(doc, sentences, trees._replace(sentence=k))
             found.append(trees)
@@ -432,7 +427,7 @@ class MindRoot(Pipe):
         """Return by how much each tree outweighs the best other one. `trees` are the k best trees, if k > 1."""
         if trees:
             return [margin(*sentence) for sentence in zip(sentences.matrices, heads, trees, strict=True)]
-        margins = margins_of(sentences.matrices, heads)
+        margins = margins_of(sentences.matrices, heads, projective=self.projective)
         if isinstance(margins, Fault):
             raise self._error(doc, sentences, margins)
         return margins

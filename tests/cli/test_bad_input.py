@@ -335,7 +335,6 @@ def options(command):
             *([option, value] for option in ("--kbest", "--show") for value in ("-1", "x", "1.5", "", "1e3", "٣x")),
             ["--kbest", "0"],
             ["--kbest"],
-            ["--kbest", "2", "--projective"],
             ["--confidence=yes"],
             ["--nbest", "2"],
         ],

@@ -99,7 +99,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Fault crossing = mindroot::decode_projective(task, single_root);
     std::vector<std::int32_t> trees;
     const std::size_t k = 1 + bytes.below(12);
-    const Fault none = mindroot::k_best(sentence, k, single_root, trees);
+    const Fault none = mindroot::k_best(sentence, k, single_root, false, trees);
+    std::vector<std::int32_t> uncrossed;
+    const Fault also_none = mindroot::k_best(sentence, k, single_root, true, uncrossed);
+    CHECK(also_none.kind == crossing.kind);
 
     if (const Fault expected = expected_fault(matrix)) {
         for (const Fault& found : {fault, crossing, none})
@@ -118,16 +121,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (int i = 0; i < n; ++i) CHECK(matrix.allowed(i, heads[i]));
     CHECK(std::fabs(weight - best_by_textbook(matrix, single_root)) <= slack);
 
-    Real best_projective = -std::numeric_limits<Real>::infinity();
-    std::vector<Real> weights;
+    std::vector<Real> weights, uncrossed_weights;
     if (n <= 4) {
         for_each_tree(matrix, single_root, [&](const Heads& tree) {
             weights.push_back(weight_of(matrix, tree));
-            if (!crosses(tree)) best_projective = std::max(best_projective, weights.back());
+            if (!crosses(tree)) uncrossed_weights.push_back(weights.back());
         });
         std::sort(weights.rbegin(), weights.rend());
+        std::sort(uncrossed_weights.rbegin(), uncrossed_weights.rend());
         CHECK(std::fabs(weight - weights[0]) <= slack);
-        CHECK((crossing.kind == FaultKind::no_projective) == std::isinf(best_projective));
+        CHECK((crossing.kind == FaultKind::no_projective) == uncrossed_weights.empty());
     }
     if (!crossing) {
         CHECK(forms_tree(projective) && !crosses(projective));
@@ -136,24 +139,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const Real found = weight_of(matrix, projective);
         CHECK(found <= weight + slack);
         if (!crosses(heads)) CHECK(found >= weight - slack);
-        if (n <= 4) CHECK(std::fabs(found - best_projective) <= slack);
     } else {
         CHECK(crossing.kind == FaultKind::no_projective && crosses(heads));
     }
 
-    CHECK(!none && trees.size() % n == 0 && !trees.empty());
-    std::vector<Heads> found;
-    for (std::size_t at = 0; at < trees.size(); at += n) {
-        const Heads tree(trees.begin() + at, trees.begin() + at + n);
-        CHECK(forms_tree(tree) && (!single_root || count_root_arcs(tree) == 1));
-        for (int i = 0; i < n; ++i) CHECK(matrix.allowed(i, tree[i]));
-        CHECK(std::find(found.begin(), found.end(), tree) == found.end());
-        if (!found.empty()) CHECK(weight_of(matrix, tree) <= weight_of(matrix, found.back()) + slack);
-        if (n <= 4) CHECK(std::fabs(weight_of(matrix, tree) - weights[found.size()]) <= slack);
-        found.push_back(tree);
-    }
-    CHECK(found[0] == heads && found.size() <= k);
-    if (n <= 4) CHECK(found.size() == std::min(k, weights.size()));
+    const auto check_best = [&](const std::vector<std::int32_t>& all, const Heads& first, const auto& expected) {
+        CHECK(all.size() % n == 0 && !all.empty());
+        std::vector<Heads> found;
+        for (std::size_t at = 0; at < all.size(); at += n) {
+            const Heads tree(all.begin() + at, all.begin() + at + n);
+            CHECK(forms_tree(tree) && (!single_root || count_root_arcs(tree) == 1));
+            for (int i = 0; i < n; ++i) CHECK(matrix.allowed(i, tree[i]));
+            CHECK(std::find(found.begin(), found.end(), tree) == found.end());
+            if (!found.empty()) CHECK(weight_of(matrix, tree) <= weight_of(matrix, found.back()) + slack);
+            if (n <= 4) CHECK(std::fabs(weight_of(matrix, tree) - expected[found.size()]) <= slack);
+            found.push_back(tree);
+        }
+        CHECK(found[0] == first && found.size() <= k);
+        if (n <= 4) CHECK(found.size() == std::min(k, expected.size()));
+        return found;
+    };
+    CHECK(!none);
+    check_best(trees, heads, weights);
+    if (!crossing)
+        for (const Heads& tree : check_best(uncrossed, projective, uncrossed_weights)) CHECK(!crosses(tree));
 
     if (options >= 240) {  // starting threads takes long
         std::vector<Heads> batch(5, Heads(n, -7));

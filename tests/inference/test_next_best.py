@@ -1,5 +1,7 @@
 """The k best trees: against all trees there are."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,8 @@ from generators import (
     total,
     weights_of_all_trees,
 )
-from spacy_mindroot import count_roots, decode, errors, is_tree, tree_weight
-from spacy_mindroot.inference import kbest, tree_margin
+from spacy_mindroot import count_roots, decode, errors, is_projective, is_tree, tree_weight
+from spacy_mindroot.inference import kbest, kbest_batch, tree_margin
 
 
 def agrees_with_exhaustion(scores, **options):
@@ -31,62 +33,87 @@ def agrees_with_exhaustion(scores, **options):
     assert all(weight == tree_weight(scores, heads) for heads, weight in found)
 
 
+@pytest.mark.parametrize("projective", [True, False])
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_trees_in_order(kind, single_root, rng):
+def test_all_trees_in_order(kind, single_root, projective, rng):
     for n in (1, 2, 3, 3, 4, 4, 4, 5):
         dtype = rng.choice([np.float32, np.float64])
-        agrees_with_exhaustion(random_scores(kind, n, rng, dtype), single_root=single_root)
+        agrees_with_exhaustion(random_scores(kind, n, rng, dtype), single_root=single_root, projective=projective)
 
 
+@pytest.mark.parametrize("projective", [True, False])
 @pytest.mark.parametrize("kind", ["normal", "tied", "masked"])
-def test_all_trees_of_six_tokens(kind, rng):
-    agrees_with_exhaustion(random_scores(kind, 6, rng), single_root=True)
+def test_all_trees_of_six_tokens(kind, projective, rng):
+    agrees_with_exhaustion(random_scores(kind, 6, rng), single_root=True, projective=projective)
 
 
+@pytest.mark.parametrize("projective", [True, False])
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("kind", ["normal", "tied", "masked"])
-def test_all_trees_that_meet_constraints(kind, single_root, rng):
+def test_all_trees_that_meet_constraints(kind, single_root, projective, rng):
     for _ in range(30):
         n = rng.integers(2, 6)
         arcs = random_arcs(n, 4, rng)
         scores = random_scores(kind, n, rng)
-        agrees_with_exhaustion(scores, single_root=single_root, required=arcs[:2], forbidden=arcs[2:])
+        constraints = {"required": arcs[:2], "forbidden": arcs[2:]}
+        agrees_with_exhaustion(scores, single_root=single_root, projective=projective, **constraints)
 
 
+@pytest.mark.parametrize("projective", [True, False])
 @pytest.mark.parametrize("kind", ["normal", "tied", "root_attractive", "finitely_masked"])
 @pytest.mark.parametrize("k", [1, 2, 3, 10])
-def test_the_first_k_of_all(kind, k, rng):
+def test_the_first_k_of_all(kind, k, projective, rng):
     for _ in range(20):
         scores = random_scores(kind, 5, rng)
-        weights = weights_of_all_trees(scores, single_root=True)[1]
-        found = kbest(scores, k)
-        assert found[0][0].tolist() == decode(scores).tolist()
+        weights = weights_of_all_trees(scores, single_root=True, projective=projective)[1]
+        found = kbest(scores, k, projective=projective)
+        assert found[0][0].tolist() == decode(scores, projective=projective).tolist()
         np.testing.assert_allclose(
             [weight for _, weight in found], weights[:k], rtol=1e-12, atol=1e-12 * abs(weights[0])
         )
 
 
+@pytest.mark.parametrize("projective", [True, False])
 @pytest.mark.parametrize("kind", ["normal", "tied", "all_equal", "root_attractive", "huge", "tiny"])
 @pytest.mark.parametrize("n", [12, 25, 60])
-def test_longer_sentences(kind, n, rng):
+def test_longer_sentences(kind, n, projective, rng):
     """Distinct single-rooted trees, best first, the same on every run.
 
     The second is the best of those that lack an arc of the best one.
     """
     scores = random_scores(kind, n, rng, np.float32)
-    found = kbest(scores, 20)
+    found = kbest(scores, 20, projective=projective)
     weights = [weight for _, weight in found]
     assert weights == sorted(weights, reverse=True)
     assert len({tuple(heads.tolist()) for heads, _ in found}) == 20
     assert all(is_tree(heads) and count_roots(heads) == 1 for heads, _ in found)
-    assert [heads.tolist() for heads, _ in kbest(scores, 20)] == [heads.tolist() for heads, _ in found]
-    assert [heads.tolist() for heads, _ in kbest(scores.astype(np.float64), 20)] == [
-        heads.tolist() for heads, _ in found
+    assert all(is_projective(heads) for heads, _ in found) or not projective
+    for again in (scores, scores.astype(np.float64)):
+        trees = [heads.tolist() for heads, _ in kbest(again, 20, projective=projective)]
+        assert trees == [heads.tolist() for heads, _ in found]
+    others = [
+        total(scores, decode(scores, forbidden=[(i + 1, head)], projective=projective))
+        for i, head in enumerate(found[0][0].tolist())
     ]
-    best = found[0][0]
-    others = [total(scores, decode(scores, forbidden=[(i + 1, head)])) for i, head in enumerate(best.tolist())]
     np.testing.assert_allclose(max(others), weights[1], rtol=1e-12)
+    assert tree_margin(scores, projective=projective) == pytest.approx(weights[0] - weights[1], rel=1e-9)
+
+
+def test_a_batch_is_cut_and_a_fault_names_its_sentence(rng):
+    lengths = [3, 0, 5]
+    padded = rng.normal(size=(3, 7, 7))
+    for projective in (True, False):
+        found = kbest_batch(padded, 4, lengths, layout="square", projective=projective)
+        for trees, matrix, n in zip(found, padded, lengths, strict=True):
+            expected = kbest(matrix[1 : n + 1, : n + 1], 4, projective=projective)
+            assert [(heads.tolist(), weight) for heads, weight in trees] == [
+                (heads.tolist(), weight) for heads, weight in expected
+            ]
+    padded[2, 1:, 0] = -np.inf
+    with pytest.raises(errors.NoRootError, match="sentence 3 of the batch") as caught:
+        kbest_batch(padded, 4, lengths, layout="square")
+    assert caught.value.sentence == 2
 
 
 def test_the_margin(rng):
@@ -147,14 +174,14 @@ def test_the_first_tree_is_the_one_of_decode(rng):
     for _ in range(300):
         n = rng.integers(2, 5)
         examples.append(rng.normal(size=(n, n + 1)) * rng.choice([1, 1e16, 1e250, 1e300], (n, n + 1)))
-    for scores in examples:
+    for scores, projective in product(examples, [True, False]):
         for k in (1, 2, 5):
-            trees = kbest(scores, k)
-            assert np.array_equal(trees[0][0], decode(scores))
+            trees = kbest(scores, k, projective=projective)
+            assert np.array_equal(trees[0][0], decode(scores, projective=projective))
             weights = [weight for _, weight in trees]
             assert weights[1:] == sorted(weights[1:], reverse=True)
             assert all(weight == tree_weight(scores, heads) for heads, weight in trees)
-        assert tree_margin(scores) >= 0
+        assert tree_margin(scores, projective=projective) >= 0
 
 
 def test_the_trees_are_ones_own(rng):

@@ -72,7 +72,9 @@ class Totals:
         return str(table(rows, aligns=("l", "r"), max_col=60))
 
 
-def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, sent_id: str) -> str:
+def to_conllu(
+    sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, projective: bool, sent_id: str
+) -> str:
     """Return a sentence in CoNLL-U with its tree, its best trees and their probabilities, as `decode --help` has it.
 
     heads (np.ndarray): (n,), 0 = ROOT. With `kbest` above 1, the first of the K best trees takes its place.
@@ -80,10 +82,10 @@ def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence:
     comments: list[str] = []
     misc = None
     if kbest > 1:
-        heads, comments = _tree_comments(sentence, kbest, confidence)
+        heads, comments = _tree_comments(sentence, kbest, confidence, projective)
     if confidence:
-        sure = confidence_of(sentence.scores, heads)
-        ahead = margins_of([sentence.scores], [heads])
+        sure = confidence_of(sentence.scores, heads, projective=projective)
+        ahead = margins_of([sentence.scores], [heads], projective=projective)
         if isinstance(ahead, Fault):
             raise decoding_error(ahead, sentence.scores, words=sentence.words)
         comments += [f"tree_logprob = {sure.tree_logprob:.6g}", f"tree_margin = {ahead[0]:.6g}"]
@@ -96,14 +98,16 @@ def to_conllu(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence:
     )
 
 
-def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool) -> tuple[Heads, list[str]]:
+def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool, projective: bool) -> tuple[Heads, list[str]]:
     """Return the heads of the best tree, and one comment for each of the K best trees."""
-    trees = kbest_matrix(sentence.scores, kbest)
+    trees = kbest_matrix(sentence.scores, kbest, projective=projective)
     if isinstance(trees, Fault):  # not enough memory
         raise decoding_error(trees, sentence.scores, words=sentence.words)
     comments = []
     for number, (heads, weight) in enumerate(trees, 1):
-        logprob = f" logprob={confidence_of(sentence.scores, heads).tree_logprob:.6g}" if confidence else ""
+        logprob = ""
+        if confidence:
+            logprob = f" logprob={confidence_of(sentence.scores, heads, projective=projective).tree_logprob:.6g}"
         labels = ",".join("_".join(label.split()) for label in sentence.labels(heads))
         comments.append(
             f"tree_{number} = weight={weight:.6g}{logprob} heads={','.join(map(str, heads.tolist()))} deprels={labels}"
