@@ -22,6 +22,7 @@ from spacy_mindroot import (
     tree_weight,
 )
 from spacy_mindroot.conllu import doc_to_conllu, read_conllu, repair_sentence, sentence_to_doc
+from spacy_mindroot.doc.words import word_forms
 from spacy_mindroot.errors import ConflictError
 from spacy_mindroot.inference import kbest, marginals
 from spacy_mindroot.pipeline.annotate import write_trees

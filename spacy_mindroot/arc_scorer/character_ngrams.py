@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, uniform_init
 from thinc.types import Ragged
 
+from ..doc.words import attributes_of
 from . import _layers
 
 __all__ = ["CharacterNGrams", "ngram_rows", "ngram_rows_of", "spelling_vectors"]
@@ -25,7 +26,7 @@ def CharacterNGrams(nO: int, rows: int, shortest: int, longest: int) -> Model[li
     """Build a layer that embeds the spelling of each token.
 
     Input: Docs.
-    Output: a vector for each token, (N, nO), a function of its NORM alone.
+    Output: a vector for each token, (N, nO), a function of its NORM alone (of the form, in multiword tokens).
 
     The norm is put between "<" and ">". The learned vectors of all n-grams of `shortest` to `longest` characters are
     summed, and the sum is divided by the square root of their number. A word too short for any n-gram has the zero
@@ -86,7 +87,7 @@ def _init(model: Model[list[Doc], Ragged], X: Sequence[Doc] | None = None, Y: Ra
 
 def _words(docs: Sequence[Doc]) -> tuple[list[str], npt.NDArray[np.int32]]:
     """Return the distinct norms, and for each token the index of its norm."""
-    norms = np.concatenate([np.empty(0, dtype=np.uint64), *(doc.to_array([NORM]).ravel() for doc in docs)])
+    norms = np.concatenate([np.empty(0, dtype=np.uint64), *(attributes_of(doc, [NORM]).ravel() for doc in docs)])
     _, first, numbers = np.unique(norms, return_index=True, return_inverse=True)
     owners = np.repeat(np.arange(len(docs)), [len(doc) for doc in docs])[first]
     words = [docs[k].vocab.strings[norm] for k, norm in zip(owners.tolist(), norms[first].tolist(), strict=True)]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from spacy.attrs import NORM, intify_attr
-from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.staticvectors import StaticVectors
 from spacy.tokens import Doc
 from thinc.api import HashEmbed, Model, chain, concatenate, list2ragged, ragged2list, with_array
 from thinc.types import Floats2d, Ints2d
 
 from ..doc.extensions import read_extension
+from ..doc.words import attributes_of
 from ..errors import MindRootError
 from .character_ngrams import CharacterNGrams, spelling_vectors
 from .maxout import MaxoutNorm
@@ -65,11 +65,12 @@ def build_ngram_hash_embed(
             f"{_NAME}: expected 1 <= shortest <= longest, ngram_rows >= 0 and treebank_rows >= 0, but found shortest = "
             f"{shortest}, longest = {longest}, ngram_rows = {ngram_rows}, treebank_rows = {treebank_rows}."
         )
+    columns = [intify_attr(attr) for attr in attrs]
     all_rows = [*rows, treebank_rows] if treebank_rows else rows
     tables = [HashEmbed(width, nV, column=i, seed=8 + i, dropout=0.0) for i, nV in enumerate(all_rows)]
     embed = concatenate(*tables) if len(tables) > 1 else tables[0]
     parts: list[Model[Any, Any]] = [
-        chain(_extractor(attrs, bool(treebank_rows)), WordDropout(word_dropout), list2ragged(), with_array(embed))
+        chain(_extractor(columns, bool(treebank_rows)), WordDropout(word_dropout), list2ragged(), with_array(embed))
     ]
     if ngram_rows:
         parts.append(CharacterNGrams(width, ngram_rows, shortest, longest))
@@ -85,7 +86,7 @@ def build_ngram_hash_embed(
         layers=[layer],
         dims={"nO": width},
         attrs={
-            "columns": [intify_attr(attr) for attr in attrs],
+            "columns": columns,
             "by_type": not include_static_vectors,
             "has_ngrams": bool(ngram_rows),
             "has_treebanks": bool(treebank_rows),
@@ -114,46 +115,43 @@ def _by_type(model: Model[list[Doc], list[Floats2d]], docs: list[Doc]) -> list[F
     In a batch of a thousand tokens these are more than half. There is no cache across batches: it would have to know
     when weights change.
     """
-    columns = [*model.attrs["columns"], NORM]
-    attributes = np.concatenate([doc.to_array(columns) for doc in docs])
-    if model.attrs["has_treebanks"]:
-        treebanks = np.concatenate([_treebanks(doc) for doc in docs])
-        attributes = np.insert(attributes, -1, treebanks, axis=1)  # the last column is the spelling's
+    columns, with_treebanks = model.attrs["columns"], model.attrs["has_treebanks"]
+    attributes = np.concatenate([_attributes(doc, [*columns, NORM], with_treebanks) for doc in docs])
     first, inverse = distinct_rows(attributes)
     types = attributes[first]
     joined, mix = model.layers[0].layers[:2]  # not refs: a copy of a model has none
     embed = joined.layers[0] if model.attrs["has_ngrams"] else joined
-    vectors = embed.layers[-1].predict(types[:, :-1])
+    vectors = embed.layers[-1].predict(np.delete(types, len(columns), axis=1))  # which is the spelling's
     if model.attrs["has_ngrams"]:
+        norms = types[:, len(columns)]
         owners = np.repeat(np.arange(len(docs)), [len(doc) for doc in docs])[first]
-        words = [docs[k].vocab.strings[norm] for k, norm in zip(owners.tolist(), types[:, -1].tolist(), strict=True)]
+        words = [docs[k].vocab.strings[norm] for k, norm in zip(owners.tolist(), norms.tolist(), strict=True)]
         vectors = np.hstack([vectors, spelling_vectors(joined.layers[1], words)])
     mixed = mix.predict(vectors)[inverse]
     ends = np.cumsum([len(doc) for doc in docs])[:-1]
     return np.split(mixed, ends)
 
 
-def _extractor(attrs: list[str | int], with_treebanks: bool) -> Model[list[Doc], list[Ints2d]]:
-    """Build a layer that returns the attributes of the tokens of each Doc, and perhaps their treebank as the last."""
-    plain: Model[list[Doc], list[Ints2d]] = FeatureExtractor(attrs)
-    return Model("extract_with_treebanks", _extract_with_treebanks, layers=[plain]) if with_treebanks else plain
+def _extractor(columns: list[int], with_treebanks: bool) -> Model[list[Doc], list[Ints2d]]:
+    """Build a layer that returns the attributes of the tokens of each Doc. See `_attributes`."""
+    return Model("extract_attributes", _extract, attrs={"columns": columns, "with_treebanks": with_treebanks})
 
 
-def _extract_with_treebanks(
+def _extract(
     model: Model[list[Doc], list[Ints2d]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Ints2d], Callable[[list[Ints2d]], list[Doc]]]:
-    ops = model.ops
-    columns = [ops.asarray2i(_treebanks(doc)[:, None], dtype="uint64") for doc in docs]
-    extracted = model.layers[0].predict(docs)
-    return [ops.xp.hstack(both) for both in zip(extracted, columns, strict=True)], lambda d_features: []
+    found = [_attributes(doc, model.attrs["columns"], model.attrs["with_treebanks"]) for doc in docs]
+    return [model.ops.asarray2i(each, dtype="uint64") for each in found], lambda d_found: []
 
 
-def _treebanks(doc: Doc) -> npt.NDArray[np.uint64]:
-    """Return the related treebank of each token, (N,), 0 for none."""
+def _attributes(doc: Doc, columns: list[int], with_treebanks: bool) -> npt.NDArray[np.uint64]:
+    """Return attributes of each token, (N, columns), and perhaps the related treebank as one more; 0 for none."""
+    found = attributes_of(doc, columns)
+    if not with_treebanks:
+        return found
     marks = read_extension(doc, "treebanks")
-    if marks is None or len(marks) != len(doc):
-        return np.zeros(len(doc), dtype=np.uint64)
-    return np.asarray(marks, dtype=np.uint64)
+    treebanks = [0] * len(doc) if marks is None or len(marks) != len(doc) else marks
+    return np.column_stack([found, np.asarray(treebanks, dtype=np.uint64)])
 
 
 def distinct_rows(attributes: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

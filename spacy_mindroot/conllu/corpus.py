@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, minibatch
 
 from ..doc.extensions import drop_extension
+from ..doc.words import copy_tokens
 from ..errors import ConlluError
 from ..trees import MISSING
 from .docs import sentences_to_doc
@@ -67,8 +67,7 @@ class ConlluCorpus:
             if not self._logged:
                 for sentence in sentences:
                     counts.add(sentence)
-            spaces = [bool(token.whitespace_) for token in reference]
-            predicted = Doc(nlp.vocab, words=[token.text for token in reference], spaces=spaces)
+            predicted = copy_tokens(reference)
             mark_docs(reference, [reference, predicted], treebanks_of(sentences))
             yield Example(predicted, reference)
         if not self._logged:

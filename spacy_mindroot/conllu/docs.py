@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 
 from ..doc.extensions import describe, read_extension, write_extension
 from ..doc.reading import sentence_bounds
+from ..doc.words import MultiwordToken, set_multiword_tokens, texts_of, word_forms
 from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..trees import MISSING, find_cycles, shown_cycle
@@ -63,6 +64,7 @@ def sentences_to_doc(vocab: Vocab, sentences: Iterable[Sentence], *, surface_tok
     vocab (Vocab): The vocabulary of the pipeline.
     sentences (Iterable[Sentence]): Words whose HEAD is "_" have no head on the Doc. UPOS and FEATS that spaCy cannot
         hold are left off the Doc and kept in `doc._.conllu`.
+        The words of a multiword token divide its form, and `doc.words` says what belongs together.
     surface_tokens (bool): Whether tokens are multiword tokens, where there are any, instead of the words in them. Such
         a token takes head, label, tag, lemma and features from the word in it that is nearest to the root, or from the
         first of several. A tree thus stays a tree with the same number of roots.
@@ -73,15 +75,20 @@ def sentences_to_doc(vocab: Vocab, sentences: Iterable[Sentence], *, surface_tok
     words: list[_Token] = []
     heads: list[int] = []
     starts: list[int] = []
+    multiword: list[MultiwordToken] = []
     kept = []
     for sentence in sentences:
         kept.append(sentence)
-        tokens = _surface(sentence) if surface_tokens else _tokens(sentence)
         first = len(words)
+        if surface_tokens:
+            tokens = _surface(sentence)
+        else:
+            tokens = _tokens(sentence)
+            multiword += _multiword(sentence, first)
         starts.append(first)
         words += tokens
         heads += [first + (i if token.head is None else token.head) for i, token in enumerate(tokens)]
-    doc = _doc(vocab, words, heads=heads, deps=[token.dep for token in words])
+    doc = _doc(vocab, words, multiword, heads=heads, deps=[token.dep for token in words])
     if words:
         sent_starts = np.full(len(words), -1, dtype=np.int64)
         sent_starts[starts] = 1
@@ -98,20 +105,35 @@ def sentence_without_tree(vocab: Vocab, sentence: Sentence) -> Doc:
     RAISES (ConlluError): If a cell is not UTF-8. The message names file and line.
     """
     words = _tokens(sentence, with_tree=False)
-    return _doc(vocab, words, sent_starts=[i == 0 for i in range(len(words))])
+    return _doc(vocab, words, _multiword(sentence), sent_starts=[i == 0 for i in range(len(words))])
 
 
-def _doc(vocab: Vocab, tokens: Sequence[_Token], **structure: list[Any]) -> Doc:
-    return Doc(
+def _doc(vocab: Vocab, tokens: Sequence[_Token], multiword: Sequence[MultiwordToken], **structure: list[Any]) -> Doc:
+    texts, spaces = texts_of([token.form for token in tokens], [token.space for token in tokens], multiword)
+    doc = Doc(
         vocab,
-        words=[token.form for token in tokens],
-        spaces=[token.space for token in tokens],
+        words=texts,
+        spaces=spaces,
         lemmas=[token.lemma for token in tokens],
         pos=[token.pos for token in tokens],
         tags=[token.tag for token in tokens],
         morphs=[token.morph for token in tokens],
         **structure,
     )
+    if multiword:
+        set_multiword_tokens(doc, multiword)
+    return doc
+
+
+def _multiword(sentence: Sentence, offset: int = 0) -> list[MultiwordToken]:
+    """Return the multiword tokens of a sentence that begins at token `offset` of a Doc."""
+    if len(sentence.lines) <= len(sentence) + 1:
+        return []
+    forms = sentence.words
+    return [
+        MultiwordToken(offset + first - 1, offset + last, tuple(forms[first - 1 : last]), cells[FORM])
+        for first, last, cells in sentence.multiword_tokens()
+    ]
 
 
 def keep_sentences(doc: Doc, sentences: Iterable[Sentence]) -> None:
@@ -137,7 +159,7 @@ def write_predicted(sentence: Sentence, doc: Doc) -> None:
     doc (Doc): From `sentence_without_tree`.
     RAISES (ConlluError): If the Doc has other tokens than the sentence, or heads in other sentences.
     """
-    if [token.text for token in doc] != sentence.words:
+    if word_forms(doc) != sentence.words:
         raise ConlluError(f"{describe(doc)} has other tokens than the words of its sentence.")
     bounds = sentence_bounds(doc)
     if len(bounds) > 1:
@@ -161,7 +183,9 @@ def doc_to_conllu(doc: Doc) -> str:
     RAISES (ConlluError): If tokens or sentences are not those of `doc._.conllu`, or if heads are in other sentences.
     """
     if read_extension(doc, "conllu") is None:
-        return "".join(format_rows([f"# text = {rows_text(rows)}"], rows) for _, rows in doc_rows(doc))
+        return "".join(
+            format_rows([f"# text = {rows_text(rows, ranges)}"], rows, ranges) for _, rows, ranges in doc_rows(doc)
+        )
     return "".join(sentence.text() for sentence in updated_sentences(doc))
 
 
@@ -180,8 +204,9 @@ def updated_sentences(doc: Doc) -> list[Sentence]:
             "tokens and changed boundaries can't be put back into CoNLL-U. Set doc._.conllu to None to write the Doc "
             "alone."
         )
+    forms = word_forms(doc)
     for sentence, (start, end), rows in zip(sentences, spans, token_rows(doc, spans), strict=True):
-        if [token.text for token in doc[start:end]] != sentence.words:
+        if forms[start:end] != sentence.words:
             raise ConlluError(f"{describe(doc)} has other tokens than the words in its doc._.conllu.")
         _write_cells(sentence, _tokens(sentence), rows)
     return sentences

@@ -20,6 +20,7 @@ from spacy.vocab import Vocab
 
 from ..doc.extensions import describe
 from ..doc.reading import sentence_bounds, sentence_lengths
+from ..doc.words import GROUP, copy_tokens, multiword_tokens, part_of, set_multiword_tokens
 from ..errors import CorpusError
 from .corpus import ConlluCorpus
 from .treebanks import mark_docs, treebank_of
@@ -119,8 +120,7 @@ class PassageCorpus:
                     passage = passage[: max(1, without[0])]
                 reference = passage[0] if without[:1] == [0] else self._join(nlp.vocab, passage, rng)
                 start += len(passage)
-                spaces = [bool(token.whitespace_) for token in reference]
-                predicted = Doc(nlp.vocab, words=[token.text for token in reference], spaces=spaces)
+                predicted = copy_tokens(reference)
                 mark_docs(reference, [predicted], [treebank_of(sentence) for sentence in passage])
                 yield from self.augmenter(nlp, Example(predicted, reference))
 
@@ -134,7 +134,7 @@ class PassageCorpus:
             return
         for doc in Corpus(self.path).read_docbin(nlp.vocab, walk_corpus(self.path, ".spacy")):
             bounds = sentence_bounds(doc)
-            yield from [doc] if len(bounds) == 1 else (doc[start:end].as_doc() for start, end in bounds)
+            yield from [doc] if len(bounds) == 1 else (part_of(doc, start, end) for start, end in bounds)
 
     def _is_spacy(self) -> bool:
         if self.path.is_dir():
@@ -149,7 +149,7 @@ class PassageCorpus:
             doc = Doc.from_docs(sentences, ensure_whitespace=False, exclude=["tensor", "user_data"])
         is_start = np.zeros(len(doc), dtype=bool)
         is_start[begins[:-1]] = True
-        inserted = self._draw_white_space(begins, rng) if self.newlines and not doc.spans else {}
+        inserted = self._draw_white_space(begins, rng) if self.newlines and not doc.spans.keys() - {GROUP} else {}
         if inserted:
             doc, is_start = _insert_white_space(vocab, doc, is_start, inserted)
         elif len(sentences) == 1:
@@ -189,10 +189,13 @@ def _insert_white_space(
 
     is_start (np.ndarray): Whether a sentence begins at each token of `doc`.
     inserted (dict[int, str]): The white space, by the token of `doc` before which it is inserted; never the first one.
+        Within named entities and multiword tokens, none is.
     """
     array = doc.to_array(_COPIED)
     iob = _COPIED.index(ENT_IOB)
-    inserted = {at: text for at, text in sorted(inserted.items()) if array[at, iob] != 1}  # not within an entity
+    multiword = multiword_tokens(doc)
+    inside = {i for token in multiword for i in range(token.start + 1, token.end)}
+    inserted = {at: text for at, text in sorted(inserted.items()) if array[at, iob] != 1 and at not in inside}
     places = np.array(list(inserted), dtype=np.int64)
     old = np.arange(len(doc))
     new = old + np.searchsorted(places, old, side="right")  # where each token comes to stand
@@ -222,6 +225,10 @@ def _insert_white_space(
         rows[at] = [values.get(attr, 0) if doc.has_annotation(attr) else 0 for attr in _COPIED]
     result = Doc(vocab, words=words, spaces=spaces)
     result.from_array(list(_COPIED), rows)
+    set_multiword_tokens(
+        result,
+        [each._replace(start=int(new[each.start]), end=int(new[each.end - 1]) + 1) for each in multiword],
+    )
     starts = np.zeros(len(rows), dtype=bool)
     starts[new] = is_start
     return result, starts

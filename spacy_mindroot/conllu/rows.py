@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, LEMMA, MORPH, ORTH, POS, SPACY, TAG
@@ -13,15 +14,17 @@ from spacy.tokens import Doc
 
 from ..doc.extensions import SPAN_ATTRIBUTES, Trees, describe, key_of
 from ..doc.reading import sentence_bounds
+from ..doc.words import MultiwordToken, multiword_tokens
 from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..trees import MISSING
 from . import columns
-from .sentence import followed_by_space
+from .sentence import Ranges, surface_forms
 
 __all__ = [
     "Cells",
     "ParsedSentence",
+    "SentenceRows",
     "doc_rows",
     "heads_among",
     "parsed_sentences",
@@ -47,12 +50,24 @@ class Cells(dict[int, str]):
         return cell
 
 
+class SentenceRows(NamedTuple):
+    """A sentence of a Doc in CoNLL-U.
+
+    tokens (list[int]): The number of each token in the Doc. White-space tokens are left out.
+    rows (list[list[str]]): The ten cells of each token.
+    ranges (list): Its multiword tokens. See `Sentence.multiword_tokens`.
+    """
+
+    tokens: Sequence[int]
+    rows: Rows
+    ranges: Ranges
+
+
 @dataclass
 class ParsedSentence:
     """A sentence of a parsed Doc.
 
-    tokens (list[int]): The number of each token in the Doc. White-space tokens are left out.
-    rows (list[list[str]]): The ten cells of each token in CoNLL-U.
+    tokens, rows, ranges (list): See `SentenceRows`.
     tree_logprob, tree_margin (Optional[float]), trees (list): See `span._.tree_logprob`, `tree_margin` and `trees`. The
         heads of `trees` are those of the tokens above.
     head_prob, head_entropy (Optional[list[float]]): See `token._.head_prob` and `head_entropy`.
@@ -60,6 +75,7 @@ class ParsedSentence:
 
     tokens: Sequence[int]
     rows: Rows
+    ranges: Ranges
     tree_logprob: float | None = None
     tree_margin: float | None = None
     trees: Trees = field(default_factory=list)
@@ -92,7 +108,7 @@ def parsed_sentences(doc: Doc, cells: Cells) -> list[ParsedSentence]:
     cells (Cells): Of the vocabulary of the Doc. It grows, so start with an empty one from time to time.
     RAISES (ConlluError): If a head is in another sentence.
     """
-    sentences = [ParsedSentence(tokens, rows) for tokens, rows in doc_rows(doc, cells)]
+    sentences = [ParsedSentence(*sentence) for sentence in doc_rows(doc, cells)]
     if doc.user_data:
         for sentence in sentences:
             _add_results(doc, sentence)
@@ -114,15 +130,16 @@ def _add_results(doc: Doc, sentence: ParsedSentence) -> None:
     ]
 
 
-def rows_text(rows: Sequence[Sequence[str]]) -> str:
-    """Return the text of a sentence, from its rows: the forms, with single spaces for any white space between them."""
-    return "".join(row[columns.FORM] + " " * followed_by_space(row[columns.MISC]) for row in rows).rstrip()
+def rows_text(rows: Rows, ranges: Ranges) -> str:
+    """Return the text of a sentence: its surface forms, with single spaces for any white space between them."""
+    tokens = surface_forms([row[columns.FORM] for row in rows], [row[columns.MISC] for row in rows], ranges)
+    return "".join(form + " " * space for form, space in tokens).rstrip()
 
 
 def doc_rows(
     doc: Doc, cells: Cells | None = None, bounds: Sequence[tuple[int, int]] | None = None
-) -> list[tuple[Sequence[int], Rows]]:
-    """Return the sentences of a Doc: the number of each token in the Doc, and its ten cells in CoNLL-U.
+) -> list[SentenceRows]:
+    """Return the sentences of a Doc in CoNLL-U.
 
     CoNLL-U has no white-space tokens. Their text goes to MISC (`SpacesAfter`, or `SpacesBefore` for the first word),
     and their dependents attach to their heads. Sentences of nothing else are left out.
@@ -134,10 +151,11 @@ def doc_rows(
     """
     bounds = sentence_bounds(doc) if bounds is None else bounds
     sentences = list(token_rows(doc, bounds, cells))
+    multiword = multiword_tokens(doc)
     if all(row[columns.FORM] for rows in sentences for row in rows):
-        return [(range(*span), rows) for span, rows in zip(bounds, sentences, strict=True)]
+        return [_with_ranges(range(*span), rows, multiword) for span, rows in zip(bounds, sentences, strict=True)]
     misc = _misc_of_words(doc)
-    found: list[tuple[Sequence[int], Rows]] = []
+    found = []
     for (start, _), rows in zip(bounds, sentences, strict=True):
         kept = [i for i, row in enumerate(rows) if row[columns.FORM]]
         heads = [MISSING if row[columns.HEAD] == "_" else int(row[columns.HEAD]) for row in rows]
@@ -150,14 +168,31 @@ def doc_rows(
             row[columns.ID], row[columns.MISC] = str(number), misc[start + i]
             row[columns.HEAD] = "_" if head == MISSING else str(head)
         if kept:
-            found.append(([start + i for i in kept], [rows[i] for i in kept]))
+            found.append(_with_ranges([start + i for i in kept], [rows[i] for i in kept], multiword))
     return found
+
+
+def _with_ranges(tokens: Sequence[int], rows: Rows, multiword: Sequence[MultiwordToken]) -> SentenceRows:
+    """Return a sentence with its multiword tokens, to which white space around their words is moved."""
+    ranges: Ranges = []
+    numbers = {token: number for number, token in enumerate(tokens, 1)} if multiword else {}
+    for token in multiword:
+        first, last = numbers.get(token.start), numbers.get(token.end - 1)
+        if first is not None and last is not None:
+            own = [rows[last - 1][columns.MISC]]
+            own += [each for each in rows[first - 1][columns.MISC].split("|") if each.startswith("SpacesBefore=")]
+            misc = "|".join(each for each in own if each != "_") or "_"
+            ranges.append((first, last, [f"{first}-{last}", " ".join(token.surface.split()), *["_"] * 7, misc]))
+            for row in rows[first - 1 : last]:
+                row[columns.MISC] = "_"
+    return SentenceRows(tokens, rows, ranges)
 
 
 def token_rows(doc: Doc, bounds: Sequence[tuple[int, int]], cells: Cells | None = None) -> Iterator[Rows]:
     """Yield the rows of each sentence, with one for each token. White-space tokens have an empty FORM.
 
-    A token without a dep has no head. The last token of the Doc counts as followed by a space.
+    FORM of a word of a multiword token is the word's form, unless a sentence ends within the multiword token. A token
+    without a dep has no head. The last token of the Doc counts as followed by a space.
 
     bounds (Sequence[tuple[int, int]]): The first token of each sentence, and the token after its last.
     RAISES (ConlluError): If a head is in another sentence.
@@ -167,6 +202,10 @@ def token_rows(doc: Doc, bounds: Sequence[tuple[int, int]], cells: Cells | None 
     cells = Cells(doc.vocab.strings) if cells is None else cells
     array = doc.to_array(_ATTRIBUTES)
     forms, lemmas, tags, morphs, deps = ([cells[key] for key in array[:, k].tolist()] for k in (0, 2, 4, 5, 7))
+    starts = {start for start, _ in bounds}
+    for token in multiword_tokens(doc):
+        if starts.isdisjoint(range(token.start + 1, token.end)):
+            forms[token.start : token.end] = [" ".join(form.split()) for form in token.words]
     spaces = array[:, 1].tolist()
     spaces[-1] = 1
     names = [NAMES[number] for number in array[:, 3].tolist()]

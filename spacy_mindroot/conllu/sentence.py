@@ -20,6 +20,7 @@ from .files import MOST_BYTES, text_lines
 __all__ = [
     "BOM",
     "FaultHandler",
+    "Ranges",
     "Sentence",
     "clean_form",
     "closed",
@@ -30,11 +31,13 @@ __all__ = [
     "pieces_of",
     "read_conllu",
     "read_pieces",
+    "surface_forms",
     "to_sentence",
 ]
 
 BOM = b"\xef\xbb\xbf"
 FaultHandler = Callable[[ConlluError], None]
+Ranges = list[tuple[int, int, list[str]]]  # see `Sentence.multiword_tokens`
 
 
 class Sentence:
@@ -171,8 +174,8 @@ class Sentence:
             spaces[first - 1 : last] = [*inside, followed_by_space(cells[MISC])]
         return spaces
 
-    def multiword_tokens(self) -> list[tuple[int, int, list[str]]]:
-        """Return the first word (from 1), the last word and the cells of each multiword token."""
+    def multiword_tokens(self) -> Ranges:
+        """Return the first word (from 1), the last word and the ten cells of each multiword token."""
         tokens = []
         for cells in self._other_rows():
             match = RANGE.fullmatch(cells[0].encode())
@@ -377,12 +380,17 @@ def to_sentence(text: str, source: str, columns: Columns = CONLLU) -> Sentence:
     return Sentence(source, 1, lines, columns_named(lines, columns, source, 1) or CONLLU)
 
 
-def format_rows(comments: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+def format_rows(comments: Iterable[str], rows: Sequence[Sequence[str]], ranges: Ranges | tuple[()] = ()) -> str:
     """Return a sentence in CoNLL-U, with the empty line that ends it. Nothing is checked.
 
     comments (Iterable[str]): With their "#".
-    rows (Iterable[Sequence[str]]): The ten cells of each word.
+    rows (Sequence[Sequence[str]]): The ten cells of each word.
+    ranges (list): The multiword tokens, in order.
     """
+    if ranges:
+        rows = list(rows)
+        for first, _, cells in reversed(ranges):
+            rows.insert(first - 1, cells)
     return "".join([f"{line}\n" for line in (*comments, *("\t".join(row) for row in rows))]) + "\n"
 
 
@@ -430,6 +438,23 @@ def closed(text: bytes) -> bytes:
 def followed_by_space(misc: str) -> bool:
     """Whether a token is followed by a space, as its cell of MISC says."""
     return "SpaceAfter=No" not in misc.strip().split("|")
+
+
+def surface_forms(words: Sequence[str], misc: Sequence[str], ranges: Ranges) -> list[tuple[str, bool]]:
+    """Return each surface form, and whether a space follows it: multiword tokens, and the words outside of them.
+
+    words (Sequence[str]): FORM of each word.
+    misc (Sequence[str]): MISC of each word.
+    ranges (list): The multiword tokens.
+    """
+    starts = {first: (last, cells[FORM], cells[MISC]) for first, last, cells in ranges}
+    tokens = []
+    word = 1
+    while word <= len(words):
+        last, form, cell = starts.get(word, (word, words[word - 1], misc[word - 1]))
+        tokens.append((form, followed_by_space(cell)))
+        word = last + 1
+    return tokens
 
 
 def _spaces_inside(form: str, words: Sequence[str]) -> list[bool]:

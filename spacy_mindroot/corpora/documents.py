@@ -18,6 +18,7 @@ from ..arc_scorer.component import ArcScorer
 from ..conllu.docs import sentence_without_tree
 from ..doc.extensions import drop_extension
 from ..doc.reading import sentence_bounds
+from ..doc.words import part_of
 from ..errors import CorpusError, SentenceTooLongError
 from ..pipeline.mind_root import MindRoot
 from ..trees import MISSING
@@ -139,7 +140,7 @@ def _parsed_around(nlp: Language, document: Document, doc: Doc, most: int, notes
     """
     bounds = sentence_bounds(doc)
     runs = [list(run) for _, run in groupby(bounds, key=lambda bound: bound[1] - bound[0] > most)]
-    pieces = [doc[run[0][0] : run[-1][1]].as_doc() for run in runs]
+    pieces = [part_of(doc, run[0][0], run[-1][1]) for run in runs]
     is_long = [run[0][1] - run[0][0] > most for run in runs]
     short = [piece for piece, long in zip(pieces, is_long, strict=True) if not long]
     parsed = list(nlp.pipe(short))

@@ -123,8 +123,8 @@ def _formatted(document: Document, sentences: list[ParsedSentence]) -> str:
         rows = sentence.rows
         for row, added in zip(rows, sentence.misc(), strict=False):
             row[MISC] = with_attributes(row[MISC], added)
-        comments |= {"sent_id": f"{sent_id}-{number}", "text": rows_text(rows), **sentence.comments()}
-        parts.append(format_rows([f"# {key} = {value}" for key, value in comments.items()], rows))
+        comments |= {"sent_id": f"{sent_id}-{number}", "text": rows_text(rows, sentence.ranges), **sentence.comments()}
+        parts.append(format_rows([f"# {key} = {value}" for key, value in comments.items()], rows, sentence.ranges))
         comments = {}
     return "".join(parts)
 
@@ -167,12 +167,17 @@ class JsonWriter(Writer):
 def _as_row(sentence: ParsedSentence) -> dict[str, Any]:
     """Return a sentence as named columns: "" stands for an unknown cell, and None for an unknown head."""
     rows = sentence.rows
-    found: dict[str, Any] = {"text": rows_text(rows)}
+    found: dict[str, Any] = {"text": rows_text(rows, sentence.ranges)}
     for name, column in _TEXT_COLUMNS:
         cells = [row[column] for row in rows]
         found[name] = cells if name == "words" else ["" if cell == "_" else cell for cell in cells]
     found["heads"] = [None if row[HEAD] == "_" else int(row[HEAD]) for row in rows]
     found["space_after"] = [followed_by_space(row[MISC]) for row in rows]
+    for first, last, cells in sentence.ranges:
+        found["space_after"][first - 1 : last] = [False] * (last - first) + [followed_by_space(cells[MISC])]
+    found["multiword_tokens"] = [
+        {"form": cells[FORM], "first": first, "last": last} for first, last, cells in sentence.ranges
+    ]
     if sentence.head_prob is not None and sentence.head_entropy is not None:
         found["head_prob"] = [round(value, 4) for value in sentence.head_prob]
         found["head_entropy"] = [round(value, 4) for value in sentence.head_entropy]
@@ -199,17 +204,18 @@ class ParquetWriter(Writer):
         parquet = import_parquet()
         import pyarrow as pa
 
-        words, numbers = pa.list_(pa.string()), pa.list_(pa.float64())
+        words, numbers, number = pa.list_(pa.string()), pa.list_(pa.float64()), pa.int32()
         self._pa = pa
         self._schema = pa.schema(
             [
                 ("doc_id", pa.string()),
                 ("doc_meta", pa.string()),
-                ("number", pa.int32()),
+                ("number", number),
                 ("text", pa.string()),
                 *((name, words) for name, _ in _TEXT_COLUMNS),
                 ("heads", pa.list_(pa.int32())),
                 ("space_after", pa.list_(pa.bool_())),
+                ("multiword_tokens", pa.list_(pa.struct([("form", pa.string()), ("first", number), ("last", number)]))),
                 ("head_prob", numbers),
                 ("head_entropy", numbers),
                 ("tree_logprob", pa.float64()),

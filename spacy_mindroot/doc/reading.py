@@ -21,6 +21,7 @@ from ..labels import UD_ROOT
 from ..trees import MISSING
 from . import _annotate
 from .extensions import describe
+from .words import MultiwordToken, multiword_tokens, set_multiword_tokens, shifted, texts_of, word_forms
 
 __all__ = [
     "AnnotatedSentence",
@@ -47,11 +48,12 @@ _SHORTEST = 4  # tokens of a sentence that counts, so that abbreviations and ini
 class AnnotatedSentence:
     """An annotated sentence of n tokens.
 
-    words (list[str]): The tokens.
+    words (list[str]): The tokens. Words of multiword tokens have their forms.
     spaces (list[bool]): Whether a space follows each token.
     heads (np.ndarray): (n,), 0 = ROOT, j = token j-1, MISSING (-1) = unknown.
     labels (list[str]): The label of each token; `root` on arcs from ROOT.
     name (str): The name of the sentence in reports and messages; "" for none.
+    multiword (Sequence[MultiwordToken]): The multiword tokens.
     """
 
     words: list[str]
@@ -59,29 +61,40 @@ class AnnotatedSentence:
     heads: npt.NDArray[np.int64]
     labels: list[str]
     name: str = ""
+    multiword: Sequence[MultiwordToken] = ()
 
 
 def read_annotated(doc: Doc) -> list[AnnotatedSentence]:
     """Return the sentences of a Doc with their annotation. A Doc without sentence boundaries is one sentence."""
+    forms, multiword = word_forms(doc), multiword_tokens(doc)
     return [
         AnnotatedSentence(
-            words=[token.text for token in span],
-            spaces=[bool(token.whitespace_) for token in span],
+            words=forms[start:end],
+            spaces=[bool(token.whitespace_) for token in doc[start:end]],
             heads=heads,
-            labels=[UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), span, strict=True)],
+            labels=[
+                UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), doc[start:end], strict=True)
+            ],
+            multiword=shifted(multiword, start, end),
         )
-        for span, heads in zip((doc[a:b] for a, b in sentence_bounds(doc)), conllu_heads(doc), strict=True)
+        for (start, end), heads in zip(sentence_bounds(doc), conllu_heads(doc), strict=True)
     ]
 
 
 def blank_doc(vocab: Vocab, sentences: Sequence[AnnotatedSentence]) -> Doc:
     """Return a Doc with the tokens and the boundaries of sentences, and no other annotation."""
-    return Doc(
-        vocab,
-        words=[word for each in sentences for word in each.words],
-        spaces=[space for each in sentences for space in each.spaces],
-        sent_starts=[i == 0 for each in sentences for i in range(len(each.words))],
-    )
+    texts: list[str] = []
+    spaces: list[bool] = []
+    multiword: list[MultiwordToken] = []
+    for each in sentences:
+        multiword += shifted(each.multiword, -len(texts))
+        own_texts, own_spaces = texts_of(each.words, each.spaces, each.multiword)
+        texts += own_texts
+        spaces += own_spaces
+    sent_starts = [i == 0 for each in sentences for i in range(len(each.words))]
+    doc = Doc(vocab, words=texts, spaces=spaces, sent_starts=sent_starts)
+    set_multiword_tokens(doc, multiword)
+    return doc
 
 
 def read_heads(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:

@@ -2,48 +2,152 @@
 
 spaCy's tokens divide the text, and so do the words of a multiword token: French *du* (*de* + *le*) is the tokens *d*
 and *u*. Their `norm_` is the form of the word. Which tokens belong together is a span group, which spaCy stores with a
-Doc.
+Doc. The label of each of its spans is the forms of the words: "de + le".
+
+A surface form with fewer characters than words (Galician *á*, *a* + *a*) can't be divided. Raw text keeps it as one
+token. In a Doc made of words that are known, as from CoNLL-U, each word is a token, a space separates them, and the
+surface form is the `kb_id_` of the span.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
-from spacy.tokens import Doc, SpanGroup, Token
+import numpy as np
+import numpy.typing as npt
+from spacy.attrs import LOWER, NORM, ORTH, PREFIX, SHAPE, SUFFIX
+from spacy.tokens import Doc, Span, SpanGroup
 
-__all__ = ["GROUP", "divide", "form_of", "multiword_tokens", "set_multiword_tokens"]
+__all__ = [
+    "GROUP",
+    "MultiwordToken",
+    "attributes_of",
+    "copy_tokens",
+    "divide",
+    "multiword_tokens",
+    "part_of",
+    "set_multiword_tokens",
+    "shifted",
+    "texts_of",
+    "word_forms",
+]
 
 #: The name of the span group.
 GROUP = "multiword_tokens"
 
-
-def multiword_tokens(doc: Doc) -> list[tuple[int, int]]:
-    """Return the multiword tokens of a Doc, in order: the first token of each, and the one after the last."""
-    return [(span.start, span.end) for span in doc.spans[GROUP]] if GROUP in doc.spans else []
+_PLUS = " + "  # between the forms in a label
+_OF_FORM = (ORTH, LOWER, NORM, PREFIX, SUFFIX, SHAPE)
 
 
-def set_multiword_tokens(doc: Doc, bounds: Iterable[tuple[int, int]], forms: Iterable[Sequence[str]]) -> None:
-    """Say which tokens of a Doc are multiword tokens, in place of what has been said before.
+class MultiwordToken(NamedTuple):
+    """A multiword token.
 
-    bounds (Iterable[tuple[int, int]]): See `multiword_tokens`.
-    forms (Iterable[Sequence[str]]): The forms of the words of each.
+    start (int): The first of its words, from 0.
+    end (int): The one after the last.
+    words (tuple[str, ...]): The form of each word.
+    surface (str): The form in the text; "" if it is the text of the tokens.
+    """
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    surface: str = ""
+
+
+def multiword_tokens(doc: Doc) -> list[MultiwordToken]:
+    """Return the multiword tokens of a Doc, in order, each with its surface form."""
+    if GROUP not in doc.spans:
+        return []
+    found = []
+    for span in doc.spans[GROUP]:
+        words = tuple(span.label_.split(_PLUS))
+        if len(words) != len(span):  # of a group that others have made
+            words = tuple(token.norm_ for token in span)
+        found.append(MultiwordToken(span.start, span.end, words, span.kb_id_ or span.text))
+    return found
+
+
+def set_multiword_tokens(doc: Doc, tokens: Iterable[MultiwordToken]) -> None:
+    """Say which tokens of a Doc are words of multiword tokens, in place of what has been said before.
+
+    This sets `token.norm_` of the words and the span group.
     """
     spans = []
-    for (start, end), words in zip(bounds, forms, strict=True):
-        spans.append(doc[start:end])
+    for start, end, words, surface in tokens:
+        own = "" if surface == doc[start:end].text else surface
+        spans.append(Span(doc, start, end, label=_PLUS.join(words), kb_id=own))
         for token, form in zip(spans[-1], words, strict=True):
             token.norm_ = form
     if spans or GROUP in doc.spans:
         doc.spans[GROUP] = SpanGroup(doc, name=GROUP, spans=spans)
 
 
-def form_of(token: Token, words: set[int]) -> str:
-    """Return the form of a word.
+def word_forms(doc: Doc) -> list[str]:
+    """Return the form of each word of a Doc: the text of a token, unless it belongs to a multiword token."""
+    forms = [token.text for token in doc]
+    for token in multiword_tokens(doc):
+        forms[token.start : token.end] = token.words
+    return forms
 
-    words (set[int]): The tokens of the Doc that belong to a multiword token.
+
+def texts_of(
+    words: Sequence[str], spaces: Sequence[bool], multiword: Iterable[MultiwordToken]
+) -> tuple[list[str], list[bool]]:
+    """Return the text of the token of each word, and whether a space follows it.
+
+    words (Sequence[str]): The forms.
+    spaces (Sequence[bool]): Whether a space follows each word. Within a multiword token, this counts only if it can't
+        be divided.
+    multiword (Iterable[MultiwordToken]): With their surface forms.
     """
-    return str(token.norm_ if token.i in words else token.text)
+    texts, after = list(words), list(spaces)
+    for token in multiword:
+        parts = divide(token.surface, token.words)
+        if parts is not None:
+            texts[token.start : token.end] = parts
+            after[token.start : token.end - 1] = [False] * (len(parts) - 1)
+    return texts, after
+
+
+def copy_tokens(doc: Doc) -> Doc:
+    """Return a Doc with the tokens of another, multiword tokens included, and no other annotation."""
+    copy = Doc(doc.vocab, words=[token.text for token in doc], spaces=[bool(token.whitespace_) for token in doc])
+    set_multiword_tokens(copy, multiword_tokens(doc))
+    return copy
+
+
+def part_of(doc: Doc, start: int, end: int) -> Doc:
+    """Return some tokens of a Doc as a Doc. Unlike `Span.as_doc`, this keeps multiword tokens."""
+    part: Doc = doc[start:end].as_doc()
+    set_multiword_tokens(part, shifted(multiword_tokens(doc), start, end))
+    return part
+
+
+def shifted(tokens: Iterable[MultiwordToken], start: int, end: int | None = None) -> list[MultiwordToken]:
+    """Return multiword tokens as numbered from another token, `start`; only those up to `end`, if that is given."""
+    return [
+        token._replace(start=token.start - start, end=token.end - start)
+        for token in tokens
+        if token.start >= start and (end is None or token.end <= end)
+    ]
+
+
+def attributes_of(doc: Doc, attrs: Sequence[int]) -> npt.NDArray[np.uint64]:
+    """Return attributes of each token, (tokens, attributes), as `Doc.to_array` does, but those of spelling by its form.
+
+    doc (Doc): Words of multiword tokens have the ORTH, LOWER, NORM, PREFIX, SUFFIX and SHAPE of their forms.
+    attrs (Sequence[int]): The attributes.
+    """
+    array: npt.NDArray[np.uint64] = doc.to_array(list(attrs)).reshape(len(doc), len(attrs))
+    multiword = multiword_tokens(doc) if isinstance(doc, Doc) else ()
+    if multiword:
+        columns = [k for k, attr in enumerate(attrs) if attr in _OF_FORM]
+        tokens = [i for token in multiword for i in range(token.start, token.end)]
+        forms = Doc(doc.vocab, words=[form for token in multiword for form in token.words])
+        array[np.ix_(tokens, columns)] = forms.to_array(list(attrs)).reshape(len(forms), len(attrs))[:, columns]
+    return array
 
 
 @lru_cache(maxsize=10_000)
@@ -51,7 +155,7 @@ def divide(surface: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return the parts of a surface form that stand for its words: those that are most like them.
 
     Among equally good divisions, the first parts are as long as they can be. None if there are fewer characters than
-    words: such a token stays whole.
+    words, or white space in a surface form other than the words put together.
 
     Examples
     --------
@@ -61,7 +165,7 @@ def divide(surface: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
     if "".join(words) == surface:
         return words
     n, k = len(surface), len(words)
-    if n < k:
+    if n < k or any(map(str.isspace, surface)):
         return None
     best: list[dict[int, tuple[int, int]]] = [{0: (0, 0)}]  # by the end of a part: distance so far, start of the part
     for number, word in enumerate(words, 1):

@@ -38,14 +38,14 @@ def sentences_of(docs: Iterable[Doc]) -> list[Sentence]:
     found: dict[Sentence, None] = {}
     for doc in docs:
         treebanks = read_extension(doc, "treebanks") or [0] * len(doc)
-        groups = dict(multiword_tokens(doc))
-        text = doc.text  # which spaCy makes anew each time
+        multiword = {token.start: token for token in multiword_tokens(doc)}
         tokens: list[tuple[str, tuple[str, ...]]] = []
         spaces: list[str] = []
         begins = doc.has_annotation("SENT_START")
         at = 0
         while at < len(doc):
-            token, end = doc[at], groups.get(at, at + 1)
+            token, several = doc[at], multiword.get(at)
+            end = at + 1 if several is None else several.end
             if treebanks[at]:
                 at = end
                 continue
@@ -57,9 +57,7 @@ def sentences_of(docs: Iterable[Doc]) -> list[Sentence]:
                 if spaces:
                     spaces[-1] += token.text_with_ws
             else:
-                surface = text[token.idx : last.idx + len(last)]
-                words = tuple(each.norm_ for each in doc[at:end]) if end - at > 1 else (surface,)
-                tokens.append((surface, words))
+                tokens.append((token.text, (token.text,)) if several is None else (several.surface, several.words))
                 spaces.append(last.whitespace_)
             at = end
         if tokens:

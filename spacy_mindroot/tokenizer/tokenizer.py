@@ -14,7 +14,7 @@ from spacy.training import Example
 from spacy.util import DummyTokenizer, logger, registry
 from spacy.vocab import Vocab
 
-from ..doc.words import divide, set_multiword_tokens
+from ..doc.words import MultiwordToken, divide, set_multiword_tokens
 from ..errors import CorpusError, TrainingError
 from .boundaries import Boundaries
 from .learning import Sentence, join, sentences_of
@@ -99,8 +99,8 @@ class LearntTokenizer(DummyTokenizer):  # type: ignore[misc]
             multiword = self._divide(words, spaces, open_, multiword)
         doc = Doc(self.vocab, words=words, spaces=spaces)
         if multiword:
-            bounds = [(start, start + len(forms)) for start, forms in multiword]
-            set_multiword_tokens(doc, bounds, [forms for _, forms in multiword])
+            found = (MultiwordToken(start, start + len(forms), tuple(forms)) for start, forms in multiword)
+            set_multiword_tokens(doc, found)
         return doc
 
     def _divide(

@@ -14,6 +14,7 @@ from spacy.training import Example
 from spacy.util import fix_random_seed, load_model_from_config
 from thinc.api import Config
 
+from ..doc.words import copy_tokens
 from ..errors import CorpusError, TrainingError
 from ..pipeline.training_loop import resolve_training, training_steps
 from .gold import GoldSentence
@@ -99,8 +100,7 @@ def train(
     RETURNS (dict): The running averages of the weights, for `nlp.use_params`. Empty if the optimizer keeps none.
     """
     settings = resolve_training(nlp)
-    blank = (Doc(nlp.vocab, [token.text for token in doc], [bool(token.whitespace_) for token in doc]) for doc in gold)
-    examples = [Example(*pair) for pair in zip(blank, gold, strict=True)]
+    examples = [Example(copy_tokens(doc), doc) for doc in gold]
     nlp.initialize(lambda: examples, sgd=settings["optimizer"])
     shuffle = random.Random(seed)
 

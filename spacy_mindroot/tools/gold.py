@@ -20,7 +20,7 @@ from spacy.vocab import Vocab
 
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..conllu.columns import DEPREL, HEAD, read_header
-from ..conllu.rows import Rows, doc_rows, heads_among, rows_text
+from ..conllu.rows import SentenceRows, doc_rows, heads_among, rows_text
 from ..conllu.sentence import format_rows, to_sentence
 from ..doc.reading import AnnotatedSentence, blank_doc, read_annotated, sentence_bounds
 from ..errors import CorpusError
@@ -47,16 +47,19 @@ _READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
 _UNKNOWN = re.compile(r"^\[E(002|893)\]")  # spaCy's errors for components and functions that it does not know
 
 
+_NO_ROWS = SentenceRows((), [], [])
+
+
 @dataclass(frozen=True)
 class GoldSentence(AnnotatedSentence):
     """An annotated sentence of a corpus, which can be written as CoNLL-U with another tree.
 
     conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
-    rows (tuple): Otherwise, the tokens that are more than white space, from 0, and their cells in CoNLL-U.
+    rows (SentenceRows): Otherwise, the tokens that are more than white space, from 0, and their cells in CoNLL-U.
     """
 
     conllu: Sentence | None = None
-    rows: tuple[Sequence[int], Rows] = ((), [])
+    rows: SentenceRows = _NO_ROWS
     comments: Sequence[str] = ()
     multiword_tokens: int = 0
 
@@ -72,8 +75,8 @@ class GoldSentence(AnnotatedSentence):
         """
         sentence = self.conllu
         if sentence is None:
-            tokens, rows = self.rows
-            sentence = to_sentence(format_rows(self.comments, rows), self.name)
+            tokens, rows, ranges = self.rows
+            sentence = to_sentence(format_rows(self.comments, rows, ranges), self.name)
             before, heads = heads, heads_among(tokens, heads)
             labels = [
                 labels[token] if head or before[token] == 0 else UD_ROOT
@@ -137,7 +140,7 @@ def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[Gol
             found = replace(found, multiword_tokens=len(sentence.multiword_tokens()))
             if surface_tokens:
                 comments = [comment for comment in sentence.comments if read_header(comment.encode("utf8")) is None]
-                (rows,) = doc_rows(doc, bounds=[(0, len(doc))]) or [((), [])]
+                (rows,) = doc_rows(doc, bounds=[(0, len(doc))]) or [_NO_ROWS]
                 yield replace(found, rows=rows, comments=comments)
             else:
                 yield replace(found, conllu=sentence)
@@ -152,11 +155,11 @@ def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
             pairs = zip(sentence_bounds(doc), read_annotated(doc), strict=True)
             for s, ((start, end), annotated) in enumerate(pairs, 1):
                 name = f"{stem}-{d}-{s}" if several else f"{stem}-{s}"
-                tokens, rows = written.popleft() if written and written[0][0][0] < end else ((), [])
+                own = written.popleft() if written and written[0].tokens[0] < end else _NO_ROWS
                 yield GoldSentence(
                     **vars(annotated) | {"name": name},
-                    rows=([token - start for token in tokens], rows),
-                    comments=[f"# sent_id = {' '.join(name.split())}", f"# text = {rows_text(rows)}"],
+                    rows=own._replace(tokens=[token - start for token in own.tokens]),
+                    comments=[f"# sent_id = {' '.join(name.split())}", f"# text = {rows_text(own.rows, own.ranges)}"],
                 )
     except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error

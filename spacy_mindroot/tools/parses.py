@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span
 
 from ..doc.extensions import describe
 from ..doc.reading import sentence_bounds
+from ..doc.words import word_forms
 from ..errors import MindRootError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.head_marginals import head_marginals
@@ -96,7 +97,7 @@ def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | 
         known.append(prob)
     tags = [token.pos_ for token in tokens]
     return Parse(
-        words=[token.text for token in tokens],
+        words=word_forms(doc)[start:end],
         heads=heads,
         labels=[UD_ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in tokens],
         head_prob=known,

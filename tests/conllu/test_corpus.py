@@ -7,6 +7,7 @@ import spacy
 from spacy.cli import app
 from typer.testing import CliRunner
 
+from spacy_mindroot.doc.words import word_forms
 from spacy_mindroot.errors import ConlluError
 
 SENTENCE = (
@@ -33,7 +34,9 @@ def read(tmp_path):
 
 def test_one_sentence_a_doc(read):
     examples = read()
-    assert [[token.text for token in e.reference] for e in examples] == [["de", "le"], ["a", "b"], ["a", "b"]]
+    for part in ("reference", "predicted"):
+        assert [word_forms(getattr(e, part)) for e in examples] == [["de", "le"], ["a", "b"], ["a", "b"]]
+    assert examples[0].reference.text == "du "
     assert [token.dep_ for token in examples[0].reference] == ["case", "ROOT"]
     assert [token.dep_ for token in examples[1].reference] == ["ROOT", ""]
     for example in examples:

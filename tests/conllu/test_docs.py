@@ -15,6 +15,7 @@ from spacy.tokens import Doc, DocBin
 
 from spacy_mindroot.conllu import Sentence, doc_to_conllu, sentence_to_doc, sentences_to_doc
 from spacy_mindroot.conllu.columns import UPOS
+from spacy_mindroot.doc.words import MultiwordToken, set_multiword_tokens, word_forms
 from spacy_mindroot.errors import ConlluError
 from spacy_mindroot.pipeline.annotate import write_trees
 
@@ -52,7 +53,7 @@ def test_every_byte_is_kept(text, nlp):
     for piece in found:
         if isinstance(piece, Sentence):
             doc = sentence_to_doc(nlp.vocab, piece)
-            assert [token.text for token in doc] == piece.words
+            assert word_forms(doc) == piece.words
             assert doc_to_conllu(doc).encode() == piece.to_bytes()
 
 
@@ -69,7 +70,8 @@ def test_a_doc_takes_all_annotation_that_it_can_hold(nlp):
     doc = sentence_to_doc(nlp.vocab, sentence(FULL))
     assert [token.head.i for token in doc] == [0, 0, 4, 4, 0, 0]
     assert [token.dep_ for token in doc] == ["ROOT", "obj", "case", "det", "obl", "punct"]
-    assert doc.text == "Vamos nos a el mar. "
+    assert doc.text == "Vámonos al mar. " and word_forms(doc) == ["Vamos", "nos", "a", "el", "mar", "."]
+    assert [token.text for token in doc[:4]] == ["Vámo", "nos", "a", "l"]
     assert (doc[0].lemma_, doc[0].pos_, doc[0].tag_, str(doc[0].morph)) == ("ir", "VERB", "V", "Mood=Imp|Number=Plur")
     assert doc[2].tag_ == "" and len(list(doc.sents)) == 1
 
@@ -367,7 +369,43 @@ def test_words_that_make_up_their_multiword_token_are_not_separated(nlp):
     doc = sentence_to_doc(nlp.vocab, sentence(text))
     assert doc.text == "Don't go " and doc_to_conllu(doc) == text
     doc._.conllu = None
-    assert doc_to_conllu(doc).startswith("# text = Don't go\n1\tDo\t")
+    assert doc_to_conllu(doc) == "# text = Don't go\n" + text.replace("0\tdep", "0\troot")
+
+
+@pytest.mark.parametrize("store", ["nothing", "bytes", "DocBin", "JSON"])
+def test_multiword_tokens_are_written_from_the_doc_alone(store, nlp):
+    """Range lines, forms of words, and SpaceAfter=No on the right line; with white space, and where no words can
+    divide the surface form."""
+    blank = "\t_" * 7
+    rows = f"1-2\tdu{blank}\t_\n" + row(1).replace("\ta", "\tde", 1)
+    rows += row(2, "1").replace("\ta", "\tle", 1) + f"3-4\tá{blank}\tSpaceAfter=No\n"
+    rows += row(3, "1") + row(4, "1") + row(5, "1").replace("\ta", "\t.", 1) + "\n"
+    doc = sentence_to_doc(nlp.vocab, sentence(rows))
+    assert [token.text for token in doc] == ["d", "u", "a", "a", "."]
+    doc._.conllu = None
+    if store == "bytes":
+        doc = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    elif store == "DocBin":
+        (doc,) = DocBin(docs=[doc]).get_docs(nlp.vocab)
+    elif store == "JSON":
+        doc = Doc(nlp.vocab).from_json(doc.to_json())
+    assert doc_to_conllu(doc) == f"# text = du á.\n{rows}".replace("0\tdep", "0\troot")
+
+
+def test_white_space_around_multiword_tokens_is_on_their_lines(nlp):
+    doc = Doc(nlp.vocab, ["\n", "d", "u", " ", "m"], [False, False, True, False, False])
+    set_multiword_tokens(doc, [MultiwordToken(1, 3, ("de", "le"))])
+    lines = doc_to_conllu(doc).splitlines()
+    assert lines[0] == "# text = du m"
+    assert [line.split("\t")[-1] for line in lines[1:5]] == ["SpacesAfter=\\s\\s|SpacesBefore=\\n", "_", "_", "_"]
+    assert [line.split("\t")[:2] for line in lines[1:5]] == [["1-2", "du"], ["1", "de"], ["2", "le"], ["3", "m"]]
+
+
+def test_a_multiword_token_in_two_sentences_is_written_as_its_tokens(nlp):
+    doc = Doc(nlp.vocab, ["d", "u", "m"], [False, True, True], sent_starts=[True, True, False])
+    set_multiword_tokens(doc, [MultiwordToken(0, 2, ("de", "le"))])
+    lines = doc_to_conllu(doc).splitlines()
+    assert [line.split("\t")[:2] for line in lines if "\t" in line] == [["1", "d"], ["1", "u"], ["2", "m"]]
 
 
 @pytest.mark.parametrize("store", ["bytes", "JSON", "DocBin"])

@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 from spacy_mindroot.conllu import doc_to_conllu
 from spacy_mindroot.conllu.rows import Cells, parsed_sentences, rows_text
 from spacy_mindroot.conllu.sentence import format_rows
+from spacy_mindroot.doc.words import MultiwordToken, set_multiword_tokens
 from spacy_mindroot.errors import ConlluError
 from spacy_mindroot.pipeline.annotate import write_results, write_trees
 
@@ -27,7 +28,7 @@ DOC = Doc(
 
 
 def written(sentences):
-    return "".join(format_rows([f"# text = {rows_text(s.rows)}"], s.rows) for s in sentences)
+    return "".join(format_rows([f"# text = {rows_text(s.rows, s.ranges)}"], s.rows, s.ranges) for s in sentences)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,9 @@ def test_all_columns():
 def parsed(model):
     nlp = spacy.load(model)
     found = [*nlp.pipe(texts(40)), nlp("A  text   with\nspace. "), nlp(""), nlp("One"), nlp("  \n ")]
-    return [*found, DOC, NLP("No tree here."), NLP("")]
+    du = Doc(NLP.vocab, ["d", "u", " ", "d", "u"], [False, True, False, False, False])
+    set_multiword_tokens(du, [MultiwordToken(0, 2, ("de", "le")), MultiwordToken(3, 5, ("de", "le"))])
+    return [*found, DOC, NLP("No tree here."), NLP(""), du]
 
 
 def test_the_same_as_from_doc_to_conllu(model):

@@ -105,10 +105,11 @@ def test_json_lines(written):
             "deprels",
             "heads",
             "space_after",
+            "multiword_tokens",
             "head_prob",
             "head_entropy",
         }
-        assert all(len(sentence[name]) == n for name in lists)
+        assert all(len(sentence[name]) == n for name in lists - {"multiword_tokens"})
 
 
 def test_json_lines_for_arrow(written):
@@ -181,9 +182,7 @@ def test_conllu_keeps_every_other_byte(words_model):
         assert writer.words == sum(map(len, pieces))
 
         def others(text):
-            return [
-                line for line in text.split(b"\n") if not line[:1].isdigit() or b"-" in line[:3] or b"." in line[:3]
-            ]
+            return [line for line in text.split(b"\n") if not line.split(b"\t")[0].isdigit()]
 
         assert others(data) == others(source.encode())
     assert b"\tkept\t_" in data

@@ -1,22 +1,37 @@
 """Multiword tokens on a Doc, and how words divide a surface form."""
 
+import pickle
 from itertools import combinations, pairwise
 
 import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.attrs import LOWER, NORM, ORTH, PREFIX, SHAPE, SUFFIX, TAG
 from spacy.tokens import Doc, DocBin
 
-from spacy_mindroot.doc.words import divide, form_of, multiword_tokens, set_multiword_tokens
+from spacy_mindroot.doc.words import (
+    MultiwordToken,
+    attributes_of,
+    copy_tokens,
+    divide,
+    multiword_tokens,
+    part_of,
+    set_multiword_tokens,
+    texts_of,
+    word_forms,
+)
 
 NLP = spacy.blank("xx")
 
 
 def doc_of_du():
     doc = Doc(NLP.vocab, ["va", "d", "u", "parc"], spaces=[True, False, True, False])
-    set_multiword_tokens(doc, [(1, 3)], [["de", "le"]])
+    set_multiword_tokens(doc, [MultiwordToken(1, 3, ("de", "le"))])
     return doc
+
+
+DU = [(1, 3, ("de", "le"), "du")]
 
 
 def restored(doc):
@@ -24,29 +39,62 @@ def restored(doc):
     yield from DocBin(docs=[doc]).get_docs(doc.vocab)
     yield Doc(doc.vocab).from_json(doc.to_json())
     yield doc.copy()
+    yield pickle.loads(pickle.dumps(doc))
+    yield copy_tokens(doc)
+    yield part_of(doc, 0, 4)
+    yield Doc.from_docs([doc, Doc(doc.vocab)], ensure_whitespace=False)
 
 
 def test_what_belongs_together_is_known_and_the_text_is_as_it_was():
     doc = doc_of_du()
-    assert doc.text == "va du parc" and multiword_tokens(doc) == [(1, 3)]
-    assert [form_of(token, {1, 2}) for token in doc] == ["va", "de", "le", "parc"]
+    assert doc.text == "va du parc" and multiword_tokens(doc) == DU
+    assert word_forms(doc) == ["va", "de", "le", "parc"] and [token.norm_ for token in doc[1:3]] == ["de", "le"]
     assert multiword_tokens(Doc(NLP.vocab, ["a"])) == []
 
 
-@pytest.mark.parametrize("k", range(4), ids=["bytes", "DocBin", "JSON", "copy"])
+@pytest.mark.parametrize("k", range(8), ids=["bytes", "DocBin", "JSON", "copy", "pickle", "tokens", "part", "joined"])
 def test_it_is_stored_with_the_doc(k):
     doc = list(restored(doc_of_du()))[k]
-    assert multiword_tokens(doc) == [(1, 3)] and doc.text == "va du parc"
+    assert multiword_tokens(doc) == DU and doc.text == "va du parc" and word_forms(doc)[1:3] == ["de", "le"]
     if k != 2:  # spaCy's JSON has no norms
         assert [token.norm_ for token in doc[1:3]] == ["de", "le"]
 
 
+def test_the_surface_form_of_words_that_cannot_divide_it_is_stored():
+    doc = Doc(NLP.vocab, ["vai", "a", "a", "vila"])
+    set_multiword_tokens(doc, [MultiwordToken(1, 3, ("a", "a"), "á")])
+    for k, again in enumerate([doc, *restored(doc)]):
+        assert multiword_tokens(again) == [(1, 3, ("a", "a"), "á")], k
+
+
+def test_a_part_has_the_multiword_tokens_that_are_whole():
+    doc = doc_of_du()
+    assert multiword_tokens(part_of(doc, 1, 4)) == [(0, 2, ("de", "le"), "du")]
+    assert multiword_tokens(part_of(doc, 2, 4)) == []
+
+
+def test_spelling_is_that_of_the_form():
+    doc = doc_of_du()
+    plain = Doc(NLP.vocab, ["va", "de", "le", "parc"], tags=["V", "P", "D", "N"])
+    doc[1].tag_ = "P"
+    attrs = [ORTH, LOWER, NORM, PREFIX, SUFFIX, SHAPE, TAG]
+    found = attributes_of(doc, attrs)
+    assert (found[:, :-1] == plain.to_array(attrs)[:, :-1]).all() and found[1, -1] == plain[1].tag
+    assert attributes_of(doc, [NORM]).shape == (4, 1) and attributes_of(Doc(NLP.vocab), attrs).shape == (0, 7)
+
+
+def test_texts_of_words():
+    found = texts_of(["a", "de", "le", "o", "o"], [True] * 5, [MultiwordToken(1, 3, ("de", "le"), "du")])
+    assert found == (["a", "d", "u", "o", "o"], [True, False, True, True, True])
+    assert texts_of(["o", "o"], [True, False], [MultiwordToken(0, 2, ("o", "o"), "ô")])[0] == ["o", "o"]
+
+
 def test_it_is_replaced_as_a_whole():
     doc = doc_of_du()
-    set_multiword_tokens(doc, [], [])
+    set_multiword_tokens(doc, [])
     assert multiword_tokens(doc) == []
     plain = Doc(NLP.vocab, ["a"])
-    set_multiword_tokens(plain, [], [])
+    set_multiword_tokens(plain, [])
     assert not plain.spans
 
 

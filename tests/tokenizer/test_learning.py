@@ -3,7 +3,7 @@
 import spacy
 from spacy.tokens import Doc
 
-from spacy_mindroot.doc.words import set_multiword_tokens
+from spacy_mindroot.doc.words import MultiwordToken, set_multiword_tokens
 from spacy_mindroot.tokenizer.learning import join, sentences_of
 
 NLP = spacy.blank("xx")
@@ -11,7 +11,7 @@ NLP = spacy.blank("xx")
 
 def made(words, spaces, starts=None, groups=()):
     doc = Doc(NLP.vocab, words, spaces=spaces, sent_starts=starts)
-    set_multiword_tokens(doc, [(a, b) for a, b, _ in groups], [forms for *_, forms in groups])
+    set_multiword_tokens(doc, [MultiwordToken(a, b, tuple(forms), doc[a:b].text) for a, b, forms in groups])
     return doc
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_mindroot.doc.words import multiword_tokens, set_multiword_tokens
+from spacy_mindroot.doc.words import MultiwordToken, multiword_tokens, set_multiword_tokens, word_forms
 from spacy_mindroot.errors import CorpusError, TrainingError
 from spacy_mindroot.tokenizer.tokenizer import LearntTokenizer
 
@@ -29,7 +29,7 @@ def make():
 
 def gold(nlp, text):
     """A Doc of a text in which "|" stands between tokens without a space, and "d+u=de+le" is *du*, of *de* and *le*."""
-    words, spaces, bounds, forms = [], [], [], []
+    words, spaces, multiword = [], [], []
     for string in text.split(" "):
         for token in string.split("|"):
             if not token:
@@ -42,13 +42,12 @@ def gold(nlp, text):
             else:
                 parts = [parts]
             if own:
-                bounds.append((len(words), len(words) + len(parts)))
-                forms.append(own)
+                multiword.append(MultiwordToken(len(words), len(words) + len(parts), tuple(own), "".join(parts)))
             words += parts
             spaces += [False] * len(parts)
         spaces[-1] = True
     doc = Doc(nlp.vocab, words, spaces=spaces, sent_starts=[k == 0 for k in range(len(words))])
-    set_multiword_tokens(doc, bounds, forms)
+    set_multiword_tokens(doc, multiword)
     return doc
 
 
@@ -64,28 +63,23 @@ def nlp():
     return trained()
 
 
-def words_of(doc):
-    inside = {k for start, end in multiword_tokens(doc) for k in range(start, end)}
-    return [token.norm_ if token.i in inside else token.text for token in doc]
-
-
 SENTENCE = "Il va au marché du village."
 WORDS = ["Il", "va", "à", "le", "marché", "de", "le", "village", "."]
 
 
 def test_it_learns_from_the_corpus_that_initialize_gives(nlp):
     doc = nlp(SENTENCE)
-    assert words_of(doc) == WORDS and doc.text == SENTENCE
+    assert word_forms(doc) == WORDS and doc.text == SENTENCE
     assert [token.text for token in doc] == ["Il", "va", "a", "u", "marché", "d", "u", "village", "."]
-    assert multiword_tokens(doc) == [(2, 4), (5, 7)]
-    assert words_of(nlp("Tu as vu l'école?")) == ["Tu", "as", "vu", "l'", "école", "?"]
+    assert multiword_tokens(doc) == [(2, 4, ("à", "le"), "au"), (5, 7, ("de", "le"), "du")]
+    assert word_forms(nlp("Tu as vu l'école?")) == ["Tu", "as", "vu", "l'", "école", "?"]
 
 
 def test_saved_pickled_and_loaded_it_is_the_same(nlp, tmp_path):
     nlp.to_disk(tmp_path)
     assert (tmp_path / "tokenizer").stat().st_size < 2_000_000
     for again in (spacy.load(tmp_path), pickle.loads(pickle.dumps(nlp)), make().from_bytes(nlp.to_bytes())):
-        assert words_of(again(SENTENCE)) == WORDS
+        assert word_forms(again(SENTENCE)) == WORDS
         assert again.tokenizer.to_bytes() == nlp.tokenizer.to_bytes()
 
 
@@ -163,7 +157,8 @@ def test_the_text_of_the_doc_is_the_text(text):
     for token in doc:
         assert text[token.idx : token.idx + len(token)] == token.text and token.text
         assert token.is_space or token.text == token.text.strip()
-    for start, end in multiword_tokens(doc):
+    for start, end, _, surface in multiword_tokens(doc):
+        assert surface == doc[start:end].text
         assert end - start > 1 and not any(token.whitespace_ for token in doc[start : end - 1])
 
 

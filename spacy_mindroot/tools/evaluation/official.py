@@ -89,17 +89,14 @@ def load_script() -> Any:
 
 def _plain(sentences: Sequence[Sentence]) -> str:
     """Return what the script reads: plain CoNLL-U without comments, empty nodes and enhanced dependencies."""
-    return "".join(format_rows((), _rows(sentence)) for sentence in sentences)
+    return "".join(format_rows((), list(_rows(sentence)), sentence.multiword_tokens()) for sentence in sentences)
 
 
 def _rows(sentence: Sentence) -> Iterator[list[str]]:
-    ranges = {first: cells for first, _, cells in sentence.multiword_tokens()}
     columns = [sentence.column(number) for number in range(MISC + 1)]
     for word, (head, *cells) in enumerate(zip(sentence.heads, *columns, strict=True), 1):
         if head == MISSING:
             raise sentence.fault(word, "has no HEAD. The CoNLL 2018 script needs a complete tree.")
-        if word in ranges:
-            yield ranges[word]
         if not cells[FORM].strip():
             raise sentence.fault(word, "has only white space in FORM, which the CoNLL 2018 script does not allow.")
         cells[HEAD], cells[DEPS] = str(head), "_"

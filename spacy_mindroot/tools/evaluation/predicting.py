@@ -11,18 +11,18 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 from tqdm import tqdm
 
 from ...conllu import Sentence, read_pieces, sentence_to_doc
-from ...conllu.columns import FORM, MISC
+from ...conllu.columns import FORM, LEMMA, MISC
+from ...conllu.docs import sentence_without_tree
 from ...conllu.marks import with_attributes
 from ...conllu.rows import doc_rows, rows_text, token_rows
 from ...conllu.sentence import followed_by_space, format_rows
 from ...doc.extensions import describe
-from ...doc.reading import AnnotatedSentence, blank_doc, read_annotated
+from ...doc.reading import blank_doc, read_annotated
 from ...errors import CorpusError
 from ...pipeline.head_scores import HeadScores
 from ...pipeline.scoring import mind_roots, piped
@@ -81,10 +81,10 @@ def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface
         for row, token in zip(rows, doc, strict=True):
             row[FORM] = row[FORM] or "_"
             row[MISC] = _with_prob(row[MISC], token)
-        if not surface_tokens:
-            for first, last, cells in reversed(sentence.multiword_tokens()):
-                rows.insert(first - 1, [f"{first}-{last}", cells[FORM], *["_"] * 7, _spaces(cells[MISC])])
-        yield format_rows([comment for comment in sentence.comments if "global.columns" not in comment], rows)
+        ranges = [] if surface_tokens else sentence.multiword_tokens()
+        for _, _, cells in ranges:
+            cells[LEMMA:] = ["_"] * 7 + [_spaces(cells[MISC])]
+        yield format_rows([comment for comment in sentence.comments if "global.columns" not in comment], rows, ranges)
 
 
 def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Iterator[str]:
@@ -97,11 +97,11 @@ def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Itera
     for number, (doc, _) in enumerate(piped(nlp, ((text, None) for text in texts)), 1):
         _check_heads(doc)
         parts: list[str] = []
-        for tokens, rows in doc_rows(doc):
+        for tokens, rows, ranges in doc_rows(doc):
             for row, i in zip(rows, tokens, strict=True):
                 row[MISC] = _with_prob(row[MISC], doc[i])
             comments = [] if parts else [f"# newpar id = p{number}"]
-            parts.append(format_rows([*comments, f"# text = {rows_text(rows)}"], rows))
+            parts.append(format_rows([*comments, f"# text = {rows_text(rows, ranges)}"], rows, ranges))
         if parts:
             yield "".join(parts)
 
@@ -154,9 +154,10 @@ def with_confidence(nlp: Language) -> Iterator[None]:
 
 def _gold_doc(nlp: Language, sentence: Sentence, surface_tokens: bool) -> Doc:
     if surface_tokens:
-        return blank_doc(nlp.vocab, read_annotated(sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)))
-    heads = np.array(sentence.heads)
-    return blank_doc(nlp.vocab, [AnnotatedSentence(sentence.words, sentence.spaces(), heads, sentence.labels)])
+        gold = sentence_to_doc(nlp.vocab, sentence, surface_tokens=True)
+    else:
+        gold = sentence_without_tree(nlp.vocab, sentence)
+    return blank_doc(nlp.vocab, read_annotated(gold))
 
 
 def _check_heads(doc: Doc) -> None:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ...conllu import Sentence
-from ...conllu.columns import FORM, MISC
-from ...conllu.sentence import followed_by_space
+from ...conllu.columns import MISC
+from ...conllu.sentence import surface_forms
 
-__all__ = ["paragraphs", "surface_forms", "text_of"]
+__all__ = ["paragraphs", "text_of"]
 
 _START = re.compile(r"#\s*new(par|doc)\b")
 
@@ -36,27 +36,13 @@ def text_of(sentence: Sentence) -> str:
     This is the comment `text`. If there is none, or if its characters are not those of the tokens, the text is put
     together from the tokens: multiword tokens in place of the words in them, with spaces as SpaceAfter in MISC says.
     """
-    tokens = surface_forms(sentence)
+    tokens = surface_forms(sentence.words, sentence.column(MISC), sentence.multiword_tokens())
     after = " " if tokens[-1][1] else ""
     forms = "".join(form for form, _ in tokens)
     text = sentence.comment("text")
     if text is not None and _characters(text) == _characters(forms):
         return text.strip() + after
     return "".join(form + (" " if space else "") for form, space in tokens[:-1]) + tokens[-1][0] + after
-
-
-def surface_forms(sentence: Sentence) -> list[tuple[str, bool]]:
-    """Return each surface token, and whether a space follows it: multiword tokens, and the words outside of them."""
-    ranges = {first: (last, cells) for first, last, cells in sentence.multiword_tokens()}
-    forms, misc = sentence.words, sentence.column(MISC)
-    tokens: list[tuple[str, bool]] = []
-    word = 1
-    while word <= len(forms):
-        last, cells = ranges.get(word, (word, None))
-        form, cell = (forms[word - 1], misc[word - 1]) if cells is None else (cells[FORM], cells[MISC])
-        tokens.append((form, followed_by_space(cell)))
-        word = last + 1
-    return tokens
 
 
 def _characters(text: str) -> str:
