@@ -30,7 +30,7 @@ def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterat
     chosen = reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens
     multiword_tokens = 0
     for sentence in read_corpus(corpus, nlp.vocab, surface_tokens=bool(chosen)):
-        multiword_tokens += sentence.multiword_tokens
+        multiword_tokens += len(sentence.multiword)
         yield sentence
     if chosen is None and multiword_tokens:
         warn(

@@ -24,7 +24,7 @@ _LONGEST_RULED = 1000  # characters of a chunk that rules are applied to: they t
 _INSIDE, _TOKEN_ENDS, _WORD_ENDS = range(3)
 _STRINGS = re.compile(r"\S+")
 
-#: Returns the ends of the tokens of a string without white space, by rules.
+#: Returns the ends of the tokens of a string, by rules.
 Rules = Callable[[str], Iterable[int]]
 
 
@@ -146,9 +146,8 @@ class Boundaries:
     def _ruled(self, chunk: str) -> npt.NDArray[np.uint8]:
         ends = np.zeros(len(chunk), np.uint8)
         if self.rules is not None and len(chunk) <= _LONGEST_RULED:
-            for string in _STRINGS.finditer(chunk):
-                for end in self.rules(string.group()):
-                    ends[string.start() + end - 1] = 1
+            for end in self.rules(chunk):
+                ends[end - 1] = 1
         return ends
 
     def _chunks(self, text: str) -> Iterator[_Chunk]:

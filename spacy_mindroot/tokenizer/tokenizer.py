@@ -2,6 +2,7 @@
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,15 @@ __all__ = ["LearntTokenizer", "make_tokenizer"]
 _FOLDS = 4
 _MOST_COMPARED = 2000  # sentences by which it is decided whether rules help
 _VERSION = 1
+_SPACY_TOKENIZER = {"@tokenizers": "spacy.Tokenizer.v1"}
+_STRINGS = re.compile(r"\S+")
 
 
 def make_tokenizer() -> Callable[[Language], "LearntTokenizer"]:
     """Make a tokenizer that learns from the training corpus what is a token, and which tokens are several words.
 
-    It works for any language. The rules of spaCy's tokenizer for the language serve as features where they help.
+    It works for any language. Where spaCy's tokenizer for the language ends tokens is a feature, if that helps and the
+    packages that it needs are installed.
     """
     return LearntTokenizer.for_language
 
@@ -42,10 +46,10 @@ class LearntTokenizer(DummyTokenizer):  # type: ignore[misc]
     `norm_` is the form of the word: see `doc.words`. A token with more words than characters is not divided.
 
     vocab (Vocab): The vocabulary of the pipeline.
-    rules (Tokenizer): spaCy's tokenizer for the language.
+    rules (Callable[[str], Doc]): spaCy's tokenizer for the language.
     """
 
-    def __init__(self, vocab: Vocab, rules: Tokenizer) -> None:
+    def __init__(self, vocab: Vocab, rules: Callable[[str], Doc]) -> None:
         self.vocab = vocab
         self._rules = rules
         self.boundaries = Boundaries()
@@ -54,7 +58,11 @@ class LearntTokenizer(DummyTokenizer):  # type: ignore[misc]
     @classmethod
     def for_language(cls, nlp: Language) -> "LearntTokenizer":
         """Make an untrained tokenizer for a pipeline."""
-        rules: Tokenizer = registry.tokenizers.get("spacy.Tokenizer.v1")()(nlp)
+        own = nlp.Defaults.config.get("nlp", {}).get("tokenizer", _SPACY_TOKENIZER)
+        try:
+            rules = registry.resolve({"tokenizer": own})["tokenizer"](nlp)
+        except ImportError:  # of a package for this language
+            rules = registry.resolve({"tokenizer": _SPACY_TOKENIZER})["tokenizer"](nlp)
         return cls(nlp.vocab, rules)
 
     def __reduce__(self) -> Any:
@@ -184,14 +192,20 @@ class LearntTokenizer(DummyTokenizer):  # type: ignore[misc]
                     wrong[with_rules] += int((boundaries.labels_of(text) != labels).sum())
         return wrong[True] < wrong[False]
 
-    def _rule_ends(self, string: str) -> list[int]:
-        return [token.idx + len(token) for token in self._rules(string)]
+    def _rule_ends(self, chunk: str) -> list[int]:
+        if not isinstance(self._rules, Tokenizer):  # one that knows words with spaces in them
+            return [token.idx + len(token) for token in self._rules(chunk)]
+        return [
+            string.start() + token.idx + len(token)
+            for string in _STRINGS.finditer(chunk)
+            for token in self._rules(string.group())
+        ]
 
     def to_bytes(self, *, exclude: Iterable[str] = (), **_: Any) -> bytes:
         """Return what has been learnt as bytes."""
         state = {
             "version": _VERSION,
-            "rules": self.boundaries.rules is not None,
+            "rules": "" if self.boundaries.rules is None else type(self._rules).__name__,
             "boundaries": self.boundaries.to_dict(),
             "multiword": self.multiword.to_dict(),
         }
@@ -221,14 +235,19 @@ class LearntTokenizer(DummyTokenizer):  # type: ignore[misc]
             state = srsly.msgpack_loads(data)
             if state["version"] != _VERSION:
                 raise ValueError(f"version {state['version']!r}")
-            boundaries = Boundaries.from_dict(state["boundaries"], self._rule_ends if state["rules"] else None)
+            found, rules = type(self._rules).__name__, state["rules"]
+            if rules not in ("", found):
+                raise ValueError(
+                    f"it needs spaCy's {rules}, but for this language, there is only {found}. Is a package missing?"
+                )
+            boundaries = Boundaries.from_dict(state["boundaries"], self._rule_ends if rules else None)
             self.boundaries, self.multiword = boundaries, Multiword.from_dict(state["multiword"])
         except Exception as error:  # of msgpack, numpy, or a missing key
             raise TrainingError(f"{source} is not a tokenizer of spacy-mindroot, or is damaged: {error}") from error
         return self
 
 
-def _restore(vocab: Vocab, rules: Tokenizer, data: bytes) -> LearntTokenizer:
+def _restore(vocab: Vocab, rules: Callable[[str], Doc], data: bytes) -> LearntTokenizer:
     return LearntTokenizer(vocab, rules).from_bytes(data)
 
 

@@ -61,7 +61,6 @@ class GoldSentence(AnnotatedSentence):
     conllu: Sentence | None = None
     rows: SentenceRows = _NO_ROWS
     comments: Sequence[str] = ()
-    multiword_tokens: int = 0
 
     def numbers(self) -> dict[int, int]:
         """Return the number of each token in CoNLL-U, by its number here; both from 1. White space has none."""
@@ -137,7 +136,6 @@ def _read_conllu(path: Path, vocab: Vocab, surface_tokens: bool) -> Iterator[Gol
             doc = sentence_to_doc(vocab, sentence, surface_tokens=surface_tokens)
             (annotated,) = read_annotated(doc)
             found = GoldSentence(**vars(annotated) | {"name": sentence.sent_id or f"{printable(file.stem)}-{number}"})
-            found = replace(found, multiword_tokens=len(sentence.multiword_tokens()))
             if surface_tokens:
                 comments = [comment for comment in sentence.comments if read_header(comment.encode("utf8")) is None]
                 (rows,) = doc_rows(doc, bounds=[(0, len(doc))]) or [_NO_ROWS]
