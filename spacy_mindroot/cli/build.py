@@ -31,6 +31,7 @@ def build_cli(
     url: str = typer.Option("", "--url", metavar="URL"),
     licence: str = typer.Option("", "--license", metavar="NAME"),
     optimize: options.Optimize = options.optimize("-o"),
+    tokenizer: options.Tokenizer = options.tokenizer(),
     config: Path | None = options.training_config(),
     steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
@@ -63,6 +64,7 @@ def build_cli(
     url: Where the data comes from (default: none).
     licence: Licence of the package (default: as in the README of a UD treebank).
     optimize: What to optimize for, as for init-config.
+    tokenizer: Tokenizer, learnt from TREEBANK or spaCy's for the language.
     config: Config to train with, made by init-config and changed (default: that of init-config, with all components
         that TREEBANK has annotation for).
     steps: Training steps (default: as in the config).
@@ -83,6 +85,7 @@ def build_cli(
         Description(name, package_version, description, author, email, url, licence),
         lang=lang or "",
         optimize=optimize,
+        tokenizer=tokenizer,
         config=config,
         steps=steps,
         seeds=range(seed, seed + seeds),

@@ -42,8 +42,8 @@ def evaluate_cli(
     calibrated.
 
     The raw text is that of GOLD, in paragraphs (`# newpar`, `# newdoc`), or in one piece if it has none. A word counts
-    as right only if its token is right, too; "Words" says how well the pipeline's tokens agree with GOLD's words. The
-    tokenizers of spaCy do not split multiword tokens.
+    as right only if its token is right, too; "Words" says how well the pipeline's words agree with GOLD's. With --raw,
+    the last table compares with the scores from gold tokens and sentences: what it costs to find both.
 
     Needs the extra `evaluate`.
 
@@ -59,7 +59,15 @@ def evaluate_cli(
     from ..conllu.marks import SentenceWriter
     from ..tools.evaluation.official import load_script
     from ..tools.evaluation.predicting import predict, sentences_in
-    from ..tools.evaluation.report import OFFICIAL_HEADER, evaluate, measure_rows, official_rows, to_json
+    from ..tools.evaluation.report import (
+        COST_HEADER,
+        OFFICIAL_HEADER,
+        cost_rows,
+        evaluate,
+        measure_rows,
+        official_rows,
+        to_json,
+    )
     from ..tools.gold import load_pipeline
 
     is_output = Path(model).is_file() or model.removesuffix(".gz").endswith(CONLLU_SUFFIXES)
@@ -82,13 +90,16 @@ def evaluate_cli(
     with outputs() as opened, ExitStack() as stack:
         kept = None if output is None else SentenceWriter(stack.enter_context(opened(output)))
         report = None if json is None else stack.enter_context(opened(json))
+        from_gold = None
         if is_output:
             tokens = "those of the output"
             system = list(read_conllu(Path(model)))
         else:
             tokens = "raw text" if raw else "gold"
-            text = predict(load_pipeline(model), annotated, raw=raw, surface_tokens=surface_tokens)
-            system = sentences_in(text, printable(output or model))
+            nlp, source = load_pipeline(model), printable(output or model)
+            system = sentences_in(predict(nlp, annotated, raw=raw, surface_tokens=surface_tokens), source)
+            if raw:
+                from_gold = evaluate(annotated, sentences_in(predict(nlp, annotated), source))
         found = evaluate(annotated, system)
         if kept is not None:
             for sentence in system:
@@ -100,6 +111,9 @@ def evaluate_cli(
                 "tokens": tokens,
                 "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "numpy", "udtools")},
             }
-            report.write((srsly.json_dumps(facts | to_json(found), indent=2) + "\n").encode("utf8"))
+            facts |= to_json(found) | ({"gold": to_json(from_gold)} if from_gold is not None else {})
+            report.write((srsly.json_dumps(facts, indent=2) + "\n").encode("utf8"))
     typer.echo(table(official_rows(found), header=OFFICIAL_HEADER, divider=True, aligns=("l", *"rrrr"), max_col=60))
     typer.echo(table(measure_rows(found), aligns=("l", "r"), max_col=60))
+    if from_gold is not None:
+        typer.echo(table(cost_rows(found, from_gold), header=COST_HEADER, divider=True, aligns=("l", *"rrr")))

@@ -30,6 +30,7 @@ def init_config_cli(
     ),
     lang: str = options.language(),
     optimize: options.Optimize = options.optimize("-o"),
+    tokenizer: options.Tokenizer = options.tokenizer(),
     pipeline: str = typer.Option("", "--pipeline", "-p", metavar="NAME,..."),
     whole_doc: bool = typer.Option(False, "--whole-doc", "-w"),
     transformer: str | None = typer.Option(None, "--transformer", "-t", metavar="NAME", callback=_name_of_model),
@@ -48,6 +49,8 @@ def init_config_cli(
     out: File to write. Without it, or with -, the config is printed.
     lang: Language of the pipeline; xx for any.
     optimize: What to optimize for. The encoder for efficiency is narrower and has no character n-grams.
+    tokenizer: Tokenizer, learnt from the training corpus or spaCy's for the language. The learnt one divides multiword
+        tokens into words.
     pipeline: Components to train with the parser: tagger, morphologizer, trainable_lemmatizer, or all of them. A
         senter, which finds the sentences, is always added, except with --whole-doc (default: senter).
     whole_doc: Treat a Doc without sentence boundaries as one sentence, and train on single sentences (default:
@@ -69,7 +72,8 @@ def init_config_cli(
 
     notes: list[str] = []
     if source is not None:
-        given = [whole_doc, pipeline, transformer, curated, sentences, vectors, lang != "xx", optimize != "accuracy"]
+        given = [whole_doc, pipeline, transformer, curated, sentences, vectors]
+        given += [lang != "xx", optimize != "accuracy", tokenizer != "learnt"]
         if any(given):
             raise typer.BadParameter(
                 "the config is converted as it is. Leave out all other options.", param_hint="--from"
@@ -92,6 +96,7 @@ def init_config_cli(
             whole_doc=whole_doc,
             sentences=sentences,
             vectors=vectors,
+            tokenizer=tokenizer,
             curated=curated_model(transformer, read_model_config(transformer)) if curated and transformer else None,
         )
     if out is None or str(out) == "-":

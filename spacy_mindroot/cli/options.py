@@ -22,6 +22,7 @@ from .running import errors_as_messages
 __all__ = [
     "CONLLU",
     "Optimize",
+    "Tokenizer",
     "code",
     "confidence",
     "conllu_source",
@@ -37,6 +38,7 @@ __all__ = [
     "rules",
     "seed",
     "surface_tokens",
+    "tokenizer",
     "training_config",
 ]
 
@@ -214,6 +216,13 @@ class Optimize(StrEnum):
     EFFICIENCY = "efficiency"
 
 
+class Tokenizer(StrEnum):
+    """The choices of --tokenizer."""
+
+    LEARNT = "learnt"
+    SPACY = "spacy"
+
+
 def optimize(*flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
     """Return the option --optimize."""
     return typer.Option(default, "--optimize", *flags, metavar="accuracy|efficiency")
@@ -222,6 +231,11 @@ def optimize(*flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
 def seed(of: str) -> Any:
     """Return the option --seed."""
     return typer.Option(0, "--seed", metavar="N", min=0, help=f"Random seed of {of}")
+
+
+def tokenizer() -> Any:
+    """Return the option --tokenizer."""
+    return typer.Option(Tokenizer.LEARNT, "--tokenizer", metavar="learnt|spacy")
 
 
 def training_config() -> Any:

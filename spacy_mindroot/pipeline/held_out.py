@@ -25,7 +25,7 @@ from ..scores import FloatArray
 from ..trees import MISSING
 from .arc_labels import ArcLabels
 from .scoring import find_mind_root, scored
-from .training_loop import averaged_bytes, resolve_training, training_steps
+from .training_loop import averaged_bytes, resolve_training, training_steps, with_gold_tokens
 
 __all__ = ["HeldOut", "cross_validate", "score_held_out"]
 
@@ -171,7 +171,7 @@ def _with_trees(examples: Iterable[Example], folds: int) -> list[Example]:
 
 
 def _without_callbacks(config: Config) -> Config:
-    copied = config.copy()
+    copied = with_gold_tokens(config)
     if not copied.get("training") or not copied.get("corpora"):
         raise CalibrationError(
             "the config of the pipeline has no [training] or no [corpora], so it can't be trained for cross-validation."

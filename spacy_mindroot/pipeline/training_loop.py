@@ -11,11 +11,19 @@ from spacy.schemas import ConfigSchemaTraining
 from spacy.training import Example
 from spacy.training.loop import create_evaluation_callback, create_train_batches, train_while_improving
 from spacy.util import registry
-from thinc.api import Optimizer
+from thinc.api import Config, Optimizer
 
-__all__ = ["Corpus", "averaged_bytes", "resolve_training", "training_steps"]
+__all__ = ["Corpus", "averaged_bytes", "resolve_training", "training_steps", "with_gold_tokens"]
 
 Corpus = Callable[[Language], Iterable[Example]]
+
+
+def with_gold_tokens(config: Config) -> Config:
+    """Return a config for training and prediction with gold tokens alone, so that no tokenizer is learnt."""
+    config = config.copy()
+    if config.get("nlp", {}).get("tokenizer", {}).get("@tokenizers") == "spacy-mindroot.Tokenizer.v1":
+        config["nlp"]["tokenizer"] = {"@tokenizers": "spacy.Tokenizer.v1"}
+    return config
 
 
 def resolve_training(nlp: Language) -> dict[str, Any]:

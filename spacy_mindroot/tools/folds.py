@@ -16,7 +16,7 @@ from thinc.api import Config
 
 from ..doc.words import copy_tokens
 from ..errors import CorpusError, TrainingError
-from ..pipeline.training_loop import resolve_training, training_steps
+from ..pipeline.training_loop import resolve_training, training_steps, with_gold_tokens
 from .gold import GoldSentence
 
 __all__ = ["find_documents", "new_parser", "split_documents", "train", "with_steps"]
@@ -84,7 +84,7 @@ def new_parser(config: Config, seed: int) -> Language:
     """
     fix_random_seed(seed)
     try:
-        return load_model_from_config(config, auto_fill=True)
+        return load_model_from_config(with_gold_tokens(config), auto_fill=True)
     except Exception as error:  # of spaCy, the config's validation, or any component
         raise TrainingError(f"spaCy can't make a pipeline of the config: {error}") from error
 

@@ -8,7 +8,7 @@ import spacy
 from spacy.training import Example
 from thinc.api import Config
 
-from spacy_mindroot.pipeline.training_loop import averaged_bytes, resolve_training, training_steps
+from spacy_mindroot.pipeline.training_loop import averaged_bytes, resolve_training, training_steps, with_gold_tokens
 
 CONFIG = """
 [nlp]
@@ -72,3 +72,11 @@ def test_averages_are_saved_and_weights_stay(nlp):
     settings["optimizer"].averages.clear()
     nlp.from_bytes(averaged_bytes(nlp, settings["optimizer"]))
     assert np.array_equal(weights(nlp), averaged)
+
+
+def test_no_tokenizer_is_learnt_where_tokens_are_gold():
+    config = Config().from_str(CONFIG)
+    assert with_gold_tokens(config) == config
+    config["nlp"]["tokenizer"] = {"@tokenizers": "spacy-mindroot.Tokenizer.v1"}
+    found = with_gold_tokens(config)
+    assert found["nlp"]["tokenizer"] == {"@tokenizers": "spacy.Tokenizer.v1"} and found != config

@@ -2,6 +2,7 @@
 
 import pickle
 import random
+import re
 
 import pytest
 import spacy
@@ -183,3 +184,32 @@ def test_random_texts_of_all_characters():
         kinds = [(0, 0x250), (0, 0xD800), (0xE000, 0x110000)]
         text = "".join(chr(rng.randrange(*rng.choice(kinds))) for _ in range(30))
         assert TRAINED.tokenizer(text).text == text
+
+
+class Joins:
+    """A tokenizer for a language whose words have spaces in them, as spaCy has one for Vietnamese."""
+
+    def __init__(self, nlp):
+        self.vocab = nlp.vocab
+
+    def __call__(self, text):
+        words = re.findall(r"da ta|\S+", text)
+        spaces = [text[match.end() : match.end() + 1] == " " for match in re.finditer(r"da ta|\S+", text)]
+        return Doc(self.vocab, words, spaces=spaces)
+
+
+def test_a_tokenizer_of_the_language_is_a_feature_and_must_be_there_again(monkeypatch, tmp_path):
+    spacy.registry.tokenizers("test-joins.v1", func=lambda: Joins)
+    own = {"nlp": {"tokenizer": {"@tokenizers": "test-joins.v1"}}}
+    monkeypatch.setattr(spacy.util.get_lang_class("xx").Defaults, "config", own, raising=False)
+    nlp = make()
+    assert isinstance(nlp.tokenizer._rules, Joins)
+    doc = Doc(nlp.vocab, ["da ta", "la", "na ta"], spaces=[True, True, False])
+    nlp.tokenizer.initialize(lambda: [Example(doc.copy(), doc)])
+    assert nlp.tokenizer._rule_ends("da ta la") == [5, 8]
+    nlp.tokenizer.boundaries.rules = nlp.tokenizer._rule_ends
+    nlp.to_disk(tmp_path)
+    assert spacy.load(tmp_path).tokenizer.to_bytes() == nlp.tokenizer.to_bytes()
+    monkeypatch.undo()
+    with pytest.raises(TrainingError, match=r"needs spaCy's Joins, but for this language, there is only Tokenizer\."):
+        spacy.load(tmp_path)

@@ -50,6 +50,7 @@ def build(
     *,
     lang: str = "",
     optimize: str = "accuracy",
+    tokenizer: str = "learnt",
     config: Path | None = None,
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
@@ -67,6 +68,7 @@ def build(
     out (Path): The folder for everything that is made: a new one, or that of an earlier build. See `building.steps`.
     about (Description): Name, version and so on of the package. Without a name, it has the treebank's.
     lang (str): The language of the pipeline; "" for the one in the names of the files.
+    tokenizer (str): See `building.config.make_config`. A treebank without text gets spaCy's.
     config (Optional[Path]): A config to train with, in place of that of `init-config`.
     seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
         scores are averaged. See `arc_scorer.average.average_pipelines`.
@@ -82,7 +84,8 @@ def build(
     _check_apart(out, {"a file of --config or --code": [path for path in (config, code) if path is not None]})
     chain = Steps(out)
     try:
-        return _Build(chain, about, seeds, steps, code, show, note, warn).run(source, related, config, lang, optimize)
+        made = _Build(chain, about, seeds, steps, code, show, note, warn)
+        return made.run(source, related, config, lang, optimize, tokenizer)
     except BaseException:
         chain.abandon()
         raise
@@ -106,13 +109,13 @@ class _Build:
     plan: dict[str, list[str]] = field(init=False)  # the files and folders that each step makes, the main one first
 
     def run(
-        self, source: Path, related: Sequence[Path], config: Path | None, lang: str, optimize: str
+        self, source: Path, related: Sequence[Path], config: Path | None, lang: str, optimize: str, tokenizer: str
     ) -> dict[str, Any]:
         """Take all steps. See `build`."""
         chain, out = self.chain, self.chain.folder
         unfinished = chain.begin_unfinished()
         self._prepare(source, related, unfinished / "corpus")
-        text = self._config(lang, optimize) if config is None else config.read_text("utf8")
+        text = self._config(lang, optimize, tokenizer) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
         self.config = _parsed(text, config)
         _check_apart(out, {"what the config names": _paths_in(self.config)})
@@ -143,11 +146,18 @@ class _Build:
                 files = ", ".join(each.unused)
                 self.warn(f"Not used of {each.name}: {files}. No `train`, `dev` or `test` is in the name.")
 
-    def _config(self, lang: str, optimize: str) -> str:
+    def _config(self, lang: str, optimize: str, tokenizer: str) -> str:
         treebank = self.treebank
+        if tokenizer == "learnt" and not treebank.has_text:
+            self.warn(
+                f"No token of {treebank.name} has SpaceAfter=No, so nothing can be learnt about tokens: the pipeline "
+                "gets spaCy's tokenizer."
+            )
+            tokenizer = "spacy"
         sentences = treebank.parts["train"].sentences + (treebank.mixture.sentences if treebank.mixture else 0)
-        code = spacy_language(lang or treebank.language)
-        return make_config(code, optimize, ["senter", *treebank.annotated], None, sentences=sentences)
+        code = spacy_language(lang or treebank.language, tokenizer)
+        extras = ["senter", *treebank.annotated]
+        return make_config(code, optimize, extras, None, sentences=sentences, tokenizer=tokenizer)
 
     def _facts(self, text: str) -> dict[str, Any]:
         """Return everything that the results depend on."""
@@ -188,7 +198,8 @@ class _Build:
                     f"{needed / 1e6:,.0f} MB. Free some space first."
                 )
         with TemporaryDirectory() as work:
-            nlp = spacy.blank(spacy_language(lang))
+            tokenizer = self.config["nlp"].get("tokenizer")
+            nlp = spacy.blank(spacy_language(lang), config={"nlp": {"tokenizer": tokenizer}} if tokenizer else {})
             nlp.to_disk(Path(work) / "model")
             meta = make_meta(nlp, self.treebank, self.about, {})
             build_wheel(Path(work) / "model", Path(work), meta, "", self.treebank.licence_file, self.code)

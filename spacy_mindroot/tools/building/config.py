@@ -111,6 +111,7 @@ def make_config(
     sentences: int | None = None,
     vectors: str | None = None,
     curated: dict[str, Any] | None = None,
+    tokenizer: str = "learnt",
 ) -> str:
     """Return the text of the config.
 
@@ -119,6 +120,7 @@ def make_config(
     transformer (Optional[str]): Name of a pretrained model to use in place of the tok2vec.
     whole_doc (bool): Train on single sentences, and treat a Doc without sentence boundaries as one sentence.
     vectors (Optional[str]): Name or path of a pipeline whose word vectors are an input of the encoder.
+    tokenizer (str): "learnt" from the training corpus, or "spacy" for spaCy's own.
     curated (Optional[dict]): The settings of the transformer for spacy-curated-transformers, as `curated_model` returns
         them. None: spacy-transformers is used.
     """
@@ -136,6 +138,8 @@ def make_config(
         options.append("--whole-doc")
     if sentences is not None:
         options.append(f"--sentences {sentences}")
+    if tokenizer != "learnt":
+        options.append(f"--tokenizer {tokenizer}")
     if vectors:
         options.append(f"--vectors {shlex.quote(vectors)}")
     weights = _TREE_SCORES | {name: weight for extra in extras for name, weight in EXTRAS[extra].items()}
@@ -152,10 +156,11 @@ def make_config(
         pipeline=["transformer" if transformer else "tok2vec", *extras, "arc_scorer", "mind_root"],
         score_weights=weights,
         whole_doc=whole_doc,
+        learnt_tokenizer=tokenizer == "learnt",
         vectors=vectors,
         vectors_json=json.dumps(vectors, ensure_ascii=False),
         size=size_for(optimize, sentences),
-        **_tokenizer_settings(lang),
+        **_tokenizer_settings(lang, tokenizer),
     )
 
 
@@ -169,12 +174,14 @@ def fill_template(name: str, **values: Any) -> str:
     return environment.get_template(name).render(**values)
 
 
-def _tokenizer_settings(lang: str) -> dict[str, dict[str, str]]:
-    """Return the sections of the language's own tokenizer, as JSON: Vietnamese and some others have another one."""
-    defaults = util.get_lang_class(lang).Defaults.config
-    tokenizer = defaults.get("nlp", {}).get("tokenizer", {"@tokenizers": "spacy.Tokenizer.v1"})
-    initialize = defaults.get("initialize", {}).get("tokenizer", {})
+def _tokenizer_settings(lang: str, tokenizer: str) -> dict[str, dict[str, str]]:
+    """Return the sections of the tokenizer, as JSON. Vietnamese and some others have one of their own in spaCy."""
+    settings, initialize = {"@tokenizers": "spacy-mindroot.Tokenizer.v1"}, {}
+    if tokenizer == "spacy":
+        defaults = util.get_lang_class(lang).Defaults.config
+        settings = defaults.get("nlp", {}).get("tokenizer", {"@tokenizers": "spacy.Tokenizer.v1"})
+        initialize = defaults.get("initialize", {}).get("tokenizer", {})
     return {
-        "tokenizer": {name: json.dumps(value) for name, value in tokenizer.items()},
+        "tokenizer": {name: json.dumps(value) for name, value in settings.items()},
         "initialize_tokenizer": {name: json.dumps(value) for name, value in initialize.items()},
     }

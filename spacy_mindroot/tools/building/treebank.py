@@ -95,8 +95,8 @@ class Mixture:
         """Return the settings of a config that change for training on the mixture, by their names with dots.
 
         `PassageCorpus` reads the mixture once, since it has the copies already. `NGramHashEmbed` learns a vector for
-        each treebank. The tokenizer learns the words of the treebank alone. There is no calibration by
-        cross-validation, since copies of a sentence would be in several parts.
+        each treebank. There is no calibration by cross-validation, since copies of a sentence would be in several
+        parts.
         """
         changed: dict[str, Any] = {"paths.train": str(self.file)}
         if config["corpora"]["train"].get("@readers") == "spacy-mindroot.PassageCorpus.v1":
@@ -104,9 +104,6 @@ class Mixture:
         encoder = config.get("components", {}).get("tok2vec", {}).get("model", {})
         if encoder.get("embed", {}).get("@architectures") == "spacy-mindroot.NGramHashEmbed.v1":
             changed["components.tok2vec.model.embed.treebank_rows"] = _TREEBANK_ROWS
-        before_init = config["initialize"].get("before_init") or {}
-        if before_init.get("@callbacks") == "spacy-mindroot.tokenizer_cases.v1":
-            changed["initialize.before_init.path"] = str(self.file.with_name("train.conllu"))
         if callback_settings(config) is not None:
             changed["training.before_to_disk.folds"] = 0
         return changed
@@ -126,6 +123,7 @@ class Treebank:
     folder (Path): The folder with train.conllu and, if the treebank has these parts, dev.conllu and test.conllu.
     language (str): The language code in its file names, such as "af" in af_afribooms-ud-train.conllu; "" if there is
         none.
+    has_text (bool): Whether the training set says where tokens are not separated by a space.
     annotated (list[str]): The components that can be trained on it, besides the parser: `tagger` if it has language-
         specific tags (XPOS) that say more than UPOS, `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
     licence (str): What the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown.
@@ -138,6 +136,7 @@ class Treebank:
     folder: Path
     language: str
     parts: dict[str, Part] = field(default_factory=dict)
+    has_text: bool = False
     annotated: list[str] = field(default_factory=list)
     licence: str = ""
     licence_file: Path | None = None
@@ -207,15 +206,15 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
     if "train" not in treebank.parts:
         raise CorpusError(f"There are no training sentences in {source}.")
     treebank.digest = digest.hexdigest()
-    treebank.annotated = tags.components()
+    treebank.annotated, treebank.has_text = tags.components(), tags.has_text
     treebank.licence, treebank.licence_file = licence_of(source if source.is_dir() else source.parent)
     return treebank
 
 
-def spacy_language(code: str) -> str:
+def spacy_language(code: str, tokenizer: str = "learnt") -> str:
     """Return a language code if spaCy has the language, or `xx`, which stands for any.
 
-    RAISES (CorpusError): If spaCy's tokenizer for the language needs a package that is not installed.
+    RAISES (CorpusError): If the tokenizer is spaCy's, and needs a package that is not installed.
     """
     try:
         language = get_lang_class(code) if code.isidentifier() else None
@@ -224,11 +223,12 @@ def spacy_language(code: str) -> str:
     if language is None:
         return _ANY_LANGUAGE
     try:
-        language()
+        if tokenizer == "spacy":
+            language()
     except ImportError as error:
         raise CorpusError(
-            f"spaCy's tokenizer for the language {code!r} can't be loaded: {error}\nInstall what it needs, or build "
-            f"with another tokenizer: --lang {_ANY_LANGUAGE} has one for any language."
+            f"spaCy's tokenizer for the language {code!r} can't be loaded: {error}\nInstall what it needs, or leave "
+            "out --tokenizer spacy."
         ) from error
     return code
 
@@ -272,13 +272,17 @@ def _language(paths: Iterable[Path]) -> str:
 
 
 class _Tags:
-    """The layers that are annotated in a training set."""
+    """The layers that are annotated in a training set.
+
+    has_text (bool): See `Treebank`.
+    """
 
     def __init__(self) -> None:
         self._xpos: dict[str, set[str]] = {}  # the tags of each UPOS
-        self._morphology = self._lemmas = False
+        self._morphology = self._lemmas = self.has_text = False
 
     def add(self, sentence: Sentence) -> None:
+        self.has_text |= any(b"SpaceAfter=No" in line for line in sentence.lines)
         columns = [sentence.column(number) for number in (UPOS, XPOS, FEATS, LEMMA)]
         for upos, xpos, feats, lemma in zip(*columns, strict=True):
             self._xpos.setdefault(upos, set()).add(xpos)

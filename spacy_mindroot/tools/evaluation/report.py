@@ -11,10 +11,21 @@ from ...errors import CorpusError
 from .measures import Measures, measure
 from .official import OfficialScore, official_scores
 
-__all__ = ["OFFICIAL_HEADER", "Evaluation", "Rows", "evaluate", "measure_rows", "official_rows", "to_json"]
+__all__ = [
+    "COST_HEADER",
+    "OFFICIAL_HEADER",
+    "Evaluation",
+    "Rows",
+    "cost_rows",
+    "evaluate",
+    "measure_rows",
+    "official_rows",
+    "to_json",
+]
 
 Rows = list[tuple[str, ...]]
 
+COST_HEADER = ("F1", "raw text", "gold tokens and sentences", "difference")
 OFFICIAL_HEADER = ("CoNLL 2018", "precision", "recall", "F1", "of aligned words")
 
 
@@ -75,6 +86,16 @@ def measure_rows(evaluation: Evaluation) -> Rows:
             ("calibration error of heads (ECE), points", _percent(found.error)),
         ]
     return rows
+
+
+def cost_rows(raw: Evaluation, gold: Evaluation) -> Rows:
+    """Return the rows of the third table: F1 from raw text, from gold tokens and sentences, and the difference."""
+    names = [name for name in gold.official if name in ("UPOS", "UFeats", "Lemmas", "UAS", "LAS")]
+    pairs = [(raw.official[name].f1, gold.official[name].f1) for name in names]
+    return [
+        (name, _percent(own), _percent(best), _percent(best - own))
+        for name, (own, best) in zip(names, pairs, strict=True)
+    ]
 
 
 def to_json(evaluation: Evaluation) -> dict[str, Any]:

@@ -92,6 +92,11 @@ def test_limits(nlp, tmp_path):
     few = treebank(tmp_path, train=Part(50, 600, 20), dev=Part(9, 1, 0))
     few.annotated = []
     found = limits(nlp, few, scores(words=0.97), "dev")
-    parts = ("50 training", "no lemmas", "no parts of speech", "every 30 words", "(F1 97.0)", "F1 of 90.0")
+    parts = (
+        "50 training",
+        "no lemmas",
+        "no parts of speech",
+        "words with an F1 of 97.0, and sentence boundaries with an F1 of 90.0",
+    )
     for part, limit in zip((*parts, "no test set", "The 9 s", "another kind"), found, strict=True):
         assert part in limit and limit.startswith("- ")

@@ -23,9 +23,13 @@ def test_exclamation_marks_are_tags_like_others():
 
 
 @pytest.mark.parametrize("lang", ["xx", "en", "ja", "ko", "th", "vi", "zh"])
-def test_the_tokenizer_is_that_of_the_language(lang):
+def test_the_tokenizer_is_learnt_or_that_of_the_language(lang):
     """Chinese, Vietnamese and others are not tokenized at white space and punctuation."""
-    config = Config().from_str(make_config(lang, "efficiency", ["senter"], None), interpolate=False)
+    text = make_config(lang, "efficiency", ["senter"], None)
+    assert Config().from_str(text)["nlp"]["tokenizer"] == {"@tokenizers": "spacy-mindroot.Tokenizer.v1"}
+    text = make_config(lang, "efficiency", ["senter"], None, tokenizer="spacy")
+    assert "init-config --lang" in text and "--tokenizer spacy" in text
+    config = Config().from_str(text, interpolate=False)
     expected = Config(util.get_lang_class(lang).default_config)  # before the language has its say
     expected = expected.merge(util.get_lang_class(lang).Defaults.config)
     assert config["nlp"]["tokenizer"] == expected["nlp"]["tokenizer"]

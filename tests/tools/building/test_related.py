@@ -96,7 +96,6 @@ def test_tags_and_lemmas_are_learnt_from_the_treebank_alone(treebank, tmp_path):
     text = make_config("xx", "efficiency", components, None, sentences=5)
     config = util.load_config_from_str(text, interpolate=False)
     overrides = mixture.overrides(config)
-    assert overrides["initialize.before_init.path"] == str(treebank.file("train"))
     assert overrides["training.before_to_disk.folds"] == 0
     overrides["paths.dev"] = str(treebank.file("train"))
     nlp = init_nlp(util.load_config_from_str(text, overrides=overrides))

@@ -178,5 +178,12 @@ def test_languages(code, lang):
 
 def test_a_language_whose_tokenizer_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyvi", None)
-    with pytest.raises(CorpusError, match="'vi' can't be loaded: Pyvi not installed.*\n.*--lang xx"):
-        spacy_language("vi")
+    with pytest.raises(CorpusError, match="'vi' can't be loaded: Pyvi not installed.*\n.*leave out --tokenizer spacy"):
+        spacy_language("vi", "spacy")
+    assert spacy_language("vi") == "vi"  # where the tokenizer is learnt
+
+
+def test_a_treebank_has_text_if_it_says_where_there_is_no_space(tmp_path):
+    for number, (after, has_text) in enumerate((("_", False), ("SpaceAfter=No", True))):
+        source = write(tmp_path / str(number), train=word().replace("\t_\n", f"\t{after}\n"))
+        assert prepare_treebank(source, tmp_path / f"corpus{number}").has_text == has_text
