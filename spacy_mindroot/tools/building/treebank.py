@@ -123,9 +123,9 @@ class Treebank:
     folder (Path): The folder with train.conllu and, if the treebank has these parts, dev.conllu and test.conllu.
     language (str): The language code in its file names, such as "af" in af_afribooms-ud-train.conllu; "" if there is
         none.
-    has_text (bool): Whether the training set says where tokens are not separated by a space.
     annotated (list[str]): The components that can be trained on it, besides the parser: `tagger` if it has language-
         specific tags (XPOS) that say more than UPOS, `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
+    has_text (bool): Whether the training set says where tokens are not separated by a space.
     licence (str): What the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown.
     unused (list[str]): Files without a part in their names, although others have one.
     divided (bool): Whether the parts were divided here, since no file was named after a part.
@@ -136,8 +136,8 @@ class Treebank:
     folder: Path
     language: str
     parts: dict[str, Part] = field(default_factory=dict)
-    has_text: bool = False
     annotated: list[str] = field(default_factory=list)
+    has_text: bool = False
     licence: str = ""
     licence_file: Path | None = None
     unused: list[str] = field(default_factory=list)
