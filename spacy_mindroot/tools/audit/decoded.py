@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from wasabi import table
 
+from ...accuracy import count_right
 from ...conllu import format_sentence
 from ...core.fault import Fault
 from ...decoding import Heads
@@ -18,7 +19,6 @@ from ...inference.next_best import kbest_matrix
 from ...scored import DecodedSentence, ScoredSentence
 from ...trees import MISSING, count_roots, tree_weight
 from ..drawing.text import side_by_side, tree_lines
-from .evaluation import count_right
 
 __all__ = ["Totals", "before_and_after", "to_conllu"]
 

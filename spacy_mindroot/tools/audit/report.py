@@ -7,9 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ...accuracy import NAMES
 from ...escapes import markdown_text, visible
 from ..drawing.style import fill_template
-from .measures import NAMES, SIDES, Audit, AuditedSentence
+from .measures import SIDES, Audit, AuditedSentence
 from .valid import Rows, RuleAudit, Table, ValidSentence
 
 __all__ = ["NOTE", "audit_tables", "count_rows", "markdown_table", "to_html", "to_json", "to_markdown"]

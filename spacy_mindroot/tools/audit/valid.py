@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ...accuracy import NAMES, Comparison
 from ...errors import CorpusError
 from ...labels import UD_ROOT, is_root_label
 from ...rules import Rules, Violation
 from ...rules.labelled import Problem
 from ...scored import ScoredSentence
 from ...trees import is_tree
-from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally, examine
+from .measures import AuditedSentence, AuditedTree, Tally, examine
 
 __all__ = ["Rows", "RuleAudit", "RuleTally", "Table", "ValidSentence", "audit_rules"]
 
