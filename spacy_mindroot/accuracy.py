@@ -229,7 +229,7 @@ def comparison_table(
     \\toprule
      & baseline & ours & difference [95 \\% interval] & better / worse in \\\\
     \\midrule
-    UAS & 85.71 & 100.00 & $+$14.29 [$+$10.71, $+$18.06] & 50 / 0 \\\\
+    UAS & 85.71 & 100.00 & $+$14.29 [$+$11.50, $+$16.90] & 50 / 0 \\\\
     exact match (UEM) & 66.67 & 100.00 & $+$33.33 [$+$26.00, $+$40.67] & 50 / 0 \\\\
     root accuracy & 100.00 & 100.00 & $+$0.00 [$+$0.00, $+$0.00] & 0 / 0 \\\\
     \\bottomrule

@@ -24,9 +24,7 @@ def block(page, word):
 def test_the_gradient_of_the_loss(rng):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     page = {"np": np, "lengths": [4, 2], "gold_heads": [[2, 0, 2, 1], [0, 1]]}
-    exec(
-        "import spacy_mindroot\nfrom spacy_mindroot import unpad\nfrom spacy_mindroot.inference import marginals", page
-    )
+    exec("from spacy_mindroot import unpad\nfrom spacy_mindroot.inference import marginals", page)
     exec(block("tutorials/own-scores.md", "def log_likelihoods").partition("gold_heads = [[")[0], page)
     page["scores"] = torch.tensor(rng.normal(size=(2, 6, 6)), requires_grad=True)
     exec(block("tutorials/own-scores.md", "autograd.Function"), page)
@@ -65,6 +63,5 @@ def test_the_hook_for_stanza(rng, tmp_path, monkeypatch):
     short, long = read_score_file("stanza.npz")
     assert short.words == ["They", "left"] and long.words == ["We", "saw", "it"]
     assert np.array_equal(short.scores, heads[0, 1:3, :3]) and np.array_equal(long.scores, heads[1, 1:])
-    assert long.labels(np.array([2, 0, 2])) == [
-        ["root", "nsubj", "obj"][labels[1, i, j]] for i, j in ((1, 2), (2, 0), (3, 2))
-    ]
+    names = ["root", "nsubj", "obj"]
+    assert long.labels(np.array([2, 0, 2])) == [names[labels[1, 1, 2]], "root", names[labels[1, 3, 2]]]

@@ -73,7 +73,7 @@ class Totals:
 
 
 def to_conllu(
-    sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, projective: bool, sent_id: str
+    sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, projective: bool = False, sent_id: str
 ) -> str:
     """Return a sentence in CoNLL-U with its tree, its best trees and their probabilities, as `decode --help` has it.
 
