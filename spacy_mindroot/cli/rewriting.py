@@ -108,14 +108,10 @@ def violations_table(before: Counter[str], after: Counter[str]) -> str:
 
 @dataclass
 class Repair:
-    """The repair of files: its options, and what it has found so far.
+    """The repair of files: its options, and what it has found so far."""
 
-    check (bool): Whether to print every change, and to write no CoNLL-U.
-    skip_invalid (bool): Whether sentences that can't be read are left as they are.
-    """
-
-    check: bool
-    skip_invalid: bool
+    check: bool  # whether to print every change, and to write no CoNLL-U
+    skip_invalid: bool  # whether sentences that can't be read are left as they are
     demoted_label: str | None
     rules: Rules | None
     say: Callable[[str], None]

@@ -33,31 +33,22 @@ _SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
 
 @dataclass(frozen=True)
 class Columns:
-    """The place of the text of a document.
+    """The place of the text of a document."""
 
-    text (str): The key in JSON lines, or the column in Parquet, with the text.
-    id (Optional[str]): That with the id. None: "id", if there is one.
-    paragraphs (bool): In text files, whether documents are separated by empty lines. If not, each line is one.
-    """
-
-    text: str = "text"
-    id: str | None = None
-    paragraphs: bool = False
+    text: str = "text"  # the key in JSON lines, or the column in Parquet, with the text
+    id: str | None = None  # that with the id; None for "id", if there is one
+    paragraphs: bool = False  # in text files, whether documents are separated by empty lines; if not, each line is one
 
 
 @dataclass
 class Document:
-    """A document to parse. It has a text, a sentence of CoNLL-U, or a Doc.
+    """A document to parse. It has a text, a sentence of CoNLL-U, or a Doc."""
 
-    id (str): Its own id, or the name of the file and the place in it: a byte, or a row in Parquet.
-    meta (dict): All further keys or columns; they can be written as JSON.
-    """
-
-    id: str
+    id: str  # its own, or the name of the file and the place in it: a byte, or a row in Parquet
     text: str | None = None
     sentence: Sentence | None = None
     doc: Doc | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)  # all further keys or columns, fit for JSON
 
 
 @dataclass(frozen=True)

@@ -47,16 +47,11 @@ class UnreadableInputError(CorpusError):
 
 @dataclass(frozen=True)
 class Found:
-    """An input file.
+    """An input file."""
 
-    path (str): Absolute path, or URL.
-    format (str): A value of `FORMATS`.
-    compressed (bool): Whether it is compressed with gzip, going by its name.
-    """
-
-    path: str
-    format: str
-    compressed: bool
+    path: str  # absolute, or a URL
+    format: str  # a value of `FORMATS`
+    compressed: bool  # with gzip, going by its name
 
     @property
     def name(self) -> str:

@@ -49,14 +49,10 @@ _UNKNOWN = re.compile(r"^\[E(002|893)\]")  # spaCy's errors for components and f
 
 @dataclass(frozen=True)
 class GoldSentence(AnnotatedSentence):
-    """An annotated sentence of a corpus, which can be written as CoNLL-U with another tree.
+    """An annotated sentence of a corpus, which can be written as CoNLL-U with another tree."""
 
-    conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
-    rows (tuple): Otherwise, the tokens that are more than white space, from 0, and their cells in CoNLL-U.
-    """
-
-    conllu: Sentence | None = None
-    rows: tuple[Sequence[int], Rows] = ((), [])
+    conllu: Sentence | None = None  # the sentence of the CoNLL-U file, if it has the same words
+    rows: tuple[Sequence[int], Rows] = ((), [])  # otherwise, the tokens, from 0, without white space, and their cells
     comments: Sequence[str] = ()
     multiword_tokens: int = 0
 

@@ -25,19 +25,14 @@ __all__ = ["Totals", "before_and_after", "to_conllu"]
 
 @dataclass
 class Totals:
-    """Counts over all sentences of a score file.
-
-    seconds (float): The time that decoding with the root constraint took.
-    with_head (int): Tokens with a gold head.
-    right (Counter): Those whose head is right, by kind of tree.
-    """
+    """Counts over all sentences of a score file."""
 
     sentences: int = 0
     tokens: int = 0
     multi_rooted: int = 0
-    seconds: float = 0.0
-    with_head: int = 0
-    right: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0  # of decoding with the root constraint
+    with_head: int = 0  # tokens with a gold head
+    right: Counter[str] = field(default_factory=Counter)  # those whose head is right, by kind of tree
 
     def add(self, decoded: DecodedSentence, projective: Heads | None = None) -> None:
         """Count a sentence.

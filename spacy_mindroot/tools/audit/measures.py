@@ -37,17 +37,12 @@ SIDES = ("unconstrained", "single_root")  # the keys in reports of what is befor
 
 @dataclass(frozen=True)
 class AuditedTree:
-    """One of the two trees of a sentence.
+    """One of the two trees of a sentence."""
 
-    heads (np.ndarray): (n,), 0 = ROOT.
-    weight (float): The sum of the scores of its arcs.
-    right (Optional[Right]): Counts of what is right, if there is a gold tree.
-    """
-
-    heads: Heads
+    heads: Heads  # (n,), 0 = ROOT
     labels: list[str]
-    weight: float
-    right: Right | None
+    weight: float  # the sum of the scores of its arcs
+    right: Right | None  # None without a gold tree
 
     @property
     def roots(self) -> list[int]:
@@ -57,16 +52,11 @@ class AuditedTree:
 
 @dataclass(frozen=True)
 class AuditedSentence:
-    """A sentence with its trees without and with the root constraint.
-
-    greedy_is_tree (bool): Whether the greedy graph, the best head of every token, is a tree.
-    greedy_is_answer (bool): Whether the greedy graph is a single-rooted tree.
-    before, after (AuditedTree): The best trees without and with the constraint.
-    """
+    """A sentence with its trees without and with the root constraint."""
 
     sentence: ScoredSentence
-    greedy_is_tree: bool
-    greedy_is_answer: bool
+    greedy_is_tree: bool  # whether the greedy graph, the best head of every token, is a tree
+    greedy_is_answer: bool  # whether it is a single-rooted tree
     before: AuditedTree
     after: AuditedTree
 
@@ -170,30 +160,25 @@ def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = N
 class Audit:
     """The changes that the root constraint makes to the trees of a corpus. Empty sentences don't count.
 
-    multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
-    mean_roots (float), most_roots (int): Mean and largest number of roots of the unconstrained trees.
-    greedy_tree, greedy_answer (float): Share of sentences whose greedy graph is a tree, and a single-rooted tree.
-    single_root (float): Share of sentences whose tree has one root with the constraint.
     weight_lost (Optional[dict[str, float]]): Mean, least and greatest weight that the constraint costs in a
         multi-rooted sentence. None if no sentence is multi-rooted.
     unknown_labels (dict[str, int]): Gold labels that the scorer does not have, each with its number of tokens. Always
         empty for a score file, which lists gold and predicted labels together.
-    scores (dict[str, Comparison]): The measures, by name (see NAMES). Without gold trees, `nonprojective` alone.
     """
 
     sentences: int
     tokens: int
-    multi_rooted: int
-    mean_roots: float
+    multi_rooted: int  # sentences whose best unconstrained tree has more than one root
+    mean_roots: float  # of the unconstrained trees
     most_roots: int
-    greedy_tree: float
-    greedy_answer: float
-    single_root: float
+    greedy_tree: float  # share of sentences whose greedy graph is a tree
+    greedy_answer: float  # share of those whose greedy graph is a single-rooted tree
+    single_root: float  # share of sentences whose tree has one root with the constraint
     changed_sentences: int
     changed_arcs: int
     weight_lost: dict[str, float] | None
     unknown_labels: dict[str, int]
-    scores: dict[str, Comparison]
+    scores: dict[str, Comparison]  # by name (see NAMES); without gold trees, `nonprojective` alone
 
     @property
     def multi_rooted_rate(self) -> float:

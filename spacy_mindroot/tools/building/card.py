@@ -23,20 +23,15 @@ _UNKNOWN = "unknown"
 
 @dataclass
 class Description:
-    """A description of a pipeline by its user.
+    """A description of a pipeline by its user."""
 
-    name (str): The name of the package without its language, such as "gum_sm".
-    description, author, email, url (str): What meta.json has under these names.
-    licence (str): The licence of the pipeline; "" for that of the treebank.
-    """
-
-    name: str
+    name: str  # of the package, without its language, such as "gum_sm"
     version: str = "0.1.0"
     description: str = ""
     author: str = ""
     email: str = ""
     url: str = ""
-    licence: str = ""
+    licence: str = ""  # "" for that of the treebank
 
 
 def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,15 +29,11 @@ _NEW_SCORES = ("dep_uem", "dep_lem", "root_acc", "single_root")
 
 
 class Conversion(NamedTuple):
-    """A converted config.
-
-    changes (list[str]): What has changed, one sentence or two each.
-    problems (list[str]): What could not be converted or needs a look.
-    """
+    """A converted config."""
 
     config: Config
-    changes: list[str]
-    problems: list[str]
+    changes: list[str]  # what has changed, one sentence or two each
+    problems: list[str]  # what could not be converted or needs a look
 
 
 def convert_config(config: Config) -> Conversion:

@@ -34,24 +34,17 @@ _DIGITS = 6  # smaller differences are ties, so that the order is the same on al
 
 
 class SureToken(NamedTuple):
-    """A token of a parse, with the probability of its head.
+    """A token of a parse, with the probability of its head."""
 
-    word (int): Its number in the sentence, from 1.
-    head, label (int, str): Its arc in the parse; 0 = ROOT.
-    next_head, next_label (Optional[int], Optional[str]): The most probable arc with another head; None if there is
-        none.
-    given (bool): Whether the head was known before the parse.
-    """
-
-    word: int
+    word: int  # its number in the sentence, from 1
     form: str
-    head: int
+    head: int  # in the parse; 0 = ROOT
     label: str
     head_prob: float
-    next_head: int | None
+    next_head: int | None  # of the most probable arc with another head; None if there is none
     next_label: str | None
     next_prob: float
-    given: bool = False
+    given: bool = False  # whether the head was known before the parse
 
     def record(self) -> dict[str, Any]:
         """Return the token as it is written to JSON. Probabilities have four decimal places."""
@@ -73,12 +66,9 @@ class SureToken(NamedTuple):
 
 @dataclass(frozen=True)
 class SureSentence:
-    """A parsed sentence, with the probability of each head.
+    """A parsed sentence, with the probability of each head."""
 
-    position (int): Its place in the corpus, from 0.
-    """
-
-    position: int
+    position: int  # in the corpus, from 0
     tokens: list[SureToken]
     gold: GoldSentence
 

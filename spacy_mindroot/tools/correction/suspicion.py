@@ -41,29 +41,22 @@ class Suspect(NamedTuple):
     the tree changes. What the parser gets wrong elsewhere in the sentence then has no influence. The root has no such
     alternative, so for it the second is the first.
 
-    sentence (int): The number of the sentence in the corpus, from 0.
-    word (int): The number of the word in its sentence, from 1.
-    head, label (int, str): The annotated arc; 0 = ROOT.
-    given_prob (float): The probability of the head, given the other annotated arcs.
-    label_prob (float): The probability of the label, given the head; 0 if no sentence of the other folds has it.
     other_head, other_label (int, str): The arc that the parser prefers, given the other annotated arcs: the most
         probable head, and its most probable label. If that is the annotated arc, the next most probable head.
-    other_prob, other_given_prob (float): The two probabilities of that head.
-    other_label_prob (float): The probability of its label, given that head.
     """
 
-    sentence: int
-    word: int
-    head: int
+    sentence: int  # its number in the corpus, from 0
+    word: int  # its number in the sentence, from 1
+    head: int  # annotated; 0 = ROOT
     label: str
-    head_prob: float
-    given_prob: float
-    label_prob: float
+    head_prob: float  # over all trees
+    given_prob: float  # given the other annotated arcs
+    label_prob: float  # given the head; 0 if no sentence of the other folds has the label
     other_head: int
     other_label: str
     other_prob: float
     other_given_prob: float
-    other_label_prob: float
+    other_label_prob: float  # given the other head
     fold: int = 0
 
     @property

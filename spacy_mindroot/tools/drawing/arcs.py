@@ -26,31 +26,22 @@ _LABEL = 11.5  # font size of labels
 
 
 class Arc(NamedTuple):
-    """An arc to draw. Several arcs may lead to one token.
+    """An arc to draw. Several arcs may lead to one token."""
 
-    head, dependent (int): Tokens, from 1. Head 0 is ROOT: the arc comes straight from outside.
-    label, title (str): Text on the arc, and that which appears while the pointer is on it.
-    classes (str): Classes for a style sheet, separated by spaces.
-    """
-
-    head: int
-    dependent: int
+    head: int  # 0 for ROOT: the arc comes straight from outside
+    dependent: int  # from 1
     label: str = ""
-    classes: str = ""
-    title: str = ""
+    classes: str = ""  # for a style sheet, separated by spaces
+    title: str = ""  # appears while the pointer is on the arc
 
 
 class Word(NamedTuple):
-    """A word to draw.
-
-    text, tag (str): The word, and small text below it.
-    classes, title (str): See `Arc`.
-    """
+    """A word to draw."""
 
     text: str
     classes: str = ""
     title: str = ""
-    tag: str = ""
+    tag: str = ""  # small text below it
 
 
 def draw_arcs(

@@ -18,15 +18,12 @@ _TEXT = 'font-family="Helvetica, Arial, Segoe UI, Noto Sans, sans-serif" font-si
 
 
 class Drawing(NamedTuple):
-    """A piece of SVG.
-
-    description (str): Describes the picture for those who don't see it.
-    """
+    """A piece of SVG."""
 
     content: str
-    width: float
+    width: float  # in pixels
     height: float
-    description: str = ""
+    description: str = ""  # of the picture, for those who don't see it
 
     def to_svg(self) -> str:
         """Return an `<svg>` element: a file that stands alone, or a part of a web page."""

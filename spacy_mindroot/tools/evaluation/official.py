@@ -28,16 +28,12 @@ class MissingPackageError(MindRootError):
 
 
 class OfficialScore(NamedTuple):
-    """A metric of the CoNLL 2018 script, from 0 to 1.
-
-    precision, recall, f1 (float): Of all sentences, tokens or words.
-    aligned (Optional[float]): The accuracy on aligned words, for metrics of words.
-    """
+    """A metric of the CoNLL 2018 script, from 0 to 1."""
 
     precision: float
     recall: float
     f1: float
-    aligned: float | None
+    aligned: float | None  # the accuracy on aligned words, for metrics of words
 
 
 def official_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict[str, OfficialScore]:

@@ -20,14 +20,10 @@ OFFICIAL_HEADER = ("CoNLL 2018", "precision", "recall", "F1", "of aligned words"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A system's output on a treebank, evaluated.
+    """A system's output on a treebank, evaluated."""
 
-    official (dict[str, OfficialScore]): The scores of the CoNLL 2018 script. See `official.METRICS`.
-    measures (Measures): What the script lacks.
-    """
-
-    official: dict[str, OfficialScore]
-    measures: Measures
+    official: dict[str, OfficialScore]  # of the CoNLL 2018 script: see `official.METRICS`
+    measures: Measures  # what the script lacks
 
 
 def evaluate(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Evaluation:
