@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from wasabi import table
 from ..errors import CorpusError
 from ..escapes import printable
 from . import options
-from .files import outputs
+from .files import if_given, outputs
 from .paths import check_paths, model_folder
 from .running import command
 
@@ -79,9 +78,7 @@ def evaluate_cli(
     load_script()  # so that a missing package is known before parsing
     if not annotated:
         raise CorpusError(f"There are no sentences in {gold}.")
-    with outputs() as opened, ExitStack() as stack:
-        kept = None if output is None else SentenceWriter(stack.enter_context(opened(output)))
-        report = None if json is None else stack.enter_context(opened(json))
+    with outputs() as opened, if_given(opened, output) as conllu, if_given(opened, json) as report:
         if is_output:
             tokens = "those of the output"
             system = list(read_conllu(Path(model)))
@@ -90,9 +87,10 @@ def evaluate_cli(
             text = predict(load_pipeline(model), annotated, raw=raw, surface_tokens=surface_tokens)
             system = sentences_in(text, printable(output or model))
         found = evaluate(annotated, system)
-        if kept is not None:
+        if conllu is not None:
+            writer = SentenceWriter(conllu)
             for sentence in system:
-                kept.write(sentence)
+                writer.write(sentence)
         if report is not None:
             facts = {
                 "model": printable(model),

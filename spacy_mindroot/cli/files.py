@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +19,7 @@ import typer
 from ..replacing import followed, is_device, place, temporary_file
 from .running import written
 
-__all__ = ["Opened", "made_folders", "new_folder", "opened_to_read", "opened_to_write", "outputs"]
+__all__ = ["Opened", "if_given", "made_folders", "new_folder", "opened_to_read", "opened_to_write", "outputs"]
 
 _BUFFER = 1 << 20  # bytes
 
@@ -91,6 +91,11 @@ def outputs(*folders: Path) -> Iterator[Opened]:
         finally:
             for temporary in begun:
                 temporary.unlink(missing_ok=True)
+
+
+def if_given(opened: Opened, path: Path | None) -> AbstractContextManager[BinaryIO | None]:
+    """Open a file with a function from `outputs`, unless it is None."""
+    return nullcontext() if path is None else opened(path)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from ..escapes import printable
 from ..labels import UD_ROOT, is_root_label
 from ..repair import looks_zero_based
 from ..rules import Rules
-from .files import Opened, opened_to_read, outputs
+from .files import Opened, if_given, opened_to_read, outputs
 
 __all__ = [
     "Repair",
@@ -126,8 +126,8 @@ class Repair:
         pairs (Sequence): The files to read, each with the file to write, or None.
         """
         made = [target.parent for _, target in pairs if target is not None] if folders else []
-        with outputs(*made) as opened, progress_bar([source for source, _ in pairs]) as progress, ExitStack() as stack:
-            self.report = None if report is None else stack.enter_context(opened(report))
+        bar = progress_bar([source for source, _ in pairs])
+        with outputs(*made) as opened, bar as progress, if_given(opened, report) as self.report:
             for source, target in pairs:
                 if target is not None:
                     with opened_conllu(opened, target, source) as out:
