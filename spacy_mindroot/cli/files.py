@@ -127,7 +127,7 @@ def made_folders(*folders: Path) -> Iterator[None]:
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder whose content moves to `path` when the block ends well. Otherwise, nothing is left of it.
 
-    path (Path): The folder, which must be missing or empty.
+    `path` must be missing or empty.
     """
     moved: list[Path] = []
     with made_folders(path):

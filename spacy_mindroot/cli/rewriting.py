@@ -51,10 +51,7 @@ def shown_name(path: Path) -> str:
 
 
 def progress_bar(files: Sequence[Path]) -> tqdm[Any]:
-    """Return a progress bar over bytes of input, on a terminal only.
-
-    It shows no total for standard input and compressed files.
-    """
+    """Return a progress bar over bytes of input, on a terminal. Standard input and compressed files have no total."""
     total = None
     if not any(str(file) == "-" or file.name.endswith(".gz") for file in files):
         total = sum(file.stat().st_size for file in files)
@@ -121,10 +118,7 @@ class Repair:
     broken: Counter[str] = field(default_factory=Counter)  # violations of each rule in single-rooted trees
 
     def of_files(self, pairs: Sequence[Pair], *, report: Path | None, folders: bool) -> None:
-        """Repair files. All are written at the end, or none.
-
-        pairs (Sequence): The files to read, each with the file to write, or None.
-        """
+        """Repair pairs of files, to read and to write. All are written at the end, or none."""
         made = [target.parent for _, target in pairs if target is not None] if folders else []
         bar = progress_bar([source for source, _ in pairs])
         with outputs(*made) as opened, bar as progress, if_given(opened, report) as self.report:

@@ -50,10 +50,9 @@ class Engine(ABC):
 
     @abstractmethod
     def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
-        """Yield what becomes of each shard, in any order.
+        """Yield what becomes of each shard, in any order. Raise CorpusError if no further shard can be parsed.
 
         tick (Callable): Called about once a second while shards are being parsed, if that is possible.
-        RAISES (CorpusError): If no further shard can be parsed.
         """
 
 
@@ -74,10 +73,7 @@ class LocalEngine(Engine):
 
 
 class DaskEngine(Engine):
-    """Runs shards on the workers of a Dask cluster.
-
-    retries (int): How often a shard is tried again after an error in reading it.
-    """
+    """Runs shards on the workers of a Dask cluster. An error in reading a shard is followed by some retries."""
 
     task = staticmethod(parse_shard)  # what a worker does with a job
 
@@ -177,10 +173,7 @@ class DaskEngine(Engine):
 def open_engine(
     *, workers: int | None = None, scheduler: str | None = None, client: Any = None, retries: int = 2
 ) -> Iterator[Engine]:
-    """Yield what runs the shards: workers on this machine, a cluster, or this process if none is named.
-
-    retries (int): See `DaskEngine` and `local_client`.
-    """
+    """Yield what runs the shards: workers on this machine, a cluster, or this process if none is named."""
     for name, number, least in (("retries", retries, 0), ("workers", workers, 1)):
         if number is not None and number < least:
             raise CountError(f"{name} is {number}. It must be {least} or more.")
@@ -231,9 +224,8 @@ def _distributed() -> Any:
 def local_client(workers: int, retries: int) -> Iterator[Any]:
     """Start workers on this machine, one process each, and yield their client.
 
-    A worker that dies is started again. One that takes more than its share of the machine's memory is ended.
-
-    retries (int): How often a shard is tried again after its worker has died.
+    A worker that dies is started again, and its shard is tried again, as often as `retries` says. One that takes more
+    than its share of the machine's memory is ended.
     """
     distributed = _distributed()
     import dask
@@ -283,10 +275,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def remote_client(address: str) -> Iterator[Any]:
-    """Connect to a cluster and yield its client.
-
-    RAISES (CorpusError): If there is no scheduler at this address.
-    """
+    """Connect to a cluster and yield its client."""
     distributed = _distributed()
     try:
         client = distributed.Client(address)

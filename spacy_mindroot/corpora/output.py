@@ -93,8 +93,7 @@ class ShardFile:
 def complete_record(job: Job) -> Record | None:
     """Return the record of a shard that is complete already.
 
-    A worker may die after it has completed a shard, but before anybody has fetched its record. Dask then runs the shard
-    again.
+    A worker may die before anybody has fetched the record of its last shard. Dask then runs the shard again.
     """
     try:
         record = Record(**json.loads(_record_of(job).read_text("utf8")))

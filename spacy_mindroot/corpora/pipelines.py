@@ -68,7 +68,6 @@ def loaded(model: str, *, confidence: bool = False, kbest: int = 1, products: st
 
     confidence (bool), kbest (int): Set on `mind_root`, unless they are False and 1.
     products (Optional[str]): The matrix products to use; None for those of the pipeline's own choice.
-    RAISES (CorpusError): If it can't be loaded, or has no `mind_root` for these settings.
     """
     key = (model, confidence, kbest)
     with _lock:

@@ -64,10 +64,7 @@ Item = Document | Rejected | bytes
 
 
 def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
-    """Yield the documents of a shard in order.
-
-    RAISES (UnreadableInputError): If the file can't be read or is damaged.
-    """
+    """Yield the documents of a shard in order. Raise UnreadableInputError if the file can't be read or is damaged."""
     name = printable(Found(shard.path, shard.format, shard.compressed).name)
     if shard.format == "parquet":
         yield from _read_parquet(shard, columns, name)
@@ -91,10 +88,7 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
 
 
 def estimate_bytes_per_word(first: bytes, kind: str, columns: Columns) -> float:
-    """Return about the number of bytes of a file for each word in it.
-
-    first (bytes): The beginning of the file. It may end anywhere.
-    """
+    """Return about the number of bytes for each word of a file, by its beginning, which may end anywhere."""
     whole = first[: first.rfind(b"\n") + 1] or first
     if kind == "conllu":
         words: float = len(re.findall(rb"^[0-9]+\t", whole, re.MULTILINE))

@@ -57,10 +57,7 @@ class Shard:
 
 
 def plan_sources(found: Sequence[Found], shard_words: int, bytes_per_word: BytesPerWord) -> list[Source]:
-    """Return the files of a corpus with the places where they are cut.
-
-    bytes_per_word (Callable): Estimates bytes per word from the beginning of a file and its format.
-    """
+    """Return the files of a corpus with the places where they are cut, into shards of about so many words."""
     return _in_threads(lambda file: _planned(file, shard_words, bytes_per_word), found)
 
 

@@ -31,10 +31,9 @@ class Parse(NamedTuple):
     gold: Sequence[tuple[int | None, str]] | None = None  # the head and label of each token in a file
 
     def next_best(self, token: int) -> tuple[int, float] | None:
-        """Return the most probable head besides that of the tree, and its probability. Ties go to the first.
+        """Return the most probable head of a token, from 1, besides that of the tree, and its probability.
 
-        token (int): From 1.
-        RETURNS (Optional[tuple[int, float]]): None if no other head is possible, or probabilities are unknown.
+        Ties go to the first. None if no other head is possible, or probabilities are unknown.
         """
         if self.marginals is None:
             return None
@@ -52,10 +51,7 @@ class Parse(NamedTuple):
 
 
 def parses_of(owner: Doc | Span) -> list[Parse]:
-    """Return the sentences of a Doc, or those in a Span, as parses.
-
-    RAISES (MindRootError): If a head is in another sentence, or the Span begins or ends within a sentence.
-    """
+    """Return the sentences of a Doc, or those in a Span, as parses."""
     doc = owner.doc if isinstance(owner, Span) else owner
     first, last = (owner.start, owner.end) if isinstance(owner, Span) else (0, len(doc))
     bounds = sentence_bounds(doc)

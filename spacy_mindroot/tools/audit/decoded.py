@@ -35,10 +35,7 @@ class Totals:
     right: Counter[str] = field(default_factory=Counter)  # those whose head is right, by kind of tree
 
     def add(self, decoded: DecodedSentence, projective: Heads | None = None) -> None:
-        """Count a sentence.
-
-        projective (Optional[np.ndarray]): The heads of its best projective tree, if that is counted too.
-        """
+        """Count a sentence, with its best projective tree if there is one."""
         self.sentences += 1
         self.tokens += len(decoded.single_root)
         self.multi_rooted += decoded.multi_rooted
@@ -111,10 +108,7 @@ def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool, proje
 
 
 def before_and_after(decoded: DecodedSentence, *, number: int) -> str:
-    """Return the unconstrained and the single-rooted tree of a sentence, side by side. Stars mark the arcs that change.
-
-    number (int): The number of the sentence in its file, from 1.
-    """
+    """Return both trees of a sentence, from 1 in its file, side by side. Stars mark the arcs that change."""
     sentence = decoded.sentence
     changed = (np.flatnonzero(decoded.unconstrained != decoded.single_root) + 1).tolist()
     columns = []

@@ -126,12 +126,7 @@ def _word(words: Sequence[str], head: int) -> str:
 
 
 def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iterator[AuditedSentence]:
-    """Decode sentences without and with the root constraint, and compare the trees.
-
-    sentences (Iterable[ScoredSentence]): With or without gold heads and labels. Empty sentences are skipped.
-    source (str): Name of the file or corpus, for errors.
-    RAISES (DecodingError): For the first sentence that has no single-rooted tree.
-    """
+    """Decode sentences without and with the root constraint, and compare the trees. Empty sentences are skipped."""
     for decoded in decode_sentences(sentences, source=source):
         sentence = decoded.sentence
         if len(decoded.single_root):
@@ -146,10 +141,7 @@ def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iter
 
 
 def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = None) -> AuditedTree:
-    """Return what the audit knows of a tree of a sentence.
-
-    labels (Optional[list[str]]): The label of each token, if they are not the best labels of the arcs.
-    """
+    """Return what the audit knows of a tree of a sentence. Without labels, the best ones of the arcs are taken."""
     labels, right = sentence.labels(heads) if labels is None else labels, None
     if sentence.gold_heads is not None and (sentence.gold_heads >= 0).any():
         right = count_right(heads, sentence.gold_heads, labels, sentence.gold_labels)

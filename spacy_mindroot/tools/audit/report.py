@@ -56,11 +56,7 @@ def audit_tables(audit: Audit) -> list[Table]:
 
 
 def to_json(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> dict[str, Any]:
-    """Return the content of `audit.json`.
-
-    facts (dict): What was audited, and with which versions.
-    valid (Optional[RuleAudit]): What rules change, under the key "rules".
-    """
+    """Return the content of `audit.json`. The facts say what was audited, and with which versions."""
     renamed = dict(zip(("before", "after"), SIDES, strict=True))
     scores = {
         name: {renamed.get(key, key): value for key, value in asdict(own).items()} for name, own in audit.scores.items()

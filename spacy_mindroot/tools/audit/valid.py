@@ -55,7 +55,6 @@ def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str |
     audited (AuditedSentence): The sentence, with `label_scores`. The search uses its `pos`.
     rules (Rules): Those with a price may be broken.
     gold_pos (Optional[Sequence[str]]): Parts of speech by which violations are counted; `pos` if there are none.
-    RAISES (CorpusError): If there are no label scores. DecodingError: if no tree is valid.
     """
     sentence = audited.sentence
     if sentence.label_scores is None:

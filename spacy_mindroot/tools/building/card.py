@@ -35,10 +35,7 @@ class Description:
 
 
 def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of meta.json.
-
-    scores (Mapping[str, dict]): The evaluations, as `report.to_json` gives them, by their names.
-    """
+    """Return the content of meta.json. The scores are evaluations, as `report.to_json` gives them, by their names."""
     meta = dict(nlp.meta)
     performance = dict(meta.get("performance") or {})
     for name, found in scores.items():
@@ -74,10 +71,7 @@ def make_card(
     megabytes: float,
     example: str,
 ) -> str:
-    """Return the model card, in Markdown.
-
-    speed (int): Tokens per second of CPU time.
-    """
+    """Return the model card, in Markdown. The speed is in tokens per second of CPU time."""
     package = f"{meta['lang']}_{meta['name']}"
     gold = scores.get("gold tokens")
     return fill_template(

@@ -51,11 +51,7 @@ class Size(NamedTuple):
 
 
 def size_for(optimize: str, sentences: int | None = None) -> Size:
-    """Return the sizes and the schedule for a number of training sentences.
-
-    optimize (str): "efficiency" or "accuracy".
-    sentences (Optional[int]): The number of training sentences. None: the number is not known.
-    """
+    """Return the sizes and the schedule for a number of training sentences. None: the number is not known."""
     if sentences is None:
         size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)
     elif sentences < 100:

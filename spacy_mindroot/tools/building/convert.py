@@ -37,11 +37,7 @@ class Conversion(NamedTuple):
 
 
 def convert_config(config: Config) -> Conversion:
-    """Convert a config that trains or assembles a pipeline with spaCy's parser or spacy-experimental's.
-
-    config (Config): The config, not interpolated. It is not changed.
-    RAISES (MindRootError): If there is no such parser in it, or more than one.
-    """
+    """Convert a config, not interpolated, that has spaCy's parser or spacy-experimental's. It is not changed."""
     return _Converter(config.copy()).run()
 
 

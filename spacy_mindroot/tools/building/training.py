@@ -59,7 +59,6 @@ def train(
     treebank (Treebank): The data, with its `mixture`. Without a development set, the last pipeline is taken.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
-    RAISES (TrainingError): If training fails. The message has spaCy's error, or the last lines of log.txt.
     """
     dev = treebank.file("dev")
     overrides = {

@@ -199,10 +199,7 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
 
 
 def spacy_language(code: str) -> str:
-    """Return a language code if spaCy has the language, or `xx`, which stands for any.
-
-    RAISES (CorpusError): If spaCy's tokenizer for the language needs a package that is not installed.
-    """
+    """Return a language code if spaCy has the language, or `xx`, which stands for any."""
     try:
         language = get_lang_class(code) if code.isidentifier() else None
     except ImportError:

@@ -50,10 +50,7 @@ def write_ordered(
 
 
 def _marked(each: SureSentence, comments: dict[str, object], ranks: dict[int, int] | None = None) -> Marked:
-    """Return a sentence with the tree of the parse, its comments, and its attributes of MISC.
-
-    ranks (Optional[dict[int, int]]): The rank of each token that has one, by its number.
-    """
+    """Return a sentence with the tree of the parse, its comments, and attributes of MISC. `ranks` are of its words."""
     heads = [token.head for token in each.tokens]
     labels = [None if token.given else token.label or "_" for token in each.tokens]
     numbers = each.gold.numbers()

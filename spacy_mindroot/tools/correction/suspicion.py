@@ -102,10 +102,8 @@ def cross_validated(
     """Yield every annotated arc with its probability, by parsers that were trained on the other folds.
 
     sentences (Sequence[GoldSentence]): The treebank, read from CoNLL-U as words.
-    config (Config): Config of a pipeline with an `arc_scorer`, with a training section.
-    steps, seed, advance: See `folds.train`.
+    config, steps, seed, advance: See `folds.train`. The pipeline needs an `arc_scorer`.
     parsers (int): The number of parsers for each fold, with different seeds. Their scores are averaged, see `assess`.
-    RAISES (CorpusError): If the pipeline has no `arc_scorer`.
     """
     for number, fold in enumerate(folds, 1):
         held_out = set(fold)
@@ -131,11 +129,8 @@ def _gold_doc(nlp: Language, sentence: GoldSentence) -> Doc:
 def assess(parsers: Sequence[Language], sentences: Sequence[GoldSentence]) -> Iterator[list[Suspect]]:
     """Yield the annotated arcs of each sentence, with their probabilities and the arcs that the parsers prefer.
 
-    parsers (Sequence[Language]): Trained pipelines with an `arc_scorer`. Components after it are not run. Of several
-        pipelines, the arc scores and the probabilities of labels are averaged. They must have been trained on the same
-        labels.
-    sentences (Sequence[GoldSentence]): Annotated sentences. Words without a head have no arc.
-    RAISES (CorpusError): If a pipeline has no `arc_scorer`.
+    parsers (Sequence[Language]): Trained pipelines with an `arc_scorer`, all on the same labels. Components after it
+        are not run. Of several pipelines, the arc scores and the probabilities of labels are averaged.
     """
     scored = [_scored(nlp, sentences) for nlp in parsers]
     for sentence, *docs in zip(sentences, *scored, strict=True):

@@ -98,10 +98,7 @@ def draw_arcs(
 
 
 def draw_trees(words: Sequence[str], above: Tree, below: Tree, *, marked: Collection[int] = ()) -> Drawing:
-    """Return a drawing of two trees of one sentence, one above the words and one below. Several tokens may be roots.
-
-    marked (Collection[int]): Tokens, from 1, that are marked together with their arcs, which lie over the others.
-    """
+    """Return a drawing of two trees of one sentence. Marked tokens, from 1, and their arcs lie over the others."""
     classes = ["marked" if token in marked else "" for token in range(1, len(words) + 1)]
     sides = [
         [

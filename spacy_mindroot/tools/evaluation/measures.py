@@ -68,11 +68,9 @@ class _Tree(NamedTuple):
 
 
 def measure(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Measures:
-    """Compare a system's output with gold.
+    """Compare a system's output, another division of the same text into sentences and words, with gold.
 
     A word of gold is in the output if its token is: multiword tokens need the same number of words.
-
-    system (Sequence[Sentence]): Another division of the same text into sentences and words.
     """
     gold_trees, trees = _trees(gold), _trees(system)
     own = {word: (head, label) for tree in trees for word, head, label in _arcs(tree)}

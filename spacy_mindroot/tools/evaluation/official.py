@@ -41,10 +41,8 @@ def official_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dic
 
     Several roots in a sentence, which the shared task did not allow, are scored as they are.
 
-    system (Sequence[Sentence]): The output: another division of the same text into sentences and words.
     RETURNS (dict[str, OfficialScore]): Each of METRICS, but for those whose column is empty in `gold`.
-    RAISES (MissingPackageError): If `udtools` is not installed. CorpusError: if the texts differ, or if a sentence has
-        no complete tree.
+    RAISES (MissingPackageError): If `udtools` is not installed.
     """
     udeval = load_script()
     settings = {"multiple_roots_okay": True}

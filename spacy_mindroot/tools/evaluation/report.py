@@ -27,12 +27,7 @@ class Evaluation:
 
 
 def evaluate(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Evaluation:
-    """Evaluate a system's output.
-
-    system (Sequence[Sentence]): Another division of the same text into sentences and words.
-    RAISES (CorpusError): If there are no sentences, the texts differ, or a sentence has no complete tree.
-        MissingPackageError: if `udtools` is not installed.
-    """
+    """Evaluate a system's output, another division of the same text into sentences and words."""
     for name, sentences in (("treebank", gold), ("output", system)):
         if not sentences:
             raise CorpusError(f"There are no sentences in the {name}.")
