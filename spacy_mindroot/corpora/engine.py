@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import queue
 import time
-from abc import ABC, abstractmethod
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -22,7 +21,7 @@ from .output import OutputError
 from .sources import UnreadableInputError
 from .worker import identify, parse_shard
 
-__all__ = ["DaskEngine", "Engine", "LocalEngine", "Outcome", "local_client", "open_engine", "remote_client"]
+__all__ = ["DaskEngine", "Engine", "Outcome", "local_client", "open_engine", "remote_client"]
 
 _TICK = 1.0  # seconds between two looks at the cluster
 _AHEAD = 2  # shards per worker that are submitted
@@ -39,29 +38,20 @@ class Outcome:
     reason: str = ""
 
 
-class Engine(ABC):
-    """Runs shards in this process, or on a cluster."""
+class Engine:
+    """Runs shards in this process, one after the other."""
 
     workers = 1
 
-    @abstractmethod
     def identify(self, model: str, settings: Settings, out: str) -> WorkerFacts:
         """Load the pipeline where shards are parsed, and return what it is."""
+        return identify(model, settings, out)
 
-    @abstractmethod
     def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
         """Yield what becomes of each shard, in any order. Raise CorpusError if no further shard can be parsed.
 
         tick (Callable): Called about once a second while shards are being parsed, if that is possible.
         """
-
-
-class LocalEngine(Engine):
-    """Runs shards in this process, one after the other."""
-
-    identify = staticmethod(identify)
-
-    def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
         for job in jobs:
             try:
                 yield Outcome(job, parse_shard(job))
@@ -186,7 +176,7 @@ def open_engine(
     elif workers is not None:
         opened = local_client(workers, retries)
     else:
-        yield LocalEngine()
+        yield Engine()
         return
     with opened as own:
         yield DaskEngine(own, retries)
