@@ -23,7 +23,7 @@ from spacy.training.initialize import init_nlp
 from thinc.api import Config, NumpyOps, fix_random_seed, set_current_ops
 
 from spacy_mindroot import count_roots
-from spacy_mindroot.tools.audit.evaluation import Right, count_right
+from spacy_mindroot.accuracy import Right, count_right
 from spacy_mindroot.trees import nonprojective_arcs
 
 from .budget import train_within

@@ -17,9 +17,10 @@ from spacy.language import Language
 
 from scripts.demo_picture import drawn, picture, score_text
 from spacy_mindroot import render, tree_weight
+from spacy_mindroot.accuracy import Comparison
 from spacy_mindroot.inference import kbest, log_partition, marginals
 from spacy_mindroot.score_file import read_score_file
-from spacy_mindroot.tools.audit.measures import Audit, AuditedSentence, Comparison, Tally, audit_sentences
+from spacy_mindroot.tools.audit.measures import Audit, AuditedSentence, Tally, audit_sentences
 from spacy_mindroot.tools.drawing.render import percent
 from spacy_mindroot.tools.drawing.text import side_by_side, tree_lines
 from spacy_mindroot.tools.gold import read_corpus, score_sentences

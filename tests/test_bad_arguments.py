@@ -5,7 +5,7 @@ import pytest
 
 import spacy_mindroot
 from generators import NO_NUMBERS
-from spacy_mindroot import errors, inference, rules, scores, trees, voting
+from spacy_mindroot import accuracy, errors, inference, rules, scores, trees, voting
 
 SCORES, HEADS, LABELS = np.zeros((2, 3)), [2, 0], ["nsubj", "root"]
 P = np.full((2, 3), 0.5)
@@ -36,6 +36,20 @@ CALLS = {  # function -> arguments that are right
     spacy_mindroot.vote_heads: PARSES,
     voting.arc_votes: PARSES,
     voting.vote_labels: {"heads": HEADS, **PARSES, "labels": [LABELS, LABELS]},
+    accuracy.attachment_scores: {
+        "heads": [HEADS],
+        "gold_heads": [HEADS],
+        "labels": [LABELS],
+        "gold_labels": [LABELS],
+    },
+    accuracy.compare_parsers: {
+        "one": [HEADS],
+        "other": [HEADS],
+        "gold_heads": [HEADS],
+        "labels": ([LABELS], [LABELS]),
+        "gold_labels": [LABELS],
+        "seed": 1,
+    },
     inference.log_partition: {"scores": SCORES},
     inference.marginals: {"scores": SCORES, **MIXTURE},
     inference.entropy: {"scores": SCORES},

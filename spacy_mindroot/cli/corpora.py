@@ -25,7 +25,6 @@ def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterat
 
     surface_tokens (Optional[bool]): Whether the tokens of CoNLL-U are its multiword tokens or the words in them.
         None: as the corpus reader in the pipeline's config has it, or words if that names none.
-    RAISES (CorpusError, ConlluError): See `tools.gold.read_corpus`.
     """
     chosen = reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens
     multiword_tokens = 0
@@ -41,10 +40,7 @@ def read_for(nlp: Language, corpus: Path, surface_tokens: bool | None) -> Iterat
 
 
 def corpus_or_text(given: str) -> tuple[Path | None, bool]:
-    """Return the file that INPUT names, or None for a text and "-", and whether its sentences have their tokens.
-
-    RAISES (PathsError): If there is no such file, or its format is another.
-    """
+    """Return the file that INPUT names, or None for a text and "-", and whether its sentences have their tokens."""
     looks_missing = len(given.split()) == 1 and (format_of(given) is not None or given.endswith((".conll", ".conllx")))
     if not (os.path.lexists(given) or looks_missing):
         return None, False
@@ -58,10 +54,7 @@ def corpus_or_text(given: str) -> tuple[Path | None, bool]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, or of standard input for "-". It may be compressed with gzip.
-
-    RAISES (MindRootError): If it is not UTF-8, or no text at all, or CoNLL-U from standard input.
-    """
+    """Return the text of a file, or of standard input for "-". It may be compressed with gzip."""
     from_stdin = str(path) == "-"
     name = "<stdin>" if from_stdin else printable(path)
     with opened_to_read(path) as file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from wasabi import table
 from ..errors import CorpusError
 from ..escapes import printable
 from . import options
-from .files import outputs
+from .files import if_given, outputs
 from .paths import check_paths, model_folder
 from .running import command
 
@@ -87,9 +86,7 @@ def evaluate_cli(
     load_script()  # so that a missing package is known before parsing
     if not annotated:
         raise CorpusError(f"There are no sentences in {gold}.")
-    with outputs() as opened, ExitStack() as stack:
-        kept = None if output is None else SentenceWriter(stack.enter_context(opened(output)))
-        report = None if json is None else stack.enter_context(opened(json))
+    with outputs() as opened, if_given(opened, output) as conllu, if_given(opened, json) as report:
         from_gold = None
         if is_output:
             tokens = "those of the output"
@@ -101,9 +98,10 @@ def evaluate_cli(
             if raw:
                 from_gold = evaluate(annotated, sentences_in(predict(nlp, annotated), source))
         found = evaluate(annotated, system)
-        if kept is not None:
+        if conllu is not None:
+            writer = SentenceWriter(conllu)
             for sentence in system:
-                kept.write(sentence)
+                writer.write(sentence)
         if report is not None:
             facts = {
                 "model": printable(model),

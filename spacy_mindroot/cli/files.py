@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +19,7 @@ import typer
 from ..replacing import followed, is_device, place, temporary_file
 from .running import written
 
-__all__ = ["Opened", "made_folders", "new_folder", "opened_to_read", "opened_to_write", "outputs"]
+__all__ = ["Opened", "if_given", "made_folders", "new_folder", "opened_to_read", "opened_to_write", "outputs"]
 
 _BUFFER = 1 << 20  # bytes
 
@@ -93,6 +93,11 @@ def outputs(*folders: Path) -> Iterator[Opened]:
                 temporary.unlink(missing_ok=True)
 
 
+def if_given(opened: Opened, path: Path | None) -> AbstractContextManager[BinaryIO | None]:
+    """Open a file with a function from `outputs`, unless it is None."""
+    return nullcontext() if path is None else opened(path)
+
+
 @contextmanager
 def opened_to_write(path: Path) -> Iterator[BinaryIO]:
     """Open a single file for writing. See `outputs`."""
@@ -122,7 +127,7 @@ def made_folders(*folders: Path) -> Iterator[None]:
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder whose content moves to `path` when the block ends well. Otherwise, nothing is left of it.
 
-    path (Path): The folder, which must be missing or empty.
+    `path` must be missing or empty.
     """
     moved: list[Path] = []
     with made_folders(path):

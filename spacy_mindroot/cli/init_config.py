@@ -116,10 +116,7 @@ def init_config_cli(
 
 
 def _converted(source: Path) -> tuple[str, list[str]]:
-    """Return the text of a config with this package's parser instead of another, and lines that say what has changed.
-
-    RAISES (MindRootError): If spaCy can't read the config, or it has no parser that can be converted.
-    """
+    """Return the text of a config with this package's parser instead of another, and lines on what has changed."""
     from spacy.util import load_config
 
     from ..tools.building.convert import convert_config
@@ -138,10 +135,7 @@ def _converted(source: Path) -> tuple[str, list[str]]:
 
 
 def _components(pipeline: str, whole_doc: bool) -> list[str]:
-    """Return the components that are named, with a senter unless a Doc is one sentence.
-
-    RAISES (typer.BadParameter): If there is no such component.
-    """
+    """Return the components that are named, with a senter unless a Doc is one sentence."""
     from ..tools.building.config import EXTRAS
 
     names = [name.strip() for name in pipeline.split(",") if name.strip()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from tqdm import tqdm
 from ..errors import CorpusError
 from ..escapes import printable
 from . import options
-from .files import outputs
+from .files import if_given, outputs
 from .paths import check_paths, model_folder
 from .running import command
 
@@ -85,9 +84,7 @@ def rank_cli(
     if not any(sentence.unknown for sentence in sentences):
         raise CorpusError(f"All heads in {printable(corpus)} are given, so there is nothing to rank.")
     to_stderr = "-" in (str(out), str(report))
-    with outputs() as opened, ExitStack() as stack:
-        conllu = None if out is None else stack.enter_context(opened(out))
-        lines = None if report is None else stack.enter_context(opened(report))
+    with outputs() as opened, if_given(opened, out) as conllu, if_given(opened, report) as lines:
         if by == "sentence":
             ordered = order_sentences(sentences, criterion.value)
             marked, records = reports.ranked_sentences(ordered[:most]), reports.sentence_records(ordered[:most])

@@ -24,7 +24,7 @@ from ..escapes import printable
 from ..labels import UD_ROOT, is_root_label
 from ..repair import looks_zero_based
 from ..rules import Rules
-from .files import Opened, opened_to_read, outputs
+from .files import Opened, if_given, opened_to_read, outputs
 
 __all__ = [
     "Repair",
@@ -51,10 +51,7 @@ def shown_name(path: Path) -> str:
 
 
 def progress_bar(files: Sequence[Path]) -> tqdm[Any]:
-    """Return a progress bar over bytes of input, on a terminal only.
-
-    It shows no total for standard input and compressed files.
-    """
+    """Return a progress bar over bytes of input, on a terminal. Standard input and compressed files have no total."""
     total = None
     if not any(str(file) == "-" or file.name.endswith(".gz") for file in files):
         total = sum(file.stat().st_size for file in files)
@@ -108,14 +105,10 @@ def violations_table(before: Counter[str], after: Counter[str]) -> str:
 
 @dataclass
 class Repair:
-    """The repair of files: its options, and what it has found so far.
+    """The repair of files: its options, and what it has found so far."""
 
-    check (bool): Whether to print every change, and to write no CoNLL-U.
-    skip_invalid (bool): Whether sentences that can't be read are left as they are.
-    """
-
-    check: bool
-    skip_invalid: bool
+    check: bool  # whether to print every change, and to write no CoNLL-U
+    skip_invalid: bool  # whether sentences that can't be read are left as they are
     demoted_label: str | None
     rules: Rules | None
     say: Callable[[str], None]
@@ -125,13 +118,10 @@ class Repair:
     broken: Counter[str] = field(default_factory=Counter)  # violations of each rule in single-rooted trees
 
     def of_files(self, pairs: Sequence[Pair], *, report: Path | None, folders: bool) -> None:
-        """Repair files. All are written at the end, or none.
-
-        pairs (Sequence): The files to read, each with the file to write, or None.
-        """
+        """Repair pairs of files, to read and to write. All are written at the end, or none."""
         made = [target.parent for _, target in pairs if target is not None] if folders else []
-        with outputs(*made) as opened, progress_bar([source for source, _ in pairs]) as progress, ExitStack() as stack:
-            self.report = None if report is None else stack.enter_context(opened(report))
+        bar = progress_bar([source for source, _ in pairs])
+        with outputs(*made) as opened, bar as progress, if_given(opened, report) as self.report:
             for source, target in pairs:
                 if target is not None:
                     with opened_conllu(opened, target, source) as out:

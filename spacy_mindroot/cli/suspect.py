@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from ..errors import CorpusError
 from ..escapes import printable
 from ..trees import MISSING
 from . import options
-from .files import outputs
+from .files import if_given, outputs
 from .paths import PathsError, check_paths
 from .running import command
 
@@ -94,9 +93,7 @@ def suspect_cli(
     parts = split_documents(documents, folds, seed)
     to_stderr = "-" in (str(out), str(report))
     typer.echo(f"{len(sentences):,} sentences in {folds} folds, by {kind}.", err=True)
-    with outputs() as opened, ExitStack() as stack:
-        conllu = None if out is None else stack.enter_context(opened(out))
-        lines = None if report is None else stack.enter_context(opened(report))
+    with outputs() as opened, if_given(opened, out) as conllu, if_given(opened, report) as lines:
         number = folds * parsers
         with tqdm(total=number * steps, unit=" steps", desc=f"Training {number} parsers", disable=None) as bar:
             settings = {"steps": steps, "seed": seed, "parsers": parsers}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import queue
 import time
-from abc import ABC, abstractmethod
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -22,7 +21,7 @@ from .output import OutputError
 from .sources import UnreadableInputError
 from .worker import identify, parse_shard
 
-__all__ = ["DaskEngine", "Engine", "LocalEngine", "Outcome", "local_client", "open_engine", "remote_client"]
+__all__ = ["DaskEngine", "Engine", "Outcome", "local_client", "open_engine", "remote_client"]
 
 _TICK = 1.0  # seconds between two looks at the cluster
 _AHEAD = 2  # shards per worker that are submitted
@@ -39,30 +38,20 @@ class Outcome:
     reason: str = ""
 
 
-class Engine(ABC):
-    """Runs shards in this process, or on a cluster."""
+class Engine:
+    """Runs shards in this process, one after the other."""
 
     workers = 1
 
-    @abstractmethod
     def identify(self, model: str, settings: Settings, out: str) -> WorkerFacts:
         """Load the pipeline where shards are parsed, and return what it is."""
+        return identify(model, settings, out)
 
-    @abstractmethod
     def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
-        """Yield what becomes of each shard, in any order.
+        """Yield what becomes of each shard, in any order. Raise CorpusError if no further shard can be parsed.
 
         tick (Callable): Called about once a second while shards are being parsed, if that is possible.
-        RAISES (CorpusError): If no further shard can be parsed.
         """
-
-
-class LocalEngine(Engine):
-    """Runs shards in this process, one after the other."""
-
-    identify = staticmethod(identify)
-
-    def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
         for job in jobs:
             try:
                 yield Outcome(job, parse_shard(job))
@@ -74,10 +63,7 @@ class LocalEngine(Engine):
 
 
 class DaskEngine(Engine):
-    """Runs shards on the workers of a Dask cluster.
-
-    retries (int): How often a shard is tried again after an error in reading it.
-    """
+    """Runs shards on the workers of a Dask cluster. An error in reading a shard is followed by some retries."""
 
     task = staticmethod(parse_shard)  # what a worker does with a job
 
@@ -177,10 +163,7 @@ class DaskEngine(Engine):
 def open_engine(
     *, workers: int | None = None, scheduler: str | None = None, client: Any = None, retries: int = 2
 ) -> Iterator[Engine]:
-    """Yield what runs the shards: workers on this machine, a cluster, or this process if none is named.
-
-    retries (int): See `DaskEngine` and `local_client`.
-    """
+    """Yield what runs the shards: workers on this machine, a cluster, or this process if none is named."""
     for name, number, least in (("retries", retries, 0), ("workers", workers, 1)):
         if number is not None and number < least:
             raise CountError(f"{name} is {number}. It must be {least} or more.")
@@ -193,7 +176,7 @@ def open_engine(
     elif workers is not None:
         opened = local_client(workers, retries)
     else:
-        yield LocalEngine()
+        yield Engine()
         return
     with opened as own:
         yield DaskEngine(own, retries)
@@ -231,9 +214,8 @@ def _distributed() -> Any:
 def local_client(workers: int, retries: int) -> Iterator[Any]:
     """Start workers on this machine, one process each, and yield their client.
 
-    A worker that dies is started again. One that takes more than its share of the machine's memory is ended.
-
-    retries (int): How often a shard is tried again after its worker has died.
+    A worker that dies is started again, and its shard is tried again, as often as `retries` says. One that takes more
+    than its share of the machine's memory is ended.
     """
     distributed = _distributed()
     import dask
@@ -283,10 +265,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def remote_client(address: str) -> Iterator[Any]:
-    """Connect to a cluster and yield its client.
-
-    RAISES (CorpusError): If there is no scheduler at this address.
-    """
+    """Connect to a cluster and yield its client."""
     distributed = _distributed()
     try:
         client = distributed.Client(address)

@@ -57,10 +57,7 @@ _LONGEST_STEM = 80  # characters of an input's name in the name of an output
 
 
 class OutputFolder:
-    """The folder of a run. Only one run at a time can have it.
-
-    RAISES (CorpusError): If another run has it, or if it has files of something else. OSError: if it can't be written.
-    """
+    """The folder of a run. Only one run at a time can have it."""
 
     def __init__(self, path: Path) -> None:
         self.path = Path(os.path.abspath(path))

@@ -31,28 +31,19 @@ class Settings:
 
 @dataclass(frozen=True)
 class Job:
-    """A shard to parse.
-
-    identity (Optional[Identity]): The pipeline that must be used.
-    """
+    """A shard to parse."""
 
     shard: Shard
     model: str
     settings: Settings
     out: str
     output: str
-    identity: Identity | None
+    identity: Identity | None  # the pipeline that must be used
 
 
 @dataclass
 class Record:
-    """A complete shard, as in the manifest.
-
-    rejected, notes (list): Pairs of id and reason, of documents that are not in the output, and of those that were not
-        parsed as a whole.
-    mismatch (str): How this process's pipeline differs from the one that must be used. Then nothing was written.
-    worker (str), rss (int): The process, and its resident memory in bytes, when it had finished.
-    """
+    """A complete shard, as in the manifest."""
 
     shard: str
     output: str
@@ -65,13 +56,13 @@ class Record:
     documents: int = 0
     sentences: int = 0
     words: int = 0
-    rejected: list[tuple[str, str]] = field(default_factory=list)
-    notes: Notes = field(default_factory=list)
+    rejected: list[tuple[str, str]] = field(default_factory=list)  # pairs of id and reason: not in the output
+    notes: Notes = field(default_factory=list)  # not parsed as a whole
     seconds: float = 0.0
     cpu_seconds: float = 0.0
-    worker: str = ""
-    rss: int = 0
-    mismatch: str = ""
+    worker: str = ""  # the process
+    rss: int = 0  # resident memory in bytes, when it had finished
+    mismatch: str = ""  # how the pipeline differs from the one that must be used; then nothing was written
 
     def manifest_line(self) -> dict[str, Any]:
         """Return the line of the manifest, which has only the numbers of `rejected` and `notes`."""
@@ -82,15 +73,11 @@ class Record:
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """The facts about a worker that the command needs.
-
-    malloc_trim (bool): Whether memory is trimmed all the time, which slows parsing down. See `undo_trimming`.
-    sees_output (bool): Whether the folder of the output is there.
-    """
+    """The facts about a worker that the command needs."""
 
     identity: Identity
-    malloc_trim: bool
-    sees_output: bool
+    malloc_trim: bool  # whether memory is trimmed all the time, which slows parsing down: see `undo_trimming`
+    sees_output: bool  # whether the folder of the output is there
     worker: str
 
 

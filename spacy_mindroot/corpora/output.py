@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import json
 import os
 import uuid
@@ -31,7 +32,7 @@ class OutputError(CorpusError):
     """The output can't be written. No other shard can be written either."""
 
 
-class ShardFile:
+class ShardFile(io.RawIOBase):
     """The file of a shard, to write to. An OSError becomes an OutputError."""
 
     def __init__(self, job: Job) -> None:
@@ -41,13 +42,11 @@ class ShardFile:
         self.part = self.out / PARTS / f"{job.shard.name}-{this_process()}-{uuid.uuid4().hex[:8]}"
         self.digest = hashlib.sha256()
         self.size = 0
-        self._file: BinaryIO | None = None
         with _as_output_error(self.out):
-            self._file = open(self.part, "wb", buffering=1 << 20)  # noqa: SIM115
+            self._file: BinaryIO = open(self.part, "wb", buffering=1 << 20)  # noqa: SIM115
 
     def write(self, data: Any) -> int:
         """Write bytes."""
-        assert self._file is not None
         with _as_output_error(self.out):
             self._file.write(data)
         self.digest.update(data)
@@ -55,13 +54,9 @@ class ShardFile:
         self.size += size
         return size
 
-    def flush(self) -> None:
-        """Do nothing: `finish` does it."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether the file is closed. Arrow asks."""
-        return self._file is None or self._file.closed
+    def writable(self) -> bool:
+        """Return True. Arrow asks."""
+        return True
 
     def tell(self) -> int:
         """Return the number of bytes that have been written."""
@@ -69,7 +64,6 @@ class ShardFile:
 
     def finish(self) -> None:
         """Bring all that has been written to the disk."""
-        assert self._file is not None
         with _as_output_error(self.out):
             _sync(self._file)
             self._file.close()
@@ -82,9 +76,8 @@ class ShardFile:
 
     def abandon(self) -> None:
         """Remove what is still there under a temporary name."""
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
+        with suppress(OSError):
+            self._file.close()
         for path in (self.part, self.part.with_name(self.part.name + ".json")):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -93,8 +86,7 @@ class ShardFile:
 def complete_record(job: Job) -> Record | None:
     """Return the record of a shard that is complete already.
 
-    A worker may die after it has completed a shard, but before anybody has fetched its record. Dask then runs the shard
-    again.
+    A worker may die before anybody has fetched the record of its last shard. Dask then runs the shard again.
     """
     try:
         record = Record(**json.loads(_record_of(job).read_text("utf8")))

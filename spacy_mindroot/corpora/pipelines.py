@@ -29,18 +29,13 @@ _PACKAGES = ("spacy-mindroot", "spacy", "thinc", "numpy")  # all of them may cha
 
 @dataclass(frozen=True)
 class Identity:
-    """The facts that determine the parses of a pipeline.
+    """The facts that determine the parses of a pipeline."""
 
-    model (str): Language and name, such as "en_core_news".
-    digest (str): Digest of all files of the pipeline.
-    products (str): The matrix products in use: "numpy" or "blis". They round differently.
-    """
-
-    model: str
+    model: str  # language and name, such as "en_core_news"
     version: str
-    digest: str
+    digest: str  # of all files of the pipeline
     packages: dict[str, str]
-    products: str
+    products: str  # the matrix products in use, "numpy" or "blis", which round differently
 
     def difference(self, other: Identity) -> str:
         """Describe how another pipeline differs from this one; "" if it does not. The products are not compared."""
@@ -73,7 +68,6 @@ def loaded(model: str, *, confidence: bool = False, kbest: int = 1, products: st
 
     confidence (bool), kbest (int): Set on `mind_root`, unless they are False and 1.
     products (Optional[str]): The matrix products to use; None for those of the pipeline's own choice.
-    RAISES (CorpusError): If it can't be loaded, or has no `mind_root` for these settings.
     """
     key = (model, confidence, kbest)
     with _lock:

@@ -33,31 +33,22 @@ _SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
 
 @dataclass(frozen=True)
 class Columns:
-    """The place of the text of a document.
+    """The place of the text of a document."""
 
-    text (str): The key in JSON lines, or the column in Parquet, with the text.
-    id (Optional[str]): That with the id. None: "id", if there is one.
-    paragraphs (bool): In text files, whether documents are separated by empty lines. If not, each line is one.
-    """
-
-    text: str = "text"
-    id: str | None = None
-    paragraphs: bool = False
+    text: str = "text"  # the key in JSON lines, or the column in Parquet, with the text
+    id: str | None = None  # that with the id; None for "id", if there is one
+    paragraphs: bool = False  # in text files, whether documents are separated by empty lines; if not, each line is one
 
 
 @dataclass
 class Document:
-    """A document to parse. It has a text, a sentence of CoNLL-U, or a Doc.
+    """A document to parse. It has a text, a sentence of CoNLL-U, or a Doc."""
 
-    id (str): Its own id, or the name of the file and the place in it: a byte, or a row in Parquet.
-    meta (dict): All further keys or columns; they can be written as JSON.
-    """
-
-    id: str
+    id: str  # its own, or the name of the file and the place in it: a byte, or a row in Parquet
     text: str | None = None
     sentence: Sentence | None = None
     doc: Doc | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)  # all further keys or columns, fit for JSON
 
 
 @dataclass(frozen=True)
@@ -73,10 +64,7 @@ Item = Document | Rejected | bytes
 
 
 def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
-    """Yield the documents of a shard in order.
-
-    RAISES (UnreadableInputError): If the file can't be read or is damaged.
-    """
+    """Yield the documents of a shard in order. Raise UnreadableInputError if the file can't be read or is damaged."""
     name = printable(Found(shard.path, shard.format, shard.compressed).name)
     if shard.format == "parquet":
         yield from _read_parquet(shard, columns, name)
@@ -93,18 +81,14 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
         if shard.format == "conllu":
             yield from _read_conllu(file, start, stop, name)
         elif shard.format == "jsonl":
-            yield from _read_json(_lines(file, start, stop), columns, name)
-        elif columns.paragraphs:
-            yield from _read_text(_paragraphs(file, start, stop), name)
+            for item in _read_text(_lines(file, start, stop), name):
+                yield _from_json(item, columns) if isinstance(item, Document) else item
         else:
-            yield from _read_text(_lines(file, start, stop), name)
+            yield from _read_text((_paragraphs if columns.paragraphs else _lines)(file, start, stop), name)
 
 
 def estimate_bytes_per_word(first: bytes, kind: str, columns: Columns) -> float:
-    """Return about the number of bytes of a file for each word in it.
-
-    first (bytes): The beginning of the file. It may end anywhere.
-    """
+    """Return about the number of bytes for each word of a file, by its beginning, which may end anywhere."""
     whole = first[: first.rfind(b"\n") + 1] or first
     if kind == "conllu":
         words: float = len(re.findall(rb"^[0-9]+\t", whole, re.MULTILINE))
@@ -243,29 +227,16 @@ def _read_text(texts: Iterable[tuple[int, bytes | None]], name: str) -> Iterator
             try:
                 yield Document(f"{name}:{at}", line.decode("utf8"))
             except UnicodeDecodeError as error:
-                yield Rejected(f"{name}:{at}", _not_utf8(error))
+                byte = f"byte {line[error.start]:#04x} at position {error.start}"
+                yield Rejected(f"{name}:{at}", f"not UTF-8: {byte} of the document")
 
 
-def _not_utf8(error: UnicodeDecodeError) -> str:
-    return f"not UTF-8: byte {error.object[error.start]:#04x} at position {error.start} of the document"
-
-
-def _read_json(lines: Iterable[tuple[int, bytes | None]], columns: Columns, name: str) -> Iterator[Item]:
-    for at, line in lines:
-        place = f"{name}:{at}"
-        if line is None:
-            yield Rejected(place, _TOO_LONG)
-            continue
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line.decode("utf8"))
-        except UnicodeDecodeError as error:
-            yield Rejected(place, _not_utf8(error))
-        except (ValueError, RecursionError) as error:
-            yield Rejected(place, f"not JSON: {error}")
-        else:
-            yield _from_row(row, columns, place)
+def _from_json(line: Document, columns: Columns) -> Document | Rejected:
+    """Return the document in a line of JSON."""
+    try:
+        return _from_row(json.loads(line.text or ""), columns, line.id)
+    except (ValueError, RecursionError) as error:
+        return Rejected(line.id, f"not JSON: {error}")
 
 
 def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected:
@@ -280,20 +251,16 @@ def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected:
     text = row.get(columns.text)
     if not isinstance(text, str):
         found = "has no" if columns.text not in row or text is None else "has no text, but a number or a list, in"
-        return Rejected(_encodable(own), f"{found} {columns.text!r} (--text-column); has {_listed(row)}")
+        return Rejected(printable(own), f"{found} {columns.text!r} (--text-column); has {_listed(row)}")
     meta = {str(k): value for k, value in row.items() if k not in (columns.text, key)}
     try:
         # Anything that JSON has no type for, such as a date, becomes text.
         written = json.dumps(meta, ensure_ascii=False, default=str)
         f"{written}{own}{text}".encode()
     except (ValueError, UnicodeEncodeError) as error:
-        return Rejected(_encodable(own), f"can't be written as UTF-8: {error}")
+        return Rejected(printable(own), f"can't be written as UTF-8: {error}")
     # JSON has neither NaN nor infinity.
     return Document(own, text, meta=json.loads(written, parse_constant=lambda _: None))
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf8", "replace").decode("utf8")
 
 
 def _listed(row: Mapping[Any, Any]) -> str:
@@ -346,7 +313,7 @@ def _read_conllu(file: BinaryIO, start: int, stop: int | None, name: str) -> Ite
     faults: list[ConlluError] = []
     source = f"{name} from byte {start}" if start else name
     offsets: list[int] = []  # of each line
-    lines = cast(BinaryIO, _Lines(_raw_units(file, start, stop), offsets))
+    lines = cast(BinaryIO, _tracked(_raw_units(file, start, stop), offsets))
     number = 0  # lines before the piece
     with _as_text(source):
         for piece in read_pieces(lines, source, faults.append):
@@ -373,19 +340,10 @@ def _from_sentence(sentence: Sentence, place: str) -> Document | Rejected:
     return Document(sentence.sent_id or place, sentence=sentence, meta={"comments": comments} if comments else {})
 
 
-class _Lines:
-    """Lines as `read_pieces` takes them, which remembers where they begin."""
-
-    def __init__(self, lines: Iterator[tuple[int, bytes | None]], offsets: list[int]) -> None:
-        self._lines = lines
-        self._offsets = offsets
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        at, line = next(self._lines)
+def _tracked(lines: Iterator[tuple[int, bytes | None]], offsets: list[int]) -> Iterator[bytes]:
+    """Yield lines as `read_pieces` takes them, and note where they begin."""
+    for at, line in lines:
         if line is None:
             raise ConlluError(f"the line that begins at byte {at:,} {_TOO_LONG}")
-        self._offsets.append(at)
-        return line
+        offsets.append(at)
+        yield line

@@ -30,17 +30,12 @@ _LEAST_BYTES = {"text": 3, "jsonl": 3, "conllu": 10}  # per word: smaller files 
 
 @dataclass(frozen=True)
 class Source(Found):
-    """An input file and the places where it is cut.
-
-    digest (str): See `sources.digest_of`; "" if the file can't be read.
-    step (int): Bytes per shard; 0 if it is not cut at bytes.
-    cuts (list[int]): For Parquet, the first row group of each shard, and the number of row groups.
-    """
+    """An input file and the places where it is cut."""
 
     size: int
-    digest: str
-    step: int = 0
-    cuts: tuple[int, ...] = ()
+    digest: str  # see `sources.digest_of`; "" if the file can't be read
+    step: int = 0  # bytes per shard; 0 if it is not cut at bytes
+    cuts: tuple[int, ...] = ()  # of Parquet: the first row group of each shard, and the number of row groups
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Source:
@@ -50,28 +45,19 @@ class Source(Found):
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of an input file.
+    """A part of an input file."""
 
-    name (str): Two numbers, of the file and of its part; they sort as the corpus does.
-    start, stop (int): The first byte and the byte after the last; for Parquet, row groups. A line or sentence that
-        begins in this range belongs to the shard.
-    size (int): About as many bytes of input.
-    """
-
-    name: str
+    name: str  # two numbers, of the file and of its part, which sort as the corpus does
     path: str
     format: str
     compressed: bool
-    start: int
+    start: int  # of the bytes, or row groups of Parquet: what begins in this range belongs to the shard
     stop: int
-    size: int
+    size: int  # about as many bytes of input
 
 
 def plan_sources(found: Sequence[Found], shard_words: int, bytes_per_word: BytesPerWord) -> list[Source]:
-    """Return the files of a corpus with the places where they are cut.
-
-    bytes_per_word (Callable): Estimates bytes per word from the beginning of a file and its format.
-    """
+    """Return the files of a corpus with the places where they are cut, into shards of about so many words."""
     return _in_threads(lambda file: _planned(file, shard_words, bytes_per_word), found)
 
 

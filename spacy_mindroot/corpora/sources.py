@@ -47,16 +47,11 @@ class UnreadableInputError(CorpusError):
 
 @dataclass(frozen=True)
 class Found:
-    """An input file.
+    """An input file."""
 
-    path (str): Absolute path, or URL.
-    format (str): A value of `FORMATS`.
-    compressed (bool): Whether it is compressed with gzip, going by its name.
-    """
-
-    path: str
-    format: str
-    compressed: bool
+    path: str  # absolute, or a URL
+    format: str  # a value of `FORMATS`
+    compressed: bool  # with gzip, going by its name
 
     @property
     def name(self) -> str:
@@ -89,7 +84,6 @@ def find_files(inputs: Sequence[str], warn: Callable[[str], None] = lambda messa
     inputs (Sequence[str]): Files, folders, patterns such as `corpus/*.jsonl`, and URLs such as `s3://bucket/folder`. Of
         folders, all files with a known ending are taken, in alphabetical order, those in folders below included. What
         a run has written to a folder below is left out, and so is what is not a regular file, such as a pipe.
-    RAISES (CorpusError): If an input does not exist, has no files, or has a name whose ending is not known.
     """
     found: dict[str, Found] = {}
     others: list[str] = []
@@ -203,10 +197,7 @@ def _fsspec() -> Any:
 
 @contextmanager
 def open_source(path: str, *, compressed: bool = False) -> Iterator[BinaryIO]:
-    """Open an input. What is compressed is decompressed.
-
-    RAISES (UnreadableInputError): If it can't be opened or read, or is damaged.
-    """
+    """Open an input, and decompress it. Raise UnreadableInputError if it can't be read, or is damaged."""
     try:
         with _fsspec().open(path, "rb") if "://" in path else open(path, "rb") as file:
             if compressed:
@@ -225,8 +216,6 @@ def digest_of(path: str) -> tuple[int, str, bytes]:
 
     Small files are read completely, others at both ends, so that a corpus need not be read twice. The digest of the
     latter is also of the time of their last change.
-
-    RAISES (UnreadableInputError): If the file can't be read.
     """
     with open_source(path) as file:
         size = file.seek(0, os.SEEK_END)

@@ -38,8 +38,7 @@ def identify(model: str, settings: Settings, out: str) -> WorkerFacts:
 def parse_shard(job: Job) -> Record:
     """Parse a shard and write it. Return what was done.
 
-    RAISES (UnreadableInputError): If the input can't be read. OutputError: if the output can't be written. CorpusError:
-        if the pipeline can't be loaded.
+    RAISES (UnreadableInputError): If the input can't be read. OutputError: if the output can't be written.
     """
     began, cpu_began = time.perf_counter(), time.thread_time()
     shard, settings = job.shard, job.settings

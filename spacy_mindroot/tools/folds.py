@@ -50,8 +50,6 @@ def split_documents(documents: Sequence[Sequence[int]], folds: int, seed: int) -
     """Return the sentences of documents in folds of about the same size. No document is in two folds.
 
     The largest documents go first, each into the smallest fold so far; a random order of documents settles ties.
-
-    RAISES (CorpusError): If there are fewer than two folds, or fewer documents than folds.
     """
     if not 2 <= folds <= len(documents):
         raise CorpusError(
@@ -66,10 +64,7 @@ def split_documents(documents: Sequence[Sequence[int]], folds: int, seed: int) -
 
 
 def with_steps(config: Config, steps: int) -> Config:
-    """Return a config for a number of training steps: its learning rate rises and falls within them.
-
-    Only schedules with `warmup_steps` and `total_steps` are changed.
-    """
+    """Return a config whose `warmup_steps` and `total_steps`, if its schedule has them, suit a number of steps."""
     config = config.copy()
     rate = config.get("training", {}).get("optimizer", {}).get("learn_rate")
     if isinstance(rate, dict) and {"warmup_steps", "total_steps"} <= rate.keys():
@@ -78,10 +73,7 @@ def with_steps(config: Config, steps: int) -> Config:
 
 
 def new_parser(config: Config, seed: int) -> Language:
-    """Return the untrained pipeline of a config, after all random generators have been seeded.
-
-    RAISES (TrainingError): If spaCy can't make a pipeline of it.
-    """
+    """Return the untrained pipeline of a config, after all random generators have been seeded."""
     fix_random_seed(seed)
     try:
         return load_model_from_config(with_gold_tokens(config), auto_fill=True)
@@ -94,9 +86,8 @@ def train(
 ) -> dict[tuple[int, str], np.ndarray[Any, Any]]:
     """Train a pipeline on annotated Docs, as its config says, but without evaluation.
 
-    Tokens without a head or label are left out of the losses.
+    Tokens without a head or label are left out of the losses. Tokens and sentence boundaries are those of the Docs.
 
-    gold (Sequence[Doc]): The Docs. The pipeline reads their tokens and sentence boundaries from them.
     RETURNS (dict): The running averages of the weights, for `nlp.use_params`. Empty if the optimizer keeps none.
     """
     settings = resolve_training(nlp)

@@ -52,14 +52,10 @@ _NO_ROWS = SentenceRows((), [], [])
 
 @dataclass(frozen=True)
 class GoldSentence(AnnotatedSentence):
-    """An annotated sentence of a corpus, which can be written as CoNLL-U with another tree.
+    """An annotated sentence of a corpus, which can be written as CoNLL-U with another tree."""
 
-    conllu (Optional[Sentence]): The sentence of the CoNLL-U file, if it has the same words.
-    rows (SentenceRows): Otherwise, the tokens that are more than white space, from 0, and their cells in CoNLL-U.
-    """
-
-    conllu: Sentence | None = None
-    rows: SentenceRows = _NO_ROWS
+    conllu: Sentence | None = None  # the sentence of the CoNLL-U file, if it has the same words
+    rows: SentenceRows = _NO_ROWS  # otherwise, the tokens, from 0, without white space
     comments: Sequence[str] = ()
 
     def numbers(self) -> dict[int, int]:
@@ -70,7 +66,7 @@ class GoldSentence(AnnotatedSentence):
     def with_tree(self, heads: Sequence[int], labels: Sequence[str | None]) -> Sentence:
         """Return the sentence in CoNLL-U with another tree, and all other annotation. `conllu` is changed in place.
 
-        labels (Sequence[Optional[str]]): The label of each token; None leaves the arc as it is.
+        Where the label is None, the arc stays as it is.
         """
         sentence = self.conllu
         if sentence is None:
@@ -89,10 +85,7 @@ class GoldSentence(AnnotatedSentence):
 
 
 def load_pipeline(model: str) -> Language:
-    """Load a pipeline.
-
-    RAISES (CorpusError): If spaCy can't load it.
-    """
+    """Load a pipeline."""
     try:
         return load_model(model)
     except Exception as error:  # of spaCy, msgpack, the config parser, or any component
@@ -117,10 +110,7 @@ def reads_surface_tokens(nlp: Language) -> bool | None:
 def read_corpus(path: Path, vocab: Vocab, *, surface_tokens: bool = False) -> Iterator[GoldSentence]:
     """Yield all sentences of a `.spacy` file, or of a CoNLL-U file or folder.
 
-    surface_tokens (bool): The tokens of CoNLL-U are its multiword tokens, not the words in them. See
-        `conllu.sentences_to_doc`.
-    RAISES (CorpusError): If the corpus can't be read or has no sentences. ConlluError: for the first fault in a
-        CoNLL-U file.
+    surface_tokens (bool): Whether the tokens of CoNLL-U are its multiword tokens. See `conllu.sentences_to_doc`.
     """
     found = _read_docs(path, vocab) if path.suffix == ".spacy" else _read_conllu(path, vocab, surface_tokens)
     first = next(found, None)
@@ -168,10 +158,9 @@ def score_sentences(
 ) -> Iterator[ScoredSentence]:
     """Score sentences with a pipeline, up to its `mind_root`, and read the scores as that component would.
 
-    nlp (Language): A pipeline with an `arc_scorer` or any other component that sets arc scores. Without a
-        `mind_root`, they are read from `doc._.arc_scores`.
+    Without a `mind_root`, they are read from `doc._.arc_scores`.
+
     all_labels (bool): Whether to keep the scores of all labels, if the scorer has them, and parts of speech.
-    RAISES (MindRootError): If a Doc has no scores, or not those of a single sentence, or a component fails.
     """
     for doc, sourced, (gold,) in scored(nlp, ([each] for each in sentences)):
         labels = None if sourced.arc_labels is None else sourced.arc_labels[0]
@@ -189,10 +178,7 @@ def score_sentences(
 
 
 def keep_probabilities(nlp: Language) -> None:
-    """Let the `mind_root` of a pipeline set `token._.head_prob`, and leave arc scores on the Doc.
-
-    RAISES (CorpusError): If the pipeline has no `mind_root`, or one that repairs the heads of another parser.
-    """
+    """Let the `mind_root` of a pipeline set `token._.head_prob`, and leave arc scores on the Doc."""
     _, component = find_mind_root(nlp)
     component.keep_scores = component.confidence = True
 
@@ -200,11 +186,9 @@ def keep_probabilities(nlp: Language) -> None:
 def parse_sentences(
     nlp: Language, sentences: Iterable[GoldSentence], *, given: bool = False
 ) -> Iterator[tuple[Doc, GoldSentence]]:
-    """Parse sentences with a whole pipeline, each as a Doc of its own, with its tokens.
+    """Parse sentences with a whole pipeline, each as a Doc of its own, with its tokens. See `keep_probabilities`.
 
-    nlp (Language): A pipeline. See `keep_probabilities`.
     given (bool): The heads of the sentences that are known are required (`doc._.arc_constraints`).
-    RAISES (MindRootError): If there is no tree with the required heads, or a component fails.
     """
     for doc, gold in piped(nlp, ((_blank(nlp, each, given), each) for each in sentences)):
         found = len(list(doc.sents))

@@ -20,29 +20,21 @@ __all__ = ["Parse", "parses_of"]
 
 
 class Parse(NamedTuple):
-    """A parsed sentence.
-
-    heads (list[Optional[int]]): 0 = ROOT, j = token j of the sentence; None where the head is unknown.
-    head_prob (list[Optional[float]]): The probability of each head; None where it is unknown.
-    marginals (Optional[np.ndarray]): The probability of every arc, (n, n+1), for the next best heads.
-    tags (Sequence[str]): The part of speech of each word; empty for none.
-    gold (Optional[Sequence[tuple[Optional[int], str]]]): The head and label of each token in a file.
-    """
+    """A parsed sentence."""
 
     words: list[str]
-    heads: list[int | None]
+    heads: list[int | None]  # 0 = ROOT, j = token j of the sentence; None where the head is unknown
     labels: list[str]
-    head_prob: list[float | None]
-    marginals: npt.NDArray[np.float64] | None = None
-    tags: Sequence[str] = ()
+    head_prob: list[float | None]  # None where it is unknown
+    marginals: npt.NDArray[np.float64] | None = None  # of every arc, (n, n+1), for the next best heads
+    tags: Sequence[str] = ()  # parts of speech; empty for none
     name: str = ""
-    gold: Sequence[tuple[int | None, str]] | None = None
+    gold: Sequence[tuple[int | None, str]] | None = None  # the head and label of each token in a file
 
     def next_best(self, token: int) -> tuple[int, float] | None:
-        """Return the most probable head besides that of the tree, and its probability. Ties go to the first.
+        """Return the most probable head of a token, from 1, besides that of the tree, and its probability.
 
-        token (int): From 1.
-        RETURNS (Optional[tuple[int, float]]): None if no other head is possible, or probabilities are unknown.
+        Ties go to the first. None if no other head is possible, or probabilities are unknown.
         """
         if self.marginals is None:
             return None
@@ -60,10 +52,7 @@ class Parse(NamedTuple):
 
 
 def parses_of(owner: Doc | Span) -> list[Parse]:
-    """Return the sentences of a Doc, or those in a Span, as parses.
-
-    RAISES (MindRootError): If a head is in another sentence, or the Span begins or ends within a sentence.
-    """
+    """Return the sentences of a Doc, or those in a Span, as parses."""
     doc = owner.doc if isinstance(owner, Span) else owner
     first, last = (owner.start, owner.end) if isinstance(owner, Span) else (0, len(doc))
     bounds = sentence_bounds(doc)

@@ -12,7 +12,7 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from spacy_mindroot.corpora import parse_corpus
-from spacy_mindroot.corpora.engine import DaskEngine, LocalEngine, local_client, open_engine, remote_client
+from spacy_mindroot.corpora.engine import DaskEngine, Engine, local_client, open_engine, remote_client
 from spacy_mindroot.corpora.jobs import Job, Record, Settings
 from spacy_mindroot.corpora.output import OutputError
 from spacy_mindroot.corpora.shards import Shard
@@ -114,7 +114,7 @@ def test_output_that_can_not_be_written_ends_the_run(client, model, tmp_path):
     out = tmp_path / "out"
     shards = [Shard(f"{k:06}.000000", "/no/a.txt", "text", False, 0, 1, 1) for k in range(3)]
     jobs = [Job(shard, str(model), Settings(), str(out), "x.conllu", None) for shard in shards]
-    for engine in (DaskEngine(client, 0), LocalEngine()):
+    for engine in (DaskEngine(client, 0), Engine()):
         with pytest.raises(OutputError, match="All workers need this folder"):
             list(engine.run(jobs, lambda: None))
 
@@ -252,7 +252,7 @@ def test_records_go_through_dask(client):
 
 def test_one_engine_is_opened():
     with open_engine() as engine:
-        assert isinstance(engine, LocalEngine)
+        assert type(engine) is Engine
     with open_engine(client="theirs", retries=0) as engine:
         assert isinstance(engine, DaskEngine) and engine.client == "theirs" and engine.retries == 0
     for named in ({"workers": 1, "scheduler": "tcp://h:1"}, {"scheduler": "tcp://h:1", "client": "theirs"}):

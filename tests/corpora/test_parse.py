@@ -9,7 +9,7 @@ import pytest
 from corpora_helpers import lines, make_model, shard_files, texts, union
 
 from spacy_mindroot.corpora import ParseSummary, parse, parse_corpus
-from spacy_mindroot.corpora.engine import LocalEngine
+from spacy_mindroot.corpora.engine import Engine
 from spacy_mindroot.corpora.folder import OutputFolder
 from spacy_mindroot.corpora.sources import UnreadableInputError
 from spacy_mindroot.errors import CorpusError, CountError
@@ -58,13 +58,13 @@ def test_a_run_goes_on(whole, corpus, model, tmp_path, monkeypatch):
     """Stopped after each shard in turn, and once with files that are gone."""
     out, _ = whole
     other = tmp_path / "other"
-    run, calls = LocalEngine.run, 0
+    run, calls = Engine.run, 0
 
     def stops_after_one(self, jobs, tick):
         yield next(iter(run(self, jobs, tick)))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(LocalEngine, "run", stops_after_one)
+    monkeypatch.setattr(Engine, "run", stops_after_one)
     while True:
         calls += 1
         try:
@@ -73,7 +73,7 @@ def test_a_run_goes_on(whole, corpus, model, tmp_path, monkeypatch):
             if len(lines(other / "manifest.jsonl")) == len(shard_files(out)):
                 break
     assert calls >= len(shard_files(out))
-    monkeypatch.setattr(LocalEngine, "run", run)
+    monkeypatch.setattr(Engine, "run", run)
     shard_files(other)[2].unlink()
     shard_files(other)[3].write_text("damaged")
     summary = parse_corpus(model, corpus, other, shard_words=300)
@@ -228,7 +228,7 @@ def test_facts_of_the_first_worker(tmp_path, model, corpus, monkeypatch):
 
     warned = []
 
-    class Elsewhere(LocalEngine):
+    class Elsewhere(Engine):
         def identify(self, *arguments):
             return replace(identify(*arguments), **self.change)
 

@@ -11,6 +11,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = {  # with how many docstrings must have examples
     "spacy_mindroot": 1,
     "spacy_mindroot.inference": 0,
+    "spacy_mindroot.accuracy": 3,
     "spacy_mindroot.scores": 0,
     "spacy_mindroot.score_file": 0,
     "spacy_mindroot.errors": 0,

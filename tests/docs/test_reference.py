@@ -96,6 +96,6 @@ def test_every_public_module_has_a_page():
     for name in documented - {""}:
         assert importlib.import_module(f"spacy_mindroot.{name}").__doc__
     packages = {info.name for info in pkgutil.iter_modules(spacy_mindroot.__path__) if info.ispkg}
-    assert documented - {""} <= packages | {"errors", "score_file", "scores"}
+    assert documented - {""} <= packages | {"accuracy", "errors", "score_file", "scores"}
     public = [importlib.import_module(f"spacy_mindroot.{name}".removesuffix(".spacy_mindroot")) for name in named]
-    assert sum(len(module.__all__) for module in public) <= 90  # each is a promise
+    assert sum(len(module.__all__) for module in public) <= 94  # each is a promise

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from wasabi import table
 
+from ...accuracy import count_right
 from ...conllu import format_sentence
 from ...core.fault import Fault
 from ...decoding import Heads
@@ -18,32 +19,23 @@ from ...inference.next_best import kbest_matrix
 from ...scored import DecodedSentence, ScoredSentence
 from ...trees import MISSING, count_roots, tree_weight
 from ..drawing.text import side_by_side, tree_lines
-from .evaluation import count_right
 
 __all__ = ["Totals", "before_and_after", "to_conllu"]
 
 
 @dataclass
 class Totals:
-    """Counts over all sentences of a score file.
-
-    seconds (float): The time that decoding with the root constraint took.
-    with_head (int): Tokens with a gold head.
-    right (Counter): Those whose head is right, by kind of tree.
-    """
+    """Counts over all sentences of a score file."""
 
     sentences: int = 0
     tokens: int = 0
     multi_rooted: int = 0
-    seconds: float = 0.0
-    with_head: int = 0
-    right: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0  # of decoding with the root constraint
+    with_head: int = 0  # tokens with a gold head
+    right: Counter[str] = field(default_factory=Counter)  # those whose head is right, by kind of tree
 
     def add(self, decoded: DecodedSentence, projective: Heads | None = None) -> None:
-        """Count a sentence.
-
-        projective (Optional[np.ndarray]): The heads of its best projective tree, if that is counted too.
-        """
+        """Count a sentence, with its best projective tree if there is one."""
         self.sentences += 1
         self.tokens += len(decoded.single_root)
         self.multi_rooted += decoded.multi_rooted
@@ -73,7 +65,7 @@ class Totals:
 
 
 def to_conllu(
-    sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, projective: bool, sent_id: str
+    sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, projective: bool = False, sent_id: str
 ) -> str:
     """Return a sentence in CoNLL-U with its tree, its best trees and their probabilities, as `decode --help` has it.
 
@@ -116,10 +108,7 @@ def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool, proje
 
 
 def before_and_after(decoded: DecodedSentence, *, number: int) -> str:
-    """Return the unconstrained and the single-rooted tree of a sentence, side by side. Stars mark the arcs that change.
-
-    number (int): The number of the sentence in its file, from 1.
-    """
+    """Return both trees of a sentence, from 1 in its file, side by side. Stars mark the arcs that change."""
     sentence = decoded.sentence
     changed = (np.flatnonzero(decoded.unconstrained != decoded.single_root) + 1).tolist()
     columns = []

@@ -34,10 +34,7 @@ class AuditFolder:
         self._mended: list[ValidSentence] = []
 
     def add(self, audited: AuditedSentence, gold: GoldSentence | None, valid: ValidSentence | None = None) -> None:
-        """Write both trees and the record of a sentence, and keep it for the page if its tree changes.
-
-        gold (Optional[GoldSentence]): The sentence as the corpus has it. None for one of a score file.
-        """
+        """Write both trees and the record of a sentence, and keep it for the page if its tree changes."""
         for name, tree in zip(SIDES, (audited.before, audited.after), strict=True):
             heads, labels = tree.heads.tolist(), tree.labels
             if gold is not None:

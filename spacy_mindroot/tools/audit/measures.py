@@ -9,72 +9,40 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...accuracy import Comparison, Right, by_measure, compare, count_right, counts_of
 from ...decoding import Heads, greedy_heads
 from ...labels import UD_ROOT
 from ...scored import ScoredSentence, decode_sentences
 from ...trees import is_tree, nonprojective_arcs, tree_weight
 from ..drawing.arcs import draw_trees
-from .evaluation import Right, count_right
 
 __all__ = [
-    "NAMES",
     "SIDES",
     "Audit",
     "AuditedSentence",
     "AuditedTree",
-    "Comparison",
     "Tally",
     "audit_sentences",
     "examine",
 ]
 
-_SAMPLES = 2000  # bootstrap samples
-_CONFIDENCE = 0.95
-
-# Each measure: its name, its count in a sentence, and the total that the count is a share of.
-_SCORES: tuple[tuple[str, Callable[[Right], int], Callable[[Right], int]], ...] = (
-    ("uas", lambda right: right.heads, lambda right: right.tokens),
-    ("las", lambda right: right.labelled, lambda right: right.tokens),
-    ("las_universal", lambda right: right.universal, lambda right: right.tokens),
-    ("uem", lambda right: right.tree, lambda right: 1),
-    ("lem", lambda right: right.labelled_tree, lambda right: 1),
-    ("root_acc", lambda right: right.root, lambda right: right.has_root),
-)
-_WITHOUT_LABELS = ("uas", "uem", "root_acc")
-
 SIDES = ("unconstrained", "single_root")  # the keys in reports of what is before and after the root constraint
-
-NAMES = {
-    "uas": "UAS",
-    "las": "LAS",
-    "las_universal": "LAS, labels up to the colon",
-    "uem": "exact match (UEM)",
-    "lem": "labelled exact match (LEM)",
-    "root_acc": "root accuracy",
-    "nonprojective": "non-projective sentences",
-}
 
 
 @dataclass(frozen=True)
 class AuditedTree:
-    """One of the two trees of a sentence.
+    """One of the two trees of a sentence."""
 
-    heads (np.ndarray): (n,), 0 = ROOT.
-    weight (float): The sum of the scores of its arcs.
-    right (Optional[Right]): Counts of what is right, if there is a gold tree.
-    """
-
-    heads: Heads
+    heads: Heads  # (n,), 0 = ROOT
     labels: list[str]
-    weight: float
-    right: Right | None
+    weight: float  # the sum of the scores of its arcs
+    right: Right | None  # None without a gold tree
 
     @property
     def roots(self) -> list[int]:
@@ -84,16 +52,11 @@ class AuditedTree:
 
 @dataclass(frozen=True)
 class AuditedSentence:
-    """A sentence with its trees without and with the root constraint.
-
-    greedy_is_tree (bool): Whether the greedy graph, the best head of every token, is a tree.
-    greedy_is_answer (bool): Whether the greedy graph is a single-rooted tree.
-    before, after (AuditedTree): The best trees without and with the constraint.
-    """
+    """A sentence with its trees without and with the root constraint."""
 
     sentence: ScoredSentence
-    greedy_is_tree: bool
-    greedy_is_answer: bool
+    greedy_is_tree: bool  # whether the greedy graph, the best head of every token, is a tree
+    greedy_is_answer: bool  # whether it is a single-rooted tree
     before: AuditedTree
     after: AuditedTree
 
@@ -163,12 +126,7 @@ def _word(words: Sequence[str], head: int) -> str:
 
 
 def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iterator[AuditedSentence]:
-    """Decode sentences without and with the root constraint, and compare the trees.
-
-    sentences (Iterable[ScoredSentence]): With or without gold heads and labels. Empty sentences are skipped.
-    source (str): Name of the file or corpus, for errors.
-    RAISES (DecodingError): For the first sentence that has no single-rooted tree.
-    """
+    """Decode sentences without and with the root constraint, and compare the trees. Empty sentences are skipped."""
     for decoded in decode_sentences(sentences, source=source):
         sentence = decoded.sentence
         if len(decoded.single_root):
@@ -183,10 +141,7 @@ def audit_sentences(sentences: Iterable[ScoredSentence], *, source: str) -> Iter
 
 
 def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = None) -> AuditedTree:
-    """Return what the audit knows of a tree of a sentence.
-
-    labels (Optional[list[str]]): The label of each token, if they are not the best labels of the arcs.
-    """
+    """Return what the audit knows of a tree of a sentence. Without labels, the best ones of the arcs are taken."""
     labels, right = sentence.labels(heads) if labels is None else labels, None
     if sentence.gold_heads is not None and (sentence.gold_heads >= 0).any():
         right = count_right(heads, sentence.gold_heads, labels, sentence.gold_labels)
@@ -194,65 +149,28 @@ def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = N
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One measure before and after a constraint is applied. Shares are from 0 to 1.
-
-    relative (Optional[float]): The difference in percent of `before`, as in the paper; None if that is 0.
-    interval (tuple[float, float]): 95 % interval of the difference, from a percentile bootstrap over sentences.
-    relative_interval (Optional[tuple[float, float]]): The same for `relative`, over the samples in which it exists.
-    better, worse (int): Sentences in which the measure goes up, and down. Where these are few, they say more than the
-        interval.
-    """
-
-    before: float
-    after: float
-    difference: float
-    relative: float | None
-    interval: tuple[float, float]
-    relative_interval: tuple[float, float] | None
-    better: int
-    worse: int
-
-    def row(self, name: str) -> tuple[str, ...]:
-        """Return the measure as cells: name, before, after, difference with its interval, ups and downs."""
-        low, high = (100 * bound for bound in self.interval)
-        return (
-            name,
-            f"{100 * self.before:.2f}",
-            f"{100 * self.after:.2f}",
-            f"{100 * self.difference:+.2f} [{low:+.2f}, {high:+.2f}]",
-            f"{self.better} / {self.worse}",
-        )
-
-
-@dataclass(frozen=True)
 class Audit:
     """The changes that the root constraint makes to the trees of a corpus. Empty sentences don't count.
 
-    multi_rooted (int): Sentences whose best unconstrained tree has more than one root.
-    mean_roots (float), most_roots (int): Mean and largest number of roots of the unconstrained trees.
-    greedy_tree, greedy_answer (float): Share of sentences whose greedy graph is a tree, and a single-rooted tree.
-    single_root (float): Share of sentences whose tree has one root with the constraint.
     weight_lost (Optional[dict[str, float]]): Mean, least and greatest weight that the constraint costs in a
         multi-rooted sentence. None if no sentence is multi-rooted.
     unknown_labels (dict[str, int]): Gold labels that the scorer does not have, each with its number of tokens. Always
         empty for a score file, which lists gold and predicted labels together.
-    scores (dict[str, Comparison]): The measures, by name (see NAMES). Without gold trees, `nonprojective` alone.
     """
 
     sentences: int
     tokens: int
-    multi_rooted: int
-    mean_roots: float
+    multi_rooted: int  # sentences whose best unconstrained tree has more than one root
+    mean_roots: float  # of the unconstrained trees
     most_roots: int
-    greedy_tree: float
-    greedy_answer: float
-    single_root: float
+    greedy_tree: float  # share of sentences whose greedy graph is a tree
+    greedy_answer: float  # share of those whose greedy graph is a single-rooted tree
+    single_root: float  # share of sentences whose tree has one root with the constraint
     changed_sentences: int
     changed_arcs: int
     weight_lost: dict[str, float] | None
     unknown_labels: dict[str, int]
-    scores: dict[str, Comparison]
+    scores: dict[str, Comparison]  # by name (see NAMES); without gold trees, `nonprojective` alone
 
     @property
     def multi_rooted_rate(self) -> float:
@@ -269,7 +187,7 @@ class Tally:
         self._lost = array("d")
         self._unknown: Counter[str] = Counter()
         self._labelled = False
-        self._right = array("i")  # per sentence with a gold tree, for each measure: before, after, out of how many
+        self._right = array("i")  # the counts of each sentence with a gold tree
         self._nonprojective = array("b")  # per sentence: before, after, 1
 
     def add(self, audited: AuditedSentence) -> None:
@@ -295,8 +213,7 @@ class Tally:
             self._unknown.update(label for label, head in arcs if head > 0 and label not in known)
         self._labelled |= sentence.gold_labels is not None
         if before.right is not None and after.right is not None:
-            for _, of, out_of in _SCORES:
-                self._right.extend((of(before.right), of(after.right), out_of(before.right)))
+            self._right.extend(counts_of(before.right, after.right))
         self._nonprojective.extend([*(bool(nonprojective_arcs(tree.heads).any()) for tree in (before, after)), 1])
 
     def summarize(self, *, seed: int = 0) -> Audit:
@@ -320,55 +237,8 @@ class Tally:
         )
 
     def _compare(self, seed: int) -> dict[str, Comparison]:
-        table = np.array(self._right, dtype=np.int64).reshape(-1, len(_SCORES), 3)
-        counts = {
-            name: np.ascontiguousarray(table[:, k].T)
-            for k, (name, _, _) in enumerate(_SCORES)
-            if table[:, k, 2].any() and (self._labelled or name in _WITHOUT_LABELS)
-        }
-        found = _comparisons(counts, seed)
+        found = compare(by_measure(self._right, labelled=self._labelled), seed)
         if self._nonprojective:
             nonprojective = np.array(self._nonprojective, dtype=np.int64).reshape(-1, 3).T
-            found |= _comparisons({"nonprojective": nonprojective}, seed)
+            found |= compare({"nonprojective": nonprojective}, seed)
         return found
-
-
-def _comparisons(counts: dict[str, npt.NDArray[np.int64]], seed: int) -> dict[str, Comparison]:
-    """Compare measures. All arrays have shape (3, n) over the same n sentences, which are resampled together."""
-    if not counts:
-        return {}
-    sampled = _resampled(np.concatenate(list(counts.values())), np.random.default_rng(seed))
-    parts = np.split(sampled, len(counts))
-    return {name: _comparison(own, part) for (name, own), part in zip(counts.items(), parts, strict=True)}
-
-
-def _comparison(counts: npt.NDArray[np.int64], sampled: npt.NDArray[np.int64]) -> Comparison:
-    one, other, size = counts
-    sampled = sampled[:, sampled[2] > 0]
-    relative, relative_interval = None, None
-    if one.sum():
-        relative = 100 * float(other.sum() - one.sum()) / float(one.sum())
-        some = sampled[0] > 0
-        relative_interval = _interval(100 * (sampled[1] - sampled[0])[some] / sampled[0][some])
-    return Comparison(
-        before=float(one.sum() / size.sum()),
-        after=float(other.sum() / size.sum()),
-        difference=float((other.sum() - one.sum()) / size.sum()),
-        relative=relative,
-        interval=_interval((sampled[1] - sampled[0]) / sampled[2]),
-        relative_interval=relative_interval,
-        better=int((other > one).sum()),
-        worse=int((other < one).sum()),
-    )
-
-
-def _resampled(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Return the sums of counts (measures, n) over sentences drawn with replacement, (measures, samples)."""
-    n = counts.shape[1]
-    sums = [counts @ np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(_SAMPLES)]
-    return np.stack(sums, axis=1)
-
-
-def _interval(values: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2]).tolist()
-    return low, high

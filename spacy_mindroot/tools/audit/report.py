@@ -7,9 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ...accuracy import NAMES
 from ...escapes import markdown_text, visible
 from ..drawing.style import fill_template
-from .measures import NAMES, SIDES, Audit, AuditedSentence
+from .measures import SIDES, Audit, AuditedSentence
 from .valid import Rows, RuleAudit, Table, ValidSentence
 
 __all__ = ["NOTE", "audit_tables", "count_rows", "markdown_table", "to_html", "to_json", "to_markdown"]
@@ -55,11 +56,7 @@ def audit_tables(audit: Audit) -> list[Table]:
 
 
 def to_json(audit: Audit, facts: dict[str, Any], valid: RuleAudit | None = None) -> dict[str, Any]:
-    """Return the content of `audit.json`.
-
-    facts (dict): What was audited, and with which versions.
-    valid (Optional[RuleAudit]): What rules change, under the key "rules".
-    """
+    """Return the content of `audit.json`. The facts say what was audited, and with which versions."""
     renamed = dict(zip(("before", "after"), SIDES, strict=True))
     scores = {
         name: {renamed.get(key, key): value for key, value in asdict(own).items()} for name, own in audit.scores.items()

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ...accuracy import NAMES, Comparison
 from ...errors import CorpusError
 from ...labels import UD_ROOT, is_root_label
 from ...rules import Rules, Violation
 from ...rules.labelled import Problem
 from ...scored import ScoredSentence
 from ...trees import is_tree
-from .measures import NAMES, AuditedSentence, AuditedTree, Comparison, Tally, examine
+from .measures import AuditedSentence, AuditedTree, Tally, examine
 
 __all__ = ["Rows", "RuleAudit", "RuleTally", "Table", "ValidSentence", "audit_rules"]
 
@@ -29,19 +30,16 @@ _SCORE_HEADER = ("", "single root", "under rules", "difference, 95 % interval", 
 class ValidSentence:
     """A sentence with its best single-rooted tree and its best tree that is valid under rules.
 
-    audited (AuditedSentence): The sentence; `before` is its best single-rooted tree, and `after` the best valid one.
-    gold, before, after (list[Violation]): The violations in the gold tree, if it is known, and in the two trees.
     weight_lost (float): The sum of arc and label scores before, minus that after. The valid tree can be heavier, since
         its labels count when its arcs are chosen.
-    certified (bool): Whether the search proved that no valid tree is better.
     """
 
-    audited: AuditedSentence
-    gold: list[Violation] | None
+    audited: AuditedSentence  # `before` is the best single-rooted tree, and `after` the best valid one
+    gold: list[Violation] | None  # violations in the gold tree, if it is known
     before: list[Violation]
     after: list[Violation]
     weight_lost: float
-    certified: bool
+    certified: bool  # whether the search proved that no valid tree is better
 
     @property
     def changed(self) -> list[int]:
@@ -57,7 +55,6 @@ def audit_rules(audited: AuditedSentence, rules: Rules, gold_pos: Sequence[str |
     audited (AuditedSentence): The sentence, with `label_scores`. The search uses its `pos`.
     rules (Rules): Those with a price may be broken.
     gold_pos (Optional[Sequence[str]]): Parts of speech by which violations are counted; `pos` if there are none.
-    RAISES (CorpusError): If there are no label scores. DecodingError: if no tree is valid.
     """
     sentence = audited.sentence
     if sentence.label_scores is None:
@@ -94,20 +91,14 @@ def _weight(sentence: ScoredSentence, tree: AuditedTree) -> float:
 
 @dataclass(frozen=True)
 class RuleAudit:
-    """The changes that rules make to the single-rooted trees of a corpus.
-
-    changed_sentences, changed_tokens (int): Sentences and tokens whose heads or labels change.
-    certified (int): Sentences whose tree is certainly the best valid one.
-    mean_weight_lost (float): Mean of `ValidSentence.weight_lost` over the changed sentences.
-    violations (dict[str, dict[str, int]]): For each rule, violations in "gold" trees, "before" and "after".
-    """
+    """The changes that rules make to the single-rooted trees of a corpus."""
 
     sentences: int
     changed_sentences: int
-    changed_tokens: int
-    certified: int
-    mean_weight_lost: float
-    violations: dict[str, dict[str, int]]
+    changed_tokens: int  # whose heads or labels change
+    certified: int  # sentences whose tree is certainly the best valid one
+    mean_weight_lost: float  # over the changed sentences
+    violations: dict[str, dict[str, int]]  # of each rule in "gold" trees, "before" and "after"
     scores: dict[str, Comparison]
 
     def tables(self) -> list[Table]:

@@ -62,7 +62,8 @@ def build(
 ) -> dict[str, Any]:
     """Build a wheel from a treebank, and return the results of all steps by their names.
 
-    What can go wrong after the training is tried before it, with an empty pipeline.
+    What can go wrong after the training is tried before it, with an empty pipeline. If a step fails, what the steps
+    before have made is kept.
 
     source (Path): The treebank. See `building.treebank.prepare_treebank`.
     out (Path): The folder for everything that is made: a new one, or that of an earlier build. See `building.steps`.
@@ -75,7 +76,6 @@ def build(
     related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
     code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
     note, warn (Callable): Receive what has been done, and warnings.
-    RAISES (MindRootError): If a step fails. What the steps before have made is kept.
     """
     check_tools()  # so that what is missing is known before training
     load_script()

@@ -23,27 +23,19 @@ _UNKNOWN = "unknown"
 
 @dataclass
 class Description:
-    """A description of a pipeline by its user.
+    """A description of a pipeline by its user."""
 
-    name (str): The name of the package without its language, such as "gum_sm".
-    description, author, email, url (str): What meta.json has under these names.
-    licence (str): The licence of the pipeline; "" for that of the treebank.
-    """
-
-    name: str
+    name: str  # of the package, without its language, such as "gum_sm"
     version: str = "0.1.0"
     description: str = ""
     author: str = ""
     email: str = ""
     url: str = ""
-    licence: str = ""
+    licence: str = ""  # "" for that of the treebank
 
 
 def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of meta.json.
-
-    scores (Mapping[str, dict]): The evaluations, as `report.to_json` gives them, by their names.
-    """
+    """Return the content of meta.json. The scores are evaluations, as `report.to_json` gives them, by their names."""
     meta = dict(nlp.meta)
     performance = dict(meta.get("performance") or {})
     for name, found in scores.items():
@@ -79,10 +71,7 @@ def make_card(
     megabytes: float,
     example: str,
 ) -> str:
-    """Return the model card, in Markdown.
-
-    speed (int): Tokens per second of CPU time.
-    """
+    """Return the model card, in Markdown. The speed is in tokens per second of CPU time."""
     package = f"{meta['lang']}_{meta['name']}"
     gold = scores.get("gold tokens")
     return fill_template(

@@ -31,37 +31,27 @@ _TREE_SCORES: dict[str, float | None] = {
 class Size(NamedTuple):
     """The settings of a config that depend on the number of training sentences.
 
-    comment (str): What the number of steps is good for.
-    steps (int): Training steps. The learning rate falls until the last one.
-    batch (int): The greatest number of words in a batch.
-    divisions (int): Copies of each sentence in an epoch.
-    rows (list[int]): Rows of the tables of norms, prefixes, suffixes and shapes.
-    ngram_rows (int): Rows of the table of character n-grams.
     projective (bool): Whether trees have no crossing arcs. A parser that has seen few sentences sets most of them in
         the wrong place.
     """
 
-    comment: str
-    steps: int
+    comment: str  # what the number of steps is good for
+    steps: int  # the learning rate falls until the last one
     patience: int = 2000
     warmup: int = 100
     eval_frequency: int = 200
-    batch: int = 1000
-    divisions: int = 4
+    batch: int = 1000  # the greatest number of words in one
+    divisions: int = 4  # copies of each sentence in an epoch
     width: int = 160
     lstm_depth: int = 2
     arc_width: int = 192
-    rows: tuple[int, ...] = (5000, 1000, 2500, 2500)
-    ngram_rows: int = 10000
+    rows: tuple[int, ...] = (5000, 1000, 2500, 2500)  # of the tables of norms, prefixes, suffixes and shapes
+    ngram_rows: int = 10000  # of the table of character n-grams
     projective: bool = False
 
 
 def size_for(optimize: str, sentences: int | None = None) -> Size:
-    """Return the sizes and the schedule for a number of training sentences.
-
-    optimize (str): "efficiency" or "accuracy".
-    sentences (Optional[int]): The number of training sentences. None: the number is not known.
-    """
+    """Return the sizes and the schedule for a number of training sentences. None: the number is not known."""
     if sentences is None:
         size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)
     elif sentences < 100:

@@ -29,23 +29,15 @@ _NEW_SCORES = ("dep_uem", "dep_lem", "root_acc", "single_root")
 
 
 class Conversion(NamedTuple):
-    """A converted config.
-
-    changes (list[str]): What has changed, one sentence or two each.
-    problems (list[str]): What could not be converted or needs a look.
-    """
+    """A converted config."""
 
     config: Config
-    changes: list[str]
-    problems: list[str]
+    changes: list[str]  # what has changed, one sentence or two each
+    problems: list[str]  # what could not be converted or needs a look
 
 
 def convert_config(config: Config) -> Conversion:
-    """Convert a config that trains or assembles a pipeline with spaCy's parser or spacy-experimental's.
-
-    config (Config): The config, not interpolated. It is not changed.
-    RAISES (MindRootError): If there is no such parser in it, or more than one.
-    """
+    """Convert a config, not interpolated, that has spaCy's parser or spacy-experimental's. It is not changed."""
     return _Converter(config.copy()).run()
 
 

@@ -37,11 +37,7 @@ _SAME = (
 
 
 def read_model_config(name: str) -> dict[str, Any]:
-    """Return the config.json of a pretrained model.
-
-    name (str): Folder of the model, or its name on the Hugging Face Hub.
-    RAISES (MindRootError): If there is no such model, or it can't be fetched.
-    """
+    """Return the config.json of a pretrained model: a folder, or a name on the Hugging Face Hub."""
     path = Path(name) / "config.json"
     if not path.is_file():
         if Path(name).exists():
@@ -67,10 +63,7 @@ def read_model_config(name: str) -> dict[str, Any]:
 
 
 def curated_model(name: str, config: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of the model of a `curated_transformer`, without `with_spans`.
-
-    RAISES (MindRootError): If spacy-curated-transformers has no architecture for it, or a size is missing.
-    """
+    """Return the settings of the model of a `curated_transformer`, without `with_spans`."""
     type = config.get("model_type")
     if type not in _TYPES:
         raise MindRootError(

@@ -29,8 +29,6 @@ def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
 
     sources (Sequence[Path]): The related treebanks, as folders or files. If one has parts, its training set is taken,
         or its development set if it has no other. Test sets are never read.
-    RAISES (CorpusError): If there are no sentences in one. ConlluError: for the first sentence that is at fault, or
-        whose tree is not single-rooted.
     """
     own = treebank.file("train")
     assert own is not None

@@ -34,8 +34,6 @@ class Steps:
 
     What a step makes lies in a folder `unfinished-...` until the step is done. After an error it stays there, to be
     looked at, and the next run removes it.
-
-    RAISES (CorpusError): If the folder has files, and is not from an earlier build. OSError: if it can't be written.
     """
 
     def __init__(self, folder: Path) -> None:

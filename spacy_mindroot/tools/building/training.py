@@ -34,19 +34,13 @@ _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
 @dataclass
 class Trained:
-    """A training that has finished.
+    """A training that has finished."""
 
-    steps (int): The greatest number of steps. Training stops before if it no longer helps.
-    seeds (list[int]): The seed of the random numbers; several for an average of pipelines.
-    best (str): The folder of the pipeline: `model-best` by the score on the development set, or, without one,
-        `model-last`.
-    """
-
-    steps: int
-    seeds: list[int]
+    steps: int  # the greatest number: training stops before if it no longer helps
+    seeds: list[int]  # several for an average of pipelines
     cpu_seconds: float
     seconds: float
-    best: str
+    best: str  # folder: `model-best` by the score on the development set, or, without one, `model-last`
 
 
 def train(
@@ -65,7 +59,6 @@ def train(
     treebank (Treebank): The data, with its `mixture`. Without a development set, the last pipeline is taken.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
-    RAISES (TrainingError): If training fails. The message has spaCy's error, or the last lines of log.txt.
     """
     dev = treebank.file("dev")
     overrides = {

@@ -59,31 +59,23 @@ class Part:
 
 @dataclass
 class Related:
-    """A related treebank.
+    """A related treebank."""
 
-    name (str): The name of its folder, or of its file.
-    part (str): The part that is mixed in: "train", or "dev" if it has no training set, or "" if it is not divided.
-    licence (str): What the README of a UD treebank says; "" if it is unknown.
-    """
-
-    name: str
-    part: str
+    name: str  # of its folder, or of its file
+    part: str  # mixed in: "train", or "dev" if it has no training set, or "" if it is not divided
     sentences: int = 0
     words: int = 0
-    licence: str = ""
+    licence: str = ""  # what the README of a UD treebank says; "" if it is unknown
     unused: list[str] = field(default_factory=list)
 
 
 @dataclass
 class Mixture:
-    """A treebank and related ones, mixed in one file.
-
-    copies (int): How many times each sentence of the treebank itself is in it.
-    """
+    """A treebank and related ones, mixed in one file."""
 
     file: Path
     related: list[Related]
-    copies: int
+    copies: int  # of each sentence of the treebank itself
     digest: str
 
     @property
@@ -119,31 +111,24 @@ class Mixture:
 class Treebank:
     """A treebank, copied to a folder with one file for each part.
 
-    name (str): The name of its folder, or of its file.
-    folder (Path): The folder with train.conllu and, if the treebank has these parts, dev.conllu and test.conllu.
     language (str): The language code in its file names, such as "af" in af_afribooms-ud-train.conllu; "" if there is
         none.
     annotated (list[str]): The components that can be trained on it, besides the parser: `tagger` if it has language-
         specific tags (XPOS) that say more than UPOS, `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
-    has_text (bool): Whether the training set says where tokens are not separated by a space.
-    licence (str): What the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown.
-    unused (list[str]): Files without a part in their names, although others have one.
-    divided (bool): Whether the parts were divided here, since no file was named after a part.
-    mixture (Optional[Mixture]): The training set with related treebanks, to train on instead of that of this treebank.
     """
 
-    name: str
-    folder: Path
+    name: str  # of its folder, or of its file
+    folder: Path  # with train.conllu and, if it has these parts, dev.conllu and test.conllu
     language: str
     parts: dict[str, Part] = field(default_factory=dict)
     annotated: list[str] = field(default_factory=list)
-    has_text: bool = False
-    licence: str = ""
+    has_text: bool = False  # whether the training set says where no space follows a token
+    licence: str = ""  # what the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown
     licence_file: Path | None = None
-    unused: list[str] = field(default_factory=list)
-    divided: bool = False
+    unused: list[str] = field(default_factory=list)  # files without a part in their names, although others have one
+    divided: bool = False  # here, since no file was named after a part
     digest: str = ""
-    mixture: Mixture | None = None
+    mixture: Mixture | None = None  # with related treebanks, to train on instead of the training set
 
     def file(self, part: str) -> Path | None:
         """Return the file of a part; None if the treebank lacks it."""
@@ -212,10 +197,7 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
 
 
 def spacy_language(code: str, tokenizer: str = "learnt") -> str:
-    """Return a language code if spaCy has the language, or `xx`, which stands for any.
-
-    RAISES (CorpusError): If the tokenizer is spaCy's, and needs a package that is not installed.
-    """
+    """Return a language code if spaCy has the language, or `xx`, which stands for any."""
     try:
         language = get_lang_class(code) if code.isidentifier() else None
     except ImportError:

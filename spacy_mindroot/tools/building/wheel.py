@@ -30,11 +30,7 @@ class PackagingError(MindRootError):
 
 
 def check_description(about: Description) -> Description:
-    """Return a description with its version as wheels spell it.
-
-    RAISES (PackagingError): If the name can't be part of the name of a Python package, if the version is none by PEP
-        440, or if something else is not one line of text.
-    """
+    """Return a description with its version as wheels spell it."""
     name = about.name
     if not (name.isascii() and f"x{name}".isidentifier() and name == name.strip("_") and "__" not in name and name):
         raise PackagingError(
@@ -77,12 +73,10 @@ def build_wheel(
     licence_file: Path | None = None,
     code: Path | None = None,
 ) -> Path:
-    """Write a pipeline, with its card, as a wheel.
+    """Write a pipeline, with its card, as a wheel. Its folder stays as it is.
 
-    model (Path): The folder of the pipeline. It stays as it is.
     licence_file (Optional[Path]): The licence of the data, which goes into the wheel as LICENSES_SOURCES.
     code (Optional[Path]): A Python file that the pipeline needs, which goes into the wheel.
-    RAISES (PackagingError): If that fails. The message has the last lines of what the two say.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:

@@ -34,24 +34,17 @@ _DIGITS = 6  # smaller differences are ties, so that the order is the same on al
 
 
 class SureToken(NamedTuple):
-    """A token of a parse, with the probability of its head.
+    """A token of a parse, with the probability of its head."""
 
-    word (int): Its number in the sentence, from 1.
-    head, label (int, str): Its arc in the parse; 0 = ROOT.
-    next_head, next_label (Optional[int], Optional[str]): The most probable arc with another head; None if there is
-        none.
-    given (bool): Whether the head was known before the parse.
-    """
-
-    word: int
+    word: int  # its number in the sentence, from 1
     form: str
-    head: int
+    head: int  # in the parse; 0 = ROOT
     label: str
     head_prob: float
-    next_head: int | None
+    next_head: int | None  # of the most probable arc with another head; None if there is none
     next_label: str | None
     next_prob: float
-    given: bool = False
+    given: bool = False  # whether the head was known before the parse
 
     def record(self) -> dict[str, Any]:
         """Return the token as it is written to JSON. Probabilities have four decimal places."""
@@ -73,12 +66,9 @@ class SureToken(NamedTuple):
 
 @dataclass(frozen=True)
 class SureSentence:
-    """A parsed sentence, with the probability of each head.
+    """A parsed sentence, with the probability of each head."""
 
-    position (int): Its place in the corpus, from 0.
-    """
-
-    position: int
+    position: int  # in the corpus, from 0
     tokens: list[SureToken]
     gold: GoldSentence
 
@@ -112,13 +102,7 @@ class RankedToken(NamedTuple):
 
 
 def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = False) -> SureSentence:
-    """Return a parse with the probabilities of its heads.
-
-    doc (Doc): A Doc of one sentence, parsed by a pipeline after `gold.keep_probabilities`. The probability of each
-        head is `token._.head_prob`.
-    given (bool): Whether the heads in the corpus were required.
-    RAISES (CorpusError): If a head has no probability.
-    """
+    """Return a sentence that was parsed after `gold.keep_probabilities`. `given`: its known heads were required."""
     (parse,) = parses_of(doc)
     names, labels = read_extension(doc, "arc_label_names"), read_extension(doc, "arc_labels")
     tokens = []
@@ -158,11 +142,7 @@ def order_sentences(sentences: Iterable[SureSentence], criterion: Criterion = "r
 
 
 def order_tokens(sentences: Iterable[SureSentence]) -> list[RankedToken]:
-    """Return the tokens in the order in which to read them: those with the least probable heads first.
-
-    The probability that reading a token finds an error is one minus the probability of its head. Ties, up to the sixth
-    decimal place, are in the order of the corpus.
-    """
+    """Return the tokens in the order in which to read them: the least probable heads first. Ties as for sentences."""
     every = [RankedToken(sentence, token) for sentence in sentences for token in sentence.unknown]
     return sorted(
         every, key=lambda each: (round(each.token.head_prob, _DIGITS), each.sentence.position, each.token.word)
@@ -172,8 +152,8 @@ def order_tokens(sentences: Iterable[SureSentence]) -> list[RankedToken]:
 def expected_yield(pieces: Sequence[Sequence[SureToken]], shares: Sequence[float]) -> Iterator[tuple[int, float]]:
     """Yield, for each share of all tokens, how many tokens these are, and the share of wrong heads expected among them.
 
-    pieces (Sequence): What is read at a time, in order: the tokens of a sentence, or one token.
-    shares (Sequence[float]): Shares of all tokens, from 0 to 1. Part of a sentence counts as a part of its errors.
+    pieces (Sequence): What is read at a time, in order: the tokens of a sentence, or one token. Part of a sentence
+        counts as a part of its errors.
     """
     sizes = [len(piece) for piece in pieces]
     errors = [sum(1 - token.head_prob for token in piece) for piece in pieces]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, TypeVar
 
 import srsly
 from wasabi import table
@@ -30,6 +30,8 @@ __all__ = [
     "yield_text",
 ]
 
+_T = TypeVar("_T")
+
 _SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 _CLOSE = 0.05  # a next best head of at least this probability is written to MISC
 
@@ -50,10 +52,7 @@ def write_ordered(
 
 
 def _marked(each: SureSentence, comments: dict[str, object], ranks: dict[int, int] | None = None) -> Marked:
-    """Return a sentence with the tree of the parse, its comments, and its attributes of MISC.
-
-    ranks (Optional[dict[int, int]]): The rank of each token that has one, by its number.
-    """
+    """Return a sentence with the tree of the parse, its comments, and attributes of MISC. `ranks` are of its words."""
     heads = [token.head for token in each.tokens]
     labels = [None if token.given else token.label or "_" for token in each.tokens]
     numbers = each.gold.numbers()
@@ -84,14 +83,18 @@ def ranked_sentences(ordered: Sequence[SureSentence]) -> Iterator[Marked]:
 
 def ranked_tokens(ordered: Sequence[RankedToken]) -> Iterator[Marked]:
     """Yield the sentences of the tokens, in the order of the first of them in each. `Rank` in MISC marks the tokens."""
-    ranks: dict[int, dict[int, int]] = {}
-    sentences: dict[int, SureSentence] = {}
+    for own in _grouped(ordered, lambda each: each.sentence.position):
+        ranks = {each.token.word: rank for rank, each in own}
+        first, each = own[0]
+        yield _marked(each.sentence, {"rank": first, "tokens_to_read": len(own)}, ranks)
+
+
+def _grouped(ordered: Iterable[_T], key: Callable[[_T], int]) -> list[list[tuple[int, _T]]]:
+    """Return ranks and items of each key, in the order of the first of them."""
+    found: dict[int, list[tuple[int, _T]]] = {}
     for rank, each in enumerate(ordered, 1):
-        ranks.setdefault(each.sentence.position, {})[each.token.word] = rank
-        sentences.setdefault(each.sentence.position, each.sentence)
-    for position, sentence in sentences.items():
-        own = ranks[position]
-        yield _marked(sentence, {"rank": min(own.values()), "tokens_to_read": len(own)}, own)
+        found.setdefault(key(each), []).append((rank, each))
+    return list(found.values())
 
 
 def sentence_records(ordered: Sequence[SureSentence]) -> Iterator[dict[str, Any]]:
@@ -166,10 +169,7 @@ def _conllu(sentence: GoldSentence) -> Sentence:
 
 def suspect_sentences(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence]) -> Iterator[Marked]:
     """Yield the sentences of suspects, in the order of the first of them in each, with comments and MISC attributes."""
-    by_sentence: dict[int, list[tuple[int, Suspect]]] = {}
-    for rank, each in enumerate(suspects, 1):
-        by_sentence.setdefault(each.sentence, []).append((rank, each))
-    for number, own in by_sentence.items():
+    for own in _grouped(suspects, lambda each: each.sentence):
         misc: dict[int, dict[str, object]] = {
             each.word: {
                 "Rank": rank,
@@ -184,7 +184,7 @@ def suspect_sentences(suspects: Sequence[Suspect], sentences: Sequence[GoldSente
             }
             for rank, each in own
         }
-        yield _conllu(sentences[number]), {"rank": own[0][0], "suspects": len(own)}, misc
+        yield _conllu(sentences[own[0][1].sentence]), {"rank": own[0][0], "suspects": len(own)}, misc
 
 
 def suspect_records(

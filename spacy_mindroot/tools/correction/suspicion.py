@@ -41,29 +41,22 @@ class Suspect(NamedTuple):
     the tree changes. What the parser gets wrong elsewhere in the sentence then has no influence. The root has no such
     alternative, so for it the second is the first.
 
-    sentence (int): The number of the sentence in the corpus, from 0.
-    word (int): The number of the word in its sentence, from 1.
-    head, label (int, str): The annotated arc; 0 = ROOT.
-    given_prob (float): The probability of the head, given the other annotated arcs.
-    label_prob (float): The probability of the label, given the head; 0 if no sentence of the other folds has it.
     other_head, other_label (int, str): The arc that the parser prefers, given the other annotated arcs: the most
         probable head, and its most probable label. If that is the annotated arc, the next most probable head.
-    other_prob, other_given_prob (float): The two probabilities of that head.
-    other_label_prob (float): The probability of its label, given that head.
     """
 
-    sentence: int
-    word: int
-    head: int
+    sentence: int  # its number in the corpus, from 0
+    word: int  # its number in the sentence, from 1
+    head: int  # annotated; 0 = ROOT
     label: str
-    head_prob: float
-    given_prob: float
-    label_prob: float
+    head_prob: float  # over all trees
+    given_prob: float  # given the other annotated arcs
+    label_prob: float  # given the head; 0 if no sentence of the other folds has the label
     other_head: int
     other_label: str
     other_prob: float
     other_given_prob: float
-    other_label_prob: float
+    other_label_prob: float  # given the other head
     fold: int = 0
 
     @property
@@ -109,10 +102,8 @@ def cross_validated(
     """Yield every annotated arc with its probability, by parsers that were trained on the other folds.
 
     sentences (Sequence[GoldSentence]): The treebank, read from CoNLL-U as words.
-    config (Config): Config of a pipeline with an `arc_scorer`, with a training section.
-    steps, seed, advance: See `folds.train`.
+    config, steps, seed, advance: See `folds.train`. The pipeline needs an `arc_scorer`.
     parsers (int): The number of parsers for each fold, with different seeds. Their scores are averaged, see `assess`.
-    RAISES (CorpusError): If the pipeline has no `arc_scorer`.
     """
     for number, fold in enumerate(folds, 1):
         held_out = set(fold)
@@ -138,11 +129,8 @@ def _gold_doc(nlp: Language, sentence: GoldSentence) -> Doc:
 def assess(parsers: Sequence[Language], sentences: Sequence[GoldSentence]) -> Iterator[list[Suspect]]:
     """Yield the annotated arcs of each sentence, with their probabilities and the arcs that the parsers prefer.
 
-    parsers (Sequence[Language]): Trained pipelines with an `arc_scorer`. Components after it are not run. Of several
-        pipelines, the arc scores and the probabilities of labels are averaged. They must have been trained on the same
-        labels.
-    sentences (Sequence[GoldSentence]): Annotated sentences. Words without a head have no arc.
-    RAISES (CorpusError): If a pipeline has no `arc_scorer`.
+    parsers (Sequence[Language]): Trained pipelines with an `arc_scorer`, all on the same labels. Components after it
+        are not run. Of several pipelines, the arc scores and the probabilities of labels are averaged.
     """
     scored = [_scored(nlp, sentences) for nlp in parsers]
     for sentence, *docs in zip(sentences, *scored, strict=True):

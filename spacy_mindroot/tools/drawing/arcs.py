@@ -26,31 +26,22 @@ _LABEL = 11.5  # font size of labels
 
 
 class Arc(NamedTuple):
-    """An arc to draw. Several arcs may lead to one token.
+    """An arc to draw. Several arcs may lead to one token."""
 
-    head, dependent (int): Tokens, from 1. Head 0 is ROOT: the arc comes straight from outside.
-    label, title (str): Text on the arc, and that which appears while the pointer is on it.
-    classes (str): Classes for a style sheet, separated by spaces.
-    """
-
-    head: int
-    dependent: int
+    head: int  # 0 for ROOT: the arc comes straight from outside
+    dependent: int  # from 1
     label: str = ""
-    classes: str = ""
-    title: str = ""
+    classes: str = ""  # for a style sheet, separated by spaces
+    title: str = ""  # appears while the pointer is on the arc
 
 
 class Word(NamedTuple):
-    """A word to draw.
-
-    text, tag (str): The word, and small text below it.
-    classes, title (str): See `Arc`.
-    """
+    """A word to draw."""
 
     text: str
     classes: str = ""
     title: str = ""
-    tag: str = ""
+    tag: str = ""  # small text below it
 
 
 def draw_arcs(
@@ -107,10 +98,7 @@ def draw_arcs(
 
 
 def draw_trees(words: Sequence[str], above: Tree, below: Tree, *, marked: Collection[int] = ()) -> Drawing:
-    """Return a drawing of two trees of one sentence, one above the words and one below. Several tokens may be roots.
-
-    marked (Collection[int]): Tokens, from 1, that are marked together with their arcs, which lie over the others.
-    """
+    """Return a drawing of two trees of one sentence. Marked tokens, from 1, and their arcs lie over the others."""
     classes = ["marked" if token in marked else "" for token in range(1, len(words) + 1)]
     sides = [
         [

@@ -18,15 +18,12 @@ _TEXT = 'font-family="Helvetica, Arial, Segoe UI, Noto Sans, sans-serif" font-si
 
 
 class Drawing(NamedTuple):
-    """A piece of SVG.
-
-    description (str): Describes the picture for those who don't see it.
-    """
+    """A piece of SVG."""
 
     content: str
-    width: float
+    width: float  # in pixels
     height: float
-    description: str = ""
+    description: str = ""  # of the picture, for those who don't see it
 
     def to_svg(self) -> str:
         """Return an `<svg>` element: a file that stands alone, or a part of a web page."""
@@ -43,9 +40,8 @@ class Drawing(NamedTuple):
 
 
 def write_text(classes: str, x: float, y: float, text: str, title: str = "") -> str:
-    """Return a line of text. The text is escaped, and its control characters are spelled out.
+    """Return a line of text, escaped and with control characters spelled out, around x and on the base y.
 
-    x, y (float): The middle of the line, and its base.
     title (str): Text that appears while the pointer is on the line.
     """
     shown = f'<text {attributes(classes)} x="{x:.1f}" y="{y:.1f}">{escape(visible(text))}</text>'
@@ -61,10 +57,7 @@ def titled(title: str, content: str) -> str:
 
 
 def write_line(classes: str, text: str, size: float = 14.0) -> Drawing:
-    """Return a line of text as a drawing of its own.
-
-    size (float): The font size in pixels that the classes have in `style.py`.
-    """
+    """Return a line of text as a drawing of its own. `size` is that of its classes in `style.py`, in pixels."""
     width = text_width(text, size)
     return Drawing(write_text(classes, width / 2, size, text), width, 1.5 * size)
 

@@ -19,10 +19,7 @@ _USUAL, _CAPITAL, _WIDE = 8.2, 9.8, 15.0
 
 
 def text_width(text: str, size: float = 14.0) -> float:
-    """Return an estimate of the width of a text.
-
-    text (str): Any text. Marks that combine with the character before them have no width.
-    """
+    """Return an estimate of the width of a text. Marks that combine with the character before them have none."""
     return sum(map(_character_width, text)) * size / 14.0
 
 
@@ -44,7 +41,7 @@ def is_right_to_left(words: Sequence[str]) -> bool:
 def place_words(widths: Sequence[float], arcs: Sequence[Ends], labels: Sequence[str]) -> tuple[list[float], float]:
     """Return the x of the middle of each word, and the width of all.
 
-    arcs (Sequence[Ends]): The arcs. Neighbours are moved apart where the label of the arc between them needs the room.
+    Neighbours are moved apart where the label of the arc between them needs the room.
     """
     room = [width + _GAP for width in widths]
     for (head, dependent), label in zip(arcs, labels, strict=True):
@@ -63,10 +60,7 @@ def place_words(widths: Sequence[float], arcs: Sequence[Ends], labels: Sequence[
 
 
 def levels_of(arcs: Sequence[Ends]) -> list[int]:
-    """Return the height of each arc, in levels: above all shorter arcs that it overlaps.
-
-    Levels count from 1. Arcs from ROOT have level 0.
-    """
+    """Return the height of each arc, in levels from 1: above all shorter ones that it overlaps. From ROOT, it is 0."""
     spans = sorted((abs(d - h), min(d, h), k) for k, (h, d) in enumerate(arcs) if h)
     highest = [0] * (max((max(arc) for arc in arcs), default=0) + 2)  # above the gap between token k and k+1
     levels = [0] * len(arcs)

@@ -77,10 +77,7 @@ _LOOKS: list[tuple[str, Mapping[str, object]]] = [
 
 
 def attributes(classes: str) -> str:
-    """Return the attributes of an element, its classes included, with the colours of a light page.
-
-    classes (str): The classes, separated by spaces, the kind of element first. Their characters are safe in markup.
-    """
+    """Return the attributes of an element of these classes, kind of element first, with the colours of a light page."""
     names = set(classes.split())
     found: dict[str, object] = {}
     for wanted, look in _LOOKS:
@@ -117,7 +114,7 @@ def probability_class(probability: float) -> str:
 def fill_template(path: Path, **values: Any) -> str:
     """Return a page, or a part of one. Text is escaped, and its control characters are spelled out.
 
-    path (Path): A template, in `TEMPLATES` or in another folder. It can extend and include those in `TEMPLATES`.
+    A template can extend and include those in `TEMPLATES`.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([path.parent, TEMPLATES]),

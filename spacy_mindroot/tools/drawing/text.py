@@ -16,9 +16,7 @@ def tree_lines(
 ) -> list[str]:
     """Return a tree as indented lines: ROOT on top, every token below its head, dependents in sentence order.
 
-    words, labels (Sequence[str]): The word and the label of each token. Control characters are spelled out.
-    heads (Sequence[int]): 0 = ROOT. The heads must form a tree; several tokens may be roots.
-    marked (Collection[int]): Tokens, from 1, whose line ends in a star.
+    Several tokens may be roots. Control characters are spelled out. The line of a marked token, from 1, ends in a star.
     """
     dependents: list[list[int]] = [[] for _ in range(len(words) + 1)]
     for token, head in enumerate(heads, 1):
@@ -44,9 +42,6 @@ def parse_lines(parse: Parse) -> str:
 
 
 def side_by_side(left: Sequence[str], right: Sequence[str], *, gap: int = 4) -> list[str]:
-    """Return two blocks of lines as two columns.
-
-    gap (int): Spaces between the widest line on the left and the right column.
-    """
+    """Return two blocks of lines as two columns, with a gap of some spaces between them."""
     width = max(map(len, left), default=0) + gap
     return [f"{a:<{width}}{b}".rstrip() for a, b in zip_longest(left, right, fillvalue="")]

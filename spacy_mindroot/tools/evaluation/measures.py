@@ -22,29 +22,20 @@ __all__ = ["Measures", "Reliability", "measure"]
 
 @dataclass(frozen=True)
 class Reliability:
-    """The agreement of the probabilities of heads (HeadProb in MISC) with the heads that are right.
+    """The agreement of the probabilities of heads (HeadProb in MISC) with the heads that are right."""
 
-    words (int): Words with a probability that gold has, too.
-    error (float): The expected calibration error. See `inference.calibration.expected_calibration_error`.
-    """
-
-    words: int
-    right: float
+    words: int  # with a probability, and in gold, too
+    right: float  # the share of those whose head is right
     mean_probability: float
-    error: float
+    error: float  # see `inference.calibration.expected_calibration_error`
 
 
 @dataclass(frozen=True)
 class Measures:
     """The measures of a system's output. Shares are from 0 to 1.
 
-    exact_match (float): Gold sentences that the output has with the same words and the same heads.
-    labelled_exact_match (float): Those whose labels are the same, too, subtypes included.
     root_accuracy (float): Gold sentences whose root is the root of a sentence in the output, and the only root among
         their own words there.
-    single_root (float): Sentences in the output that are trees with exactly one root.
-    nonprojective_recall (Optional[float]): Non-projective arcs of gold that the output has; None if gold has none.
-    las_with_subtypes (float): F-score of words with the right head and label, where subtypes count.
     """
 
     sentences: int
@@ -52,14 +43,14 @@ class Measures:
     words: int
     system_words: int
     multiword_tokens: int
-    exact_match: float
-    labelled_exact_match: float
+    exact_match: float  # gold sentences that the output has with the same words and the same heads
+    labelled_exact_match: float  # those whose labels are the same, too, subtypes included
     root_accuracy: float
-    single_root: float
-    nonprojective: int
+    single_root: float  # sentences in the output that are trees with exactly one root
+    nonprojective: int  # arcs in gold
     system_nonprojective: int
-    nonprojective_recall: float | None
-    las_with_subtypes: float
+    nonprojective_recall: float | None  # None if gold has none
+    las_with_subtypes: float  # F-score of words with the right head and label, where subtypes count
     calibration: Reliability | None
 
 
@@ -77,11 +68,9 @@ class _Tree(NamedTuple):
 
 
 def measure(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Measures:
-    """Compare a system's output with gold.
+    """Compare a system's output, another division of the same text into sentences and words, with gold.
 
     A word of gold is in the output if its token is: multiword tokens need the same number of words.
-
-    system (Sequence[Sentence]): Another division of the same text into sentences and words.
     """
     gold_trees, trees = _trees(gold), _trees(system)
     own = {word: (head, label) for tree in trees for word, head, label in _arcs(tree)}

@@ -28,16 +28,12 @@ class MissingPackageError(MindRootError):
 
 
 class OfficialScore(NamedTuple):
-    """A metric of the CoNLL 2018 script, from 0 to 1.
-
-    precision, recall, f1 (float): Of all sentences, tokens or words.
-    aligned (Optional[float]): The accuracy on aligned words, for metrics of words.
-    """
+    """A metric of the CoNLL 2018 script, from 0 to 1."""
 
     precision: float
     recall: float
     f1: float
-    aligned: float | None
+    aligned: float | None  # the accuracy on aligned words, for metrics of words
 
 
 def official_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict[str, OfficialScore]:
@@ -45,10 +41,8 @@ def official_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dic
 
     Several roots in a sentence, which the shared task did not allow, are scored as they are.
 
-    system (Sequence[Sentence]): The output: another division of the same text into sentences and words.
     RETURNS (dict[str, OfficialScore]): Each of METRICS, but for those whose column is empty in `gold`.
-    RAISES (MissingPackageError): If `udtools` is not installed. CorpusError: if the texts differ, or if a sentence has
-        no complete tree.
+    RAISES (MissingPackageError): If `udtools` is not installed.
     """
     udeval = load_script()
     settings = {"multiple_roots_okay": True}

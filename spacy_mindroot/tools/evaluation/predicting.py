@@ -53,9 +53,7 @@ def predict(
     """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
 
     raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
-    surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens instead of the words in them. None: as
-        the corpus reader in the pipeline's config has it, or words if that names none.
-    RAISES (CorpusError): If the pipeline fails, or sets no heads.
+    surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens. None: as the pipeline's config has it.
     """
     parts: Iterable[str]
     if raw:
@@ -68,10 +66,7 @@ def predict(
 
 
 def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Iterator[str]:
-    """Yield sentences in CoNLL-U, each parsed with its gold tokens, as a Doc of its own whose boundaries are set.
-
-    RAISES (CorpusError): If the pipeline fails, or sets no heads.
-    """
+    """Yield sentences in CoNLL-U, each parsed with its gold tokens, as a Doc of its own whose boundaries are set."""
     for doc, sentence in piped(nlp, ((_gold_doc(nlp, each, surface_tokens), each) for each in sentences)):
         _check_heads(doc)
         (rows,) = token_rows(doc, [(0, len(doc))])  # one sentence, even if the parser has split it
@@ -88,10 +83,7 @@ def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface
 
 
 def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Iterator[str]:
-    """Yield the sentences of each paragraph of a treebank in CoNLL-U, parsed from raw text.
-
-    RAISES (CorpusError): If the pipeline fails, or sets no heads.
-    """
+    """Yield the sentences of each paragraph of a treebank in CoNLL-U, parsed from raw text."""
     texts = list(paragraphs(sentences))
     nlp.max_length = max(nlp.max_length, *map(len, texts)) if texts else nlp.max_length
     for number, (doc, _) in enumerate(piped(nlp, ((text, None) for text in texts)), 1):
@@ -107,10 +99,7 @@ def predict_from_raw_text(nlp: Language, sentences: Iterable[Sentence]) -> Itera
 
 
 def words_per_cpu_second(nlp: Language, sentences: Sequence[Sentence]) -> int:
-    """Return the number of tokens per second of CPU time that a pipeline makes of raw text, in texts of ten sentences.
-
-    sentences (Sequence[Sentence]): Where the text comes from; at least one.
-    """
+    """Return the tokens per second of CPU time that a pipeline makes of raw text, in texts of ten sentences."""
     batches = (sentences[i : i + _SENTENCES] for i in range(0, len(sentences), _SENTENCES))
     texts = ["".join(map(text_of, batch)).strip() for batch in batches]
     list(nlp.pipe(texts[:2]))  # warm up
@@ -125,11 +114,7 @@ def words_per_cpu_second(nlp: Language, sentences: Sequence[Sentence]) -> int:
 
 
 def sentences_in(text: str, source: str) -> list[Sentence]:
-    """Return the sentences of a text in CoNLL-U.
-
-    source (str): The name of the text in messages.
-    RAISES (ConlluError): For the first sentence at fault.
-    """
+    """Return the sentences of a text in CoNLL-U. Messages name its source."""
     pieces = read_pieces(io.BytesIO(text.encode("utf8")), source)
     sentences = [piece for piece in pieces if isinstance(piece, Sentence)]
     for sentence in sentences:

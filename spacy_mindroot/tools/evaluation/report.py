@@ -31,23 +31,14 @@ OFFICIAL_HEADER = ("CoNLL 2018", "precision", "recall", "F1", "of aligned words"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A system's output on a treebank, evaluated.
+    """A system's output on a treebank, evaluated."""
 
-    official (dict[str, OfficialScore]): The scores of the CoNLL 2018 script. See `official.METRICS`.
-    measures (Measures): What the script lacks.
-    """
-
-    official: dict[str, OfficialScore]
-    measures: Measures
+    official: dict[str, OfficialScore]  # of the CoNLL 2018 script: see `official.METRICS`
+    measures: Measures  # what the script lacks
 
 
 def evaluate(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Evaluation:
-    """Evaluate a system's output.
-
-    system (Sequence[Sentence]): Another division of the same text into sentences and words.
-    RAISES (CorpusError): If there are no sentences, the texts differ, or a sentence has no complete tree.
-        MissingPackageError: if `udtools` is not installed.
-    """
+    """Evaluate a system's output, another division of the same text into sentences and words."""
     for name, sentences in (("treebank", gold), ("output", system)):
         if not sentences:
             raise CorpusError(f"There are no sentences in the {name}.")
