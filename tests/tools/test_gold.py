@@ -111,7 +111,7 @@ def test_words_or_multiword_tokens_of_conllu(tmp_path):
     (tmp_path / "a.conllu").write_text(SURFACE, encoding="utf8")
     (words,) = read_corpus(tmp_path / "a.conllu", vocab)
     assert (words.words, words.heads.tolist(), words.name) == (["de", "le", "pain"], [3, 3, 0], "a")
-    assert words.conllu.to_bytes().decode() == SURFACE and words.multiword_tokens == 1
+    assert words.conllu.to_bytes().decode() == SURFACE and len(words.multiword) == 1
     (surface,) = read_corpus(tmp_path, vocab, surface_tokens=True)
     assert (surface.words, surface.heads.tolist()) == (["du", "pain"], [2, 0]) and surface.conllu is None
 
