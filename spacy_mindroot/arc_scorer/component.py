@@ -246,8 +246,7 @@ class ArcScorer(TrainablePipe):
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return model, labels and settings. On disk, the settings are in the config of the pipeline instead."""
         settings = {name: getattr(self, name) for name in DEFAULT_SETTINGS}
-        contents: bytes = srsly.msgpack_dumps({"settings": settings, "pipe": super().to_bytes(exclude=exclude)})
-        return contents
+        return srsly.msgpack_dumps({"settings": settings, "pipe": super().to_bytes(exclude=exclude)})
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ArcScorer":
         """Load model, labels and settings. `Language.from_bytes` does not load the settings of a component."""
@@ -471,6 +470,6 @@ class ArcScorer(TrainablePipe):
                     scores, best = values[:, row, :n, : n + 1]
                     sentences[k] = (scores.copy(), best.astype(dtype))
                 else:
-                    on_demand = LabelsOnDemand(ops, scorer, k, group, row, dtype)
+                    on_demand = LabelsOnDemand(scorer, k, group, row, dtype)
                     sentences[k] = (values[row, :n, : n + 1].copy(), on_demand)
         return sentences

@@ -235,58 +235,33 @@ inline void add_distances(float* scores, std::size_t n, std::size_t longest, con
     }
 }
 
-// The arcs of a tree over n tokens, and what their labels are scored with.
-struct TreeArcs {
-    std::size_t tokens;
-    const std::int64_t* heads;  // (tokens): 0 = ROOT, j = token j
+// Some arcs of a sentence, and what their labels are scored with.
+struct LabelledArcs {
+    std::size_t size;
+    const std::int64_t *dependents, *heads;  // (size): tokens from 0; heads, 0 = ROOT
     int labels, width;
-    const float* queries;       // (tokens, labels, width + 1): the products of the dependents with the weights
-    const float* vectors;       // (tokens, width): as heads
-    const float* by_distance;   // (buckets, labels)
+    const float* queries;      // (tokens, labels, width + 1): the products of the dependents with the weights
+    const float* vectors;      // (tokens, width): as heads
+    const float* by_distance;  // (buckets, labels)
 };
 
-// Writes the best label of each arc, the first one if several are, counted from 1; 0 for the arc from ROOT.
+// Writes the scores of all labels, (size, labels + 1). Label 0 is ROOT's, which the arcs from ROOT have and no others.
 template <int LANES>
-MINDROOT_INLINE void best_labels(const TreeArcs& tree, const Buckets& bucket, std::int64_t* best) {
-    for (std::size_t i = 0; i < tree.tokens; ++i) {
-        best[i] = 0;
-        if (tree.heads[i] == 0) continue;
-        const std::size_t head = tree.heads[i] - 1;
-        const float* const vector = tree.vectors + head * tree.width;
-        const float* const distance = tree.by_distance + bucket.of(i, head) * tree.labels;
-        const float* query = tree.queries + i * tree.labels * (tree.width + 1);
-        float most = 0;
-        for (int k = 0; k < tree.labels; ++k, query += tree.width + 1) {
-            const float score = dot<LANES>(query, vector, tree.width) + query[tree.width] + distance[k];
-            if (k == 0 || score > most) {
-                most = score;
-                best[i] = k + 1;
-            }
-        }
-    }
-}
-
-// Writes the log-probabilities of all labels on some arcs, (arcs, labels + 1). Label 0 is ROOT's, which the arcs from
-// ROOT have and no others. `tree.heads` does not count.
-template <int LANES>
-MINDROOT_INLINE void label_log_probs(const TreeArcs& tree, const Buckets& bucket, const std::int64_t* dependents,
-                                     const std::int64_t* heads, std::size_t arcs, float* output) {
-    const int columns = tree.labels + 1;
-    for (std::size_t arc = 0; arc < arcs; ++arc) {
-        float* const row = output + arc * columns;
-        row[0] = heads[arc] == 0 ? 0 : -INFINITY;
-        if (heads[arc] == 0) {
-            for (int k = 1; k < columns; ++k) row[k] = -INFINITY;
+MINDROOT_INLINE void label_scores(const LabelledArcs& arcs, const Buckets& bucket, float* row) {
+    for (std::size_t arc = 0; arc < arcs.size; ++arc, row += arcs.labels + 1) {
+        if (arcs.heads[arc] == 0) {
+            row[0] = 0;
+            for (int k = 1; k <= arcs.labels; ++k) row[k] = -INFINITY;
             continue;
         }
-        const std::size_t dependent = dependents[arc], head = heads[arc] - 1;
-        const float* const vector = tree.vectors + head * tree.width;
-        const float* const distance = tree.by_distance + bucket.of(dependent, head) * tree.labels;
-        const float* query = tree.queries + dependent * tree.labels * (tree.width + 1);
-        for (int k = 0; k < tree.labels; ++k, query += tree.width + 1)
-            row[k + 1] = dot<LANES>(query, vector, tree.width) + query[tree.width] + distance[k];
+        row[0] = -INFINITY;
+        const std::size_t dependent = arcs.dependents[arc], head = arcs.heads[arc] - 1;
+        const float* const vector = arcs.vectors + head * arcs.width;
+        const float* const distance = arcs.by_distance + bucket.of(dependent, head) * arcs.labels;
+        const float* query = arcs.queries + dependent * arcs.labels * (arcs.width + 1);
+        for (int k = 0; k < arcs.labels; ++k, query += arcs.width + 1)
+            row[k + 1] = dot<LANES>(query, vector, arcs.width) + query[arcs.width] + distance[k];
     }
-    log_softmax<LANES>(output, arcs, columns, output);
 }
 
 // The sum of some rows of a table for each word, divided by the square root of their number. `rows` holds those of all
@@ -370,18 +345,10 @@ inline void run_log_softmax(const float* scores, std::size_t rows, int size, flo
     with_vectors([&](auto bytes) MINDROOT_INLINED { log_softmax<bytes / 4>(scores, rows, size, output); });
 }
 
-inline void run_best_labels(const TreeArcs& tree, const std::int64_t* edges, int count, std::int64_t* best) {
-    const Buckets bucket(edges, count, tree.tokens);
-    with_vectors([&](auto bytes) MINDROOT_INLINED { best_labels<bytes / 4>(tree, bucket, best); });
-}
-
-inline void run_label_log_probs(const TreeArcs& tree, const std::int64_t* edges, int count,
-                                const std::int64_t* dependents, const std::int64_t* heads, std::size_t arcs,
-                                float* output) {
-    const Buckets bucket(edges, count, tree.tokens);
-    with_vectors([&](auto bytes) MINDROOT_INLINED {
-        label_log_probs<bytes / 4>(tree, bucket, dependents, heads, arcs, output);
-    });
+inline void run_label_scores(const LabelledArcs& arcs, std::size_t tokens, const std::int64_t* edges, int count,
+                             float* output) {
+    const Buckets bucket(edges, count, tokens);
+    with_vectors([&](auto bytes) MINDROOT_INLINED { label_scores<bytes / 4>(arcs, bucket, output); });
 }
 
 inline void run_adam(const AdamStep& s) {
