@@ -45,8 +45,7 @@ def MaxoutWindows(
     layer = _with_forward(residual(chain(expand_window(window_size=window_size), maxout)), _residual)
     layers: Model[Floats2d, Floats2d] = clone(layer, depth)
     layers.set_dim("nO", width)
-    encoder: Model[list[Floats2d], list[Floats2d]] = with_array(layers, pad=window_size * depth)
-    return encoder
+    return with_array(layers, pad=window_size * depth)
 
 
 def _forward(model: Model[Floats2d, Floats2d], X: Floats2d, is_train: bool) -> tuple[Floats2d, Backprop]:
@@ -104,8 +103,7 @@ def _on_host(
         norm.inc_grad("b", d_shift)
         maxout.inc_grad("b", d_b)
         maxout.inc_grad("W", ops.gemm(d_products, X, trans1=True).reshape(nO, nP, nI))
-        dX: Floats2d = ops.gemm(d_products, flat_W)
-        return dX
+        return ops.gemm(d_products, flat_W)
 
     return Y, backprop
 

@@ -145,8 +145,7 @@ def _forward(
         d_flat = sum(backprops[name](d) for name, d in zip(_PROJECTIONS, d_projected, strict=True))
         if tag_features is not None:
             d_flat = backprop_tags((d_flat, d_output.tags))
-        docs: list[Doc] = backprop_tok2vec(ops.unflatten(d_flat, ops.asarray1i([len(v) for v in vectors])))
-        return docs
+        return backprop_tok2vec(ops.unflatten(d_flat, ops.asarray1i([len(v) for v in vectors])))
 
     return ArcOutput(batch, arcs, labels, tags), backprop
 
@@ -177,8 +176,7 @@ def _existing_arcs(ops: Ops, group: Group, by_vectors: Floats3d, by_distance: Fl
         by_distance += by_vectors
         _layers.mask_arcs(by_distance, group.lengths)
         return by_distance
-    arcs: Floats3d = ops.xp.where(group.allowed, by_vectors + by_distance, -np.inf).astype("f")
-    return arcs
+    return ops.xp.where(group.allowed, by_vectors + by_distance, -np.inf).astype("f")
 
 
 def _arcs_as_rows(ops: Any, batch: SentenceBatch, heads: npt.NDArray[np.int64]) -> tuple[Any, Any]:

@@ -201,8 +201,7 @@ class MindRoot(Pipe):
         if "cfg" not in exclude:
             settings["calibration"] = None if self.calibration is None else self.calibration.to_dict()
             settings["learnt_rules"] = self.valid_trees.to_dict()
-        contents: bytes = srsly.msgpack_dumps(settings)
-        return contents
+        return srsly.msgpack_dumps(settings)
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "MindRoot":
         """Load the settings and the calibration. The score source is a function, and stays as it is.

@@ -20,8 +20,7 @@ Corpus = Callable[[Language], Iterable[Example]]
 
 def resolve_training(nlp: Language) -> dict[str, Any]:
     """Return what `[training]` in the config of a pipeline stands for: the optimizer, the batcher and so on."""
-    settings: dict[str, Any] = registry.resolve(nlp.config.interpolate()["training"], schema=ConfigSchemaTraining)
-    return settings
+    return registry.resolve(nlp.config.interpolate()["training"], schema=ConfigSchemaTraining)
 
 
 def training_steps(
