@@ -120,13 +120,13 @@ public:
                 }
                 break;
             case Edit::price_others: {
-                const double* prices = edit.mask < prepared_->leaf_mask ? rules().unique_prices : rules().leaf_prices;
+                const double* prices = edit.mask < prepared_->leaf_mask ? prepared_->unique_prices : prepared_->leaf_prices;
                 for (int row = 0; row < n_; ++row)
                     if (row != edit.row) charge(row, edit.column, edit.mask, true, prices[edit.rule]);
                 break;
             }
             case Edit::price:
-                charge(edit.row, edit.column, edit.mask, true, rules().planar_prices[edit.rule]);
+                charge(edit.row, edit.column, edit.mask, true, prepared_->planar_prices[edit.rule]);
                 raise(charged_, edit.rule * scores_.size() + cell);
                 break;
             case Edit::unique_done: raise(unique_done_, std::size_t(edit.rule) * columns_ + edit.column); break;

@@ -247,7 +247,7 @@ private:
             if (!(suspects_.unique & PreparedRules::bit(rule))) continue;
             const int number = 1 + rule;
             const std::uint8_t* where = mask(number);
-            const double amount = rules().unique_prices[rule];
+            const double amount = prepared_->unique_prices[rule];
             std::fill(count_.begin(), count_.end(), 0);
             for (int token = 0; token < n_; ++token)
                 if (where[chosen_[token]] && !scores_.unique_done(rule, heads_[token]))
@@ -282,7 +282,7 @@ private:
             if (!(suspects_.leaf & PreparedRules::bit(rule))) continue;
             const int number = prepared_->leaf_mask + rule, below = prepared_->below_mask + rule;
             const std::uint8_t *where = mask(number), *not_allowed = mask(below);
-            const double amount = rules().leaf_prices[rule];
+            const double amount = prepared_->leaf_prices[rule];
             std::fill(count_.begin(), count_.end(), 0);
             for (int token = 0; token < n_; ++token) {
                 const int head = heads_[token];
@@ -316,7 +316,7 @@ private:
                 const auto crosses = rules().other[rule] ? crosses_other : crosses_own;
                 const Crossing crossing = crosses(heads_, token + 1, path_);
                 if (!crossing) continue;
-                const double amount = rules().planar_prices[rule];
+                const double amount = prepared_->planar_prices[rule];
                 value_ -= amount;
                 double loss = std::min(amount, regret(token, heads_[token], where));
                 const Clash clash = rules().paired[rule] ? hardest_clash(token + 1, where) : Clash();
