@@ -63,34 +63,29 @@ MINDROOT_INLINE float dot(const float* a, const float* b, int size) {
     return total;
 }
 
-// PIECES is the number of pieces if it is a common one, so that the loop over them is unrolled; 0 otherwise.
-template <int PIECES>
-MINDROOT_INLINE void largest_of_pieces(const MaxoutNorm& m, const float* products, float* best) {
-    const int pieces = PIECES ? PIECES : m.pieces;
-    for (int o = 0; o < m.width; ++o) {
-        float most = products[o * pieces] + m.bias[o * pieces];
-        for (int p = 1; p < pieces; ++p) {
-            const float other = products[o * pieces + p] + m.bias[o * pieces + p];
-            most = other > most ? other : most;
-        }
-        best[o] = most;
-    }
-}
-
-template <int PIECES>
-MINDROOT_INLINE void which_of_pieces(const MaxoutNorm& m, const float* products, float* best, std::int32_t* which) {
+// Writes the largest piece of each element, and, if WHICH, its number. PIECES is the number of pieces if it is a common
+// one, so that the loop over them is unrolled; 0 otherwise.
+template <int PIECES, bool WHICH>
+MINDROOT_INLINE void largest_of_pieces(const MaxoutNorm& m, const float* products, float* best, std::int32_t* which) {
     const int pieces = PIECES ? PIECES : m.pieces;
     for (int o = 0; o < m.width; ++o) {
         float most = products[o * pieces] + m.bias[o * pieces];
         std::int32_t at = 0;
         for (int p = 1; p < pieces; ++p) {
             const float other = products[o * pieces + p] + m.bias[o * pieces + p];
-            at = other > most ? p : at;
+            if constexpr (WHICH) at = other > most ? p : at;
             most = other > most ? other : most;
         }
         best[o] = most;
-        which[o] = at;
+        if constexpr (WHICH) which[o] = at;
     }
+}
+
+template <bool WHICH>
+MINDROOT_INLINE void largest_of_pieces(const MaxoutNorm& m, const float* products, float* best, std::int32_t* which) {
+    if (m.pieces == 2) largest_of_pieces<2, WHICH>(m, products, best, which);
+    else if (m.pieces == 3) largest_of_pieces<3, WHICH>(m, products, best, which);
+    else largest_of_pieces<0, WHICH>(m, products, best, which);
 }
 
 template <int LANES>
@@ -101,15 +96,8 @@ MINDROOT_INLINE void maxout_norm(const MaxoutNorm& m) {
     for (std::size_t row = 0; row < m.rows; ++row) {
         const float* const products = m.products + row * row_of_products;
         const std::ptrdiff_t at = row * m.width;
-        if (m.which) {
-            if (m.pieces == 2) which_of_pieces<2>(m, products, best, m.which + at);
-            else if (m.pieces == 3) which_of_pieces<3>(m, products, best, m.which + at);
-            else which_of_pieces<0>(m, products, best, m.which + at);
-        } else {
-            if (m.pieces == 2) largest_of_pieces<2>(m, products, best);
-            else if (m.pieces == 3) largest_of_pieces<3>(m, products, best);
-            else largest_of_pieces<0>(m, products, best);
-        }
+        if (m.which) largest_of_pieces<true>(m, products, best, m.which + at);
+        else largest_of_pieces<false>(m, products, best, nullptr);
         const float mean = sum<LANES>(best, m.width) / m.width;
         for (int o = 0; o < m.width; ++o) best[o] -= mean;
         const float scale = 1 / std::sqrt(dot<LANES>(best, best, m.width) / m.width + 1e-8f);

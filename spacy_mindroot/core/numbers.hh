@@ -36,19 +36,9 @@ MINDROOT_CLONES inline void exp_all(double* __restrict values, std::size_t count
     // exp(x) = 2^k exp(r), where k is x / log(2), rounded. The sum with `rounder` rounds, and has k in its lowest bits.
     constexpr double rounder = 0x1.8p52, log2e = 0x1.71547652b82fep0, log2_high = 0x1.62e42fee00000p-1,
                      log2_low = 0x1.a39ef35793c76p-33;
-    constexpr double inverse_factorials[] = {1.0,
-                                             1.0,
-                                             1.0 / 2,
-                                             1.0 / 6,
-                                             1.0 / 24,
-                                             1.0 / 120,
-                                             1.0 / 720,
-                                             1.0 / 5040,
-                                             1.0 / 40320,
-                                             1.0 / 362880,
-                                             1.0 / 3628800,
-                                             1.0 / 39916800,
-                                             1.0 / 479001600};
+    constexpr double inverse_factorials[] = {
+        1.0,        1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,      1.0 / 720,
+        1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
     for (std::size_t i = 0; i < count; ++i) {
         const double x = values[i] > -708 ? values[i] : -708;
         const double shifted = x * log2e + rounder, k = shifted - rounder;

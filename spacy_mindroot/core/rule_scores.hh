@@ -94,9 +94,7 @@ public:
     // Whether a rule needs no further test at a head, or a price has been imposed on an arc.
     bool unique_done(int rule, int head) const { return unique_done_[std::size_t(rule) * columns_ + head]; }
     bool leaf_done(int rule, int head) const { return leaf_done_[std::size_t(rule) * columns_ + head]; }
-    bool charged(int rule, int token, int head) const {
-        return charged_[rule * scores_.size() + cell_of(token, head)];
-    }
+    bool charged(int rule, int token, int head) const { return charged_[rule * scores_.size() + cell_of(token, head)]; }
 
     void apply(const Edit& edit) {
         const std::size_t cell = std::size_t(edit.row) * columns_ + edit.column;
@@ -120,7 +118,8 @@ public:
                 }
                 break;
             case Edit::price_others: {
-                const double* prices = edit.mask < prepared_->leaf_mask ? prepared_->unique_prices : prepared_->leaf_prices;
+                const double* prices =
+                    edit.mask < prepared_->leaf_mask ? prepared_->unique_prices : prepared_->leaf_prices;
                 for (int row = 0; row < n_; ++row)
                     if (row != edit.row) charge(row, edit.column, edit.mask, true, prices[edit.rule]);
                 break;

@@ -250,8 +250,7 @@ private:
             const double amount = prepared_->unique_prices[rule];
             std::fill(count_.begin(), count_.end(), 0);
             for (int token = 0; token < n_; ++token)
-                if (where[chosen_[token]] && !scores_.unique_done(rule, heads_[token]))
-                    ++count_[heads_[token]];
+                if (where[chosen_[token]] && !scores_.unique_done(rule, heads_[token])) ++count_[heads_[token]];
             for (int head = 0; head <= n_; ++head) {
                 if (count_[head] < 2) continue;
                 value_ -= (count_[head] - 1) * amount;
@@ -359,8 +358,8 @@ private:
         for (int dependent = 1; dependent <= n_; ++dependent) {
             const int upper = heads_[dependent - 1];
             if (!clashes(token, heads_[token - 1], dependent, upper)) continue;
-            const double loss = std::min(regret(dependent - 1, upper, mask(ALL)),
-                                         regret_beside(token, where, dependent, upper));
+            const double loss =
+                std::min(regret(dependent - 1, upper, mask(ALL)), regret_beside(token, where, dependent, upper));
             if (!found.dependent || loss > found.loss) found = {dependent, loss};
         }
         return found;

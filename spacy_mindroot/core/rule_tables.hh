@@ -15,8 +15,8 @@ struct RuleTables {
     const std::int32_t* class_of;  // (labels,)
     const double* prices;          // (dependent kinds, head kinds, 2, labels)
     int n_unique, n_leaf, n_planar;
-    const std::uint8_t* masks;            // (1 + unique + 2 leaf + planar, classes): the classes that each covers
-    const double* rule_prices;            // (unique + leaf + planar,)
+    const std::uint8_t* masks;           // (1 + unique + 2 leaf + planar, classes): the classes that each covers
+    const double* rule_prices;           // (unique + leaf + planar,)
     const std::uint8_t *other, *paired;  // (planar,)
 };
 
