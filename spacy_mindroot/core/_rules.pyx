@@ -96,10 +96,8 @@ cdef _Prepared _prepare(compiled):
 
 cdef _result(RulesFound& found, int n, int64_t nodes):
     """Return the result of a search as Python has it. `nodes` were visited before."""
-    if found.fault.kind == CFaultKind.not_finite:
-        return Fault(FaultKind.NOT_FINITE, 0, found.fault.dependent, found.fault.head)
-    if found.fault.kind == CFaultKind.no_memory:
-        return Fault(FaultKind.NO_MEMORY, 0, 0, 0)
+    if found.fault.kind != CFaultKind.none:
+        return Fault([*FaultKind][<int>found.fault.kind - 1], 0, found.fault.dependent, found.fault.head)
     heads = labels = None
     cdef size_t size = n * sizeof(int32_t)
     if found.found:
