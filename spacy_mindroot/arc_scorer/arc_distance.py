@@ -24,8 +24,6 @@ def ArcDistance(width: int | None = None) -> Model[InT, OutT]:
     arc is the sum of the two scores for its bucket. Arcs from ROOT score 0.
 
     Input and output: as for ArcBiaffine.
-
-    width (Optional[int]): Width of the vectors; None to infer it from the data.
     """
     return Model(
         "arc_distance",

@@ -197,7 +197,6 @@ class ArcScorer(TrainablePipe):
         """Collect the labels and initialize the model.
 
         get_examples (Callable[[], Iterable[Example]]): Returns a representative sample of the training data.
-        nlp (Optional[Language]): The pipeline; not used.
         labels (Optional[Sequence[str]]): The labels, as written by `spacy init labels`. By default, those of the
             examples.
         RAISES (TrainingError): If the component has been initialized before, or there are no labels.

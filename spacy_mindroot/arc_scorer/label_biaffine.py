@@ -34,9 +34,6 @@ def LabelBiaffine(width: int | None = None, nO: int | None = None) -> Model[InT,
         the bucket of its distance (0 for ROOT), both (N,).
     Output: with heads, the scores (N, nO) of the labels of these arcs. Without heads, a LabelScores, which computes the
         scores of other arcs on demand. It has no backprop.
-
-    width (Optional[int]): Width of the vectors; None to infer it from the data.
-    nO (Optional[int]): Number of labels.
     """
     return Model(
         "label_biaffine",

@@ -22,25 +22,14 @@ Backprop = Callable[[Floats2d], Floats2d]
 
 
 def MaxoutNorm(nO: int, nI: int | None = None, nP: int = 3) -> Model[Floats2d, Floats2d]:
-    """Build a maxout layer with layer normalization and dropout, as thinc's `Maxout` with `normalize=True`.
-
-    nO (int): Width of the output.
-    nI (Optional[int]): Width of the input; None to infer it from the data.
-    nP (int): Number of maxout pieces.
-    """
+    """Build a maxout layer with layer normalization and dropout, as thinc's `Maxout` with `normalize=True`."""
     return _with_forward(Maxout(nO, nI, nP, dropout=0.0, normalize=True), _forward)
 
 
 def MaxoutWindows(
     width: int, window_size: int, maxout_pieces: int, depth: int
 ) -> Model[list[Floats2d], list[Floats2d]]:
-    """Build spaCy's `MaxoutWindowEncoder`: maxout layers over windows of tokens, with residual connections.
-
-    width (int): Width of input and output.
-    window_size (int): Number of tokens on either side that a layer sees.
-    maxout_pieces (int): Number of maxout pieces.
-    depth (int): Number of layers.
-    """
+    """Build spaCy's `MaxoutWindowEncoder`: maxout layers over windows of tokens, with residual connections."""
     maxout = MaxoutNorm(width, width * (2 * window_size + 1), maxout_pieces)
     layer = _with_forward(residual(chain(expand_window(window_size=window_size), maxout)), _residual)
     layers: Model[Floats2d, Floats2d] = clone(layer, depth)

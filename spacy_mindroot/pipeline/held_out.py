@@ -76,11 +76,9 @@ class HeldOut:
 def score_held_out(nlp: Language, gold: Iterable[Sequence[AnnotatedSentence]], name: str | None = None) -> HeldOut:
     """Score annotated sentences with a pipeline, up to its `mind_root`, and decode their trees.
 
-    The tokens and the sentence boundaries are those of the annotation. All else is predicted.
+    The tokens and the sentence boundaries are those of the annotation. All else is predicted. Docs without any head are
+    left out.
 
-    nlp (Language): The pipeline.
-    gold (Iterable[Sequence[AnnotatedSentence]]): The sentences of each Doc. Docs without any head are left out.
-    name (Optional[str]): See `find_mind_root`.
     RAISES (MindRootError): If a Doc can't be scored or decoded.
     """
     name, mind_root = find_mind_root(nlp, name)
@@ -123,10 +121,7 @@ def cross_validate(
     progress bar on standard error, if that is a terminal. The state of the random number generators is the same
     afterwards as before.
 
-    config (Config): The config of the pipeline, with its sections for training.
-    get_examples (Callable[[Language], Iterable[Example]]): The corpus.
     folds (int): The number of parts, at least 2. The Docs are dealt out in turn. There are never more parts than Docs.
-    name (Optional[str]): See `find_mind_root`.
     seeds (Optional[Sequence[int]]): Seeds of the pipelines to train for each part. None: one, with the seed of the
         config.
     combine (Optional[Callable[[list[Language]], Language]]): Makes one pipeline of those with different seeds. Without

@@ -117,11 +117,9 @@ class ValidTrees:
     ) -> SourcedScores:
         """Return the input with the best valid trees as its heads, and their labels as its labels.
 
-        doc (Doc): The Doc. Its parts of speech count where they are set.
-        sourced (SourcedScores): What the source read.
-        constraints (Optional[Sequence[Constraints]]): The constraints on each sentence.
-        masked (Sequence[np.ndarray]): The arc scores of each sentence under its constraints.
-        projective (bool): Whether trees must not have crossing arcs.
+        `masked` are the arc scores of each sentence under its constraints. The parts of speech of the Doc count where
+        they are set.
+
         RAISES (LabelsError): If there are no scores for all labels.
         RAISES (DecodingError): If there is no valid tree.
         """
