@@ -174,14 +174,13 @@ def looks_zero_based(heads: Sequence[int]) -> bool:
     True if no head is 0 and they form a single-rooted tree when read as 0-based, unless they also form one when they
     count from 1 and only the root is its own head. It can be chance in a short sentence, but not in most of a file.
     """
-    n = len(heads)
-    if not n or 0 in heads or not all(0 <= head < n for head in heads):
+    if min(heads, default=0) < 1:
         return False
-    roots = [token for token, head in enumerate(heads) if head == token]
-    if len(roots) != 1 or not is_tree([0 if head == token else head + 1 for token, head in enumerate(heads)]):
-        return False
-    own = [token for token, head in enumerate(heads, 1) if head == token]
-    return len(own) != 1 or not is_tree([0 if head == token else head for token, head in enumerate(heads, 1)])
+    from_zero, from_one = (
+        is_tree([0 if head == token else head + 1 - first for token, head in enumerate(heads, first)], single_root=True)
+        for first in (0, 1)
+    )
+    return from_zero and not from_one
 
 
 def repair_labels(

@@ -223,7 +223,9 @@ def fit_calibration(
             "heads of each sentence, (n,), in the order of the scores."
         )
     gold = [to_heads(own, len(own), may_be_missing=True) for own in gold]
-    heads = _decode(matrices, projective=projective)
+    heads, faults = decode_matrices(matrices, projective=projective)
+    for fault in faults:
+        raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence), projective=projective)
     label_scores, gold_labels = _to_labels(heads, label_scores, gold_labels)
     return fit_to_trees(matrices, heads, gold, label_scores, gold_labels, projective=projective, method=method)
 
@@ -292,13 +294,6 @@ def label_probabilities(scores: npt.ArrayLike, temperature: float, lapse: float 
         possible = logits > -np.inf
         probabilities += lapse * possible / np.count_nonzero(possible, axis=1)[:, np.newaxis]
     return probabilities
-
-
-def _decode(matrices: Sequence[FloatArray], *, projective: bool) -> list[Heads]:
-    heads, faults = decode_matrices(list(matrices), projective=projective)
-    for fault in faults:
-        raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence), projective=projective)
-    return heads
 
 
 def _to_labels(
