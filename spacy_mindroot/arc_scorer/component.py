@@ -428,7 +428,7 @@ class ArcScorer(TrainablePipe):
         return loss, ArcGradient(d_arcs, d_labels, d_tags)
 
     def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, Any]]:
-        """Return scores and best labels of each sentence, in order. On a GPU, all of them come in a single transfer.
+        """Return scores and best labels of each sentence, in order. A GPU makes one transfer for each group.
 
         With `joint`, scores contain those of the best labels, so all of them are computed. On a GPU they are, too,
         since a transfer for each sentence would take longer. Otherwise labels are left to be computed for the arcs that
@@ -437,7 +437,8 @@ class ArcScorer(TrainablePipe):
         ops, xp = self.model.ops, self.model.ops.xp
         scorer = cast(LabelScores, output.labels)
         of_all_arcs = self.joint or xp is not np
-        blocks = []
+        dtype = np.min_scalar_type(len(self.cfg["labels"]))
+        sentences: list[Any] = [None] * len(output.batch.lengths)
         for group, arcs in zip(output.batch.groups, output.arcs, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
             if of_all_arcs:
@@ -453,16 +454,7 @@ class ArcScorer(TrainablePipe):
                     log_probability[:, :, 0] = 0
                     scores = scores + log_probability
                 scores = xp.stack([scores, best])
-            blocks.append(scores)
-        host = blocks[0].ravel() if len(blocks) == 1 else xp.concatenate([block.ravel() for block in blocks])
-        host = ops.to_numpy(host)
-
-        dtype = np.min_scalar_type(len(self.cfg["labels"]))
-        sentences: list[Any] = [None] * len(output.batch.lengths)
-        at = 0
-        for group, block in zip(output.batch.groups, blocks, strict=True):
-            values = host[at : at + block.size].reshape(block.shape)
-            at += block.size
+            values = ops.to_numpy(scores)
             for row, k in enumerate(group.sentences.tolist()):
                 n = output.batch.lengths[k]
                 if of_all_arcs:

@@ -62,15 +62,7 @@ class HeldOut:
 
         RAISES (CalibrationError): If no token has a known head.
         """
-        return fit_to_trees(
-            self.matrices,
-            self.heads,
-            self.gold_heads,
-            self.label_scores,
-            self.gold_labels,
-            projective=self.projective,
-            method=method,
-        )
+        return fit_to_trees(**vars(self), method=method)
 
 
 def score_held_out(nlp: Language, gold: Iterable[Sequence[AnnotatedSentence]], name: str | None = None) -> HeldOut:

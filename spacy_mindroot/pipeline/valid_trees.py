@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from ..constraints import Constraints
 from ..decoding import Heads
 from ..doc.extensions import describe
-from ..doc.reading import read_heads, sentence_bounds
+from ..doc.reading import conllu_heads, sentence_bounds
 from ..errors import LabelsError, RulesError
 from ..rules import Rules, to_rules
 from ..rules.labelled import Problem, find_tree_on_demand
@@ -240,12 +240,9 @@ def labelled_trees(docs: Iterable[Doc]) -> Iterator[Tree]:
     """
     known = set()
     for doc in docs:
-        heads, deps = read_heads(doc)
         pos = pos_of_rules(doc)
-        for start, end in sentence_bounds(doc):
-            own = heads[start:end] - start + 1
-            own[heads[start:end] == np.arange(start, end)] = 0
-            if (deps[start:end] == 0).any() or not is_tree(own, single_root=True):
+        for (start, end), own in zip(sentence_bounds(doc), conllu_heads(doc), strict=True):
+            if not is_tree(own, single_root=True):
                 continue
             words = [i for i in range(start, end) if not doc[i].is_space]
             labels = [doc[i].dep_ for i in words]
