@@ -24,7 +24,7 @@ cdef extern from "rule_tables.hh" namespace "mindroot" nogil:
         const double* prices
         int n_unique, n_leaf, n_planar
         const uint8_t* masks
-        const double* rule_prices
+        const double* mask_prices
         const uint8_t* other
         const uint8_t* paired
 
@@ -72,16 +72,16 @@ cdef class _Prepared:
         cdef const int32_t[::1] class_of = compiled.class_of
         cdef const double[:, :, :, ::1] prices = compiled.prices
         cdef const uint8_t[:, ::1] masks = compiled.masks
-        cdef const double[::1] rule_prices = compiled.rule_prices
+        cdef const double[::1] mask_prices = compiled.mask_prices
         cdef const uint8_t[::1] other = compiled.other
         cdef const uint8_t[::1] paired = compiled.paired
         cdef RuleTables tables
         tables.n_labels, tables.n_classes, tables.n_head_kinds = prices.shape[3], masks.shape[1], prices.shape[1]
         tables.n_unique, tables.n_leaf, tables.n_planar = compiled.counts
         tables.class_of, tables.prices, tables.masks = &class_of[0], &prices[0, 0, 0, 0], &masks[0, 0]
-        tables.rule_prices, tables.other, tables.paired = &rule_prices[0], &other[0], &paired[0]
+        tables.mask_prices, tables.other, tables.paired = &mask_prices[0], &other[0], &paired[0]
         self.rules.prepare(tables, <int>prices.shape[0])
-        self.arrays = class_of, prices, masks, rule_prices, other, paired
+        self.arrays = class_of, prices, masks, mask_prices, other, paired
 
 
 _known = WeakKeyDictionary()

@@ -10,26 +10,6 @@
 
 namespace mindroot {
 
-// columns[j][i] += pivots[i] * factors[j], for `count` columns of `rows` weights each, stored end to end.
-MINDROOT_CLONES inline void add_multiples(double* __restrict columns, int rows, int count,
-                                          const double* __restrict pivots, const double* __restrict factors) {
-    for (int j = 0; j < count; ++j, columns += rows) {
-        const double factor = factors[j];
-        for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor;
-    }
-}
-
-// The same for two sets of pivots at once, which halves the traffic between processor and cache.
-MINDROOT_CLONES inline void add_multiples_of_two(double* __restrict columns, int rows, int count,
-                                                 const double* __restrict pivots, const double* __restrict factors,
-                                                 const double* __restrict more_pivots,
-                                                 const double* __restrict more_factors) {
-    for (int j = 0; j < count; ++j, columns += rows) {
-        const double factor = factors[j], more = more_factors[j];
-        for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor + more_pivots[i] * more;
-    }
-}
-
 // values[i] = exp(values[i]), where no value is above 700, to within two units in the last place. Below -708, it is 0.
 // In contrast to std::exp, the loop is vectorised.
 MINDROOT_CLONES inline void exp_all(double* __restrict values, std::size_t count) {
@@ -90,12 +70,24 @@ struct Linear {
     // Within these bounds, numbers that have underflowed (below 1e-307) are too small to matter.
     static bool is_safe_divisor(double a) { return a >= 1e-100; }
     static bool is_safe(double a) { return a <= 1e100; }
-    static void add_multiples(double* columns, int rows, int count, const double* pivots, const double* factors) {
-        mindroot::add_multiples(columns, rows, count, pivots, factors);
+    // columns[j][i] += pivots[i] * factors[j], for `count` columns of `rows` weights each, stored end to end.
+    MINDROOT_CLONES static void add_multiples(double* __restrict columns, int rows, int count,
+                                              const double* __restrict pivots, const double* __restrict factors) {
+        for (int j = 0; j < count; ++j, columns += rows) {
+            const double factor = factors[j];
+            for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor;
+        }
     }
-    static void add_multiples_of_two(double* columns, int rows, int count, const double* pivots, const double* factors,
-                                     const double* more_pivots, const double* more_factors) {
-        mindroot::add_multiples_of_two(columns, rows, count, pivots, factors, more_pivots, more_factors);
+
+    // The same for two sets of pivots at once, which halves the traffic between processor and cache.
+    MINDROOT_CLONES static void add_multiples_of_two(double* __restrict columns, int rows, int count,
+                                                     const double* __restrict pivots, const double* __restrict factors,
+                                                     const double* __restrict more_pivots,
+                                                     const double* __restrict more_factors) {
+        for (int j = 0; j < count; ++j, columns += rows) {
+            const double factor = factors[j], more = more_factors[j];
+            for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor + more_pivots[i] * more;
+        }
     }
 };
 

@@ -16,7 +16,7 @@ struct RuleTables {
     const double* prices;          // (dependent kinds, head kinds, 2, labels)
     int n_unique, n_leaf, n_planar;
     const std::uint8_t* masks;           // (1 + unique + 2 leaf + planar, classes): the classes that each covers
-    const double* rule_prices;           // (unique + leaf + planar,)
+    const double* mask_prices;           // the price of the rule of each mask
     const std::uint8_t *other, *paired;  // (planar,)
 };
 
@@ -31,9 +31,6 @@ public:
         leaf_mask = 1 + rules.n_unique;
         below_mask = leaf_mask + rules.n_leaf;
         planar_mask = below_mask + rules.n_leaf;
-        unique_prices = rules.rule_prices;
-        leaf_prices = unique_prices + rules.n_unique;
-        planar_prices = leaf_prices + rules.n_leaf;
         const std::size_t n_classes = rules.n_classes, n_masks = planar_mask + rules.n_planar;
         classes_.assign(2 * n_masks, {});
         for (std::size_t k = 0; k < n_masks * n_classes; ++k)
@@ -75,6 +72,7 @@ public:
             return &doubles_[prices * rules.n_labels];
     }
 
+    double price(int mask) const { return rules.mask_prices[mask]; }
     const std::uint8_t* mask(int number) const { return rules.masks + std::size_t(number) * rules.n_classes; }
 
     // The classes that a mask covers, or those that it does not.
@@ -86,7 +84,6 @@ public:
 
     RuleTables rules;
     int leaf_mask, below_mask, planar_mask;  // the numbers of the first masks of each kind; 0 covers all classes
-    const double *unique_prices, *leaf_prices, *planar_prices;
 
 private:
     std::vector<std::uint8_t> pricing_;

@@ -36,7 +36,7 @@ class CompiledRules:
     # (masks, classes): the classes that a mask covers. The first covers all. Then come the labels of each rule, of
     # `unique` and `leaf`; what each rule of `leaf` does not allow below; and the labels of each rule of `planar`.
     masks: npt.NDArray[np.uint8]
-    rule_prices: npt.NDArray[np.float64]  # of `unique`, `leaf` and `planar`, end to end
+    mask_prices: npt.NDArray[np.float64]  # (masks,): the price of the rule of each mask
     other: npt.NDArray[np.uint8]  # (planar rules,): whether the rule is about other arcs
     # (planar rules,): whether the rule is hard, and so is one of the other kind for the same labels. Some arcs then
     # clash whatever the rest of the tree is.
@@ -59,6 +59,7 @@ class CompiledRules:
 def compile_rules(rules: Rules, labels: tuple[str, ...]) -> CompiledRules:
     """Return the rules over labels that are numbered in this order. The last ones are cached."""
     n_labels = len(labels)
+    with_masks = (*rules.unique, *rules.leaf, *rules.leaf, *rules.planar)
     planar = [tuple(map(rule.covers, labels)) for rule in rules.planar]
     rows: list[Sequence[bool]] = [
         [True] * n_labels,
@@ -96,7 +97,7 @@ def compile_rules(rules: Rules, labels: tuple[str, ...]) -> CompiledRules:
         prices=prices,
         counts=(len(rules.unique), len(rules.leaf), len(rules.planar)),
         masks=np.array(list(signatures), dtype=np.uint8).T.copy(),
-        rule_prices=np.array([rule.price for rule in (*rules.unique, *rules.leaf, *rules.planar)], dtype=np.float64),
+        mask_prices=np.array([0.0, *(rule.price for rule in with_masks)]),
         other=np.array([rule.which == "other" for rule in rules.planar], dtype=np.uint8),
         paired=np.array(paired, dtype=np.uint8),
         kinds=kinds,

@@ -55,8 +55,8 @@ class _Search:
         self.leaf_mask = 1 + n_unique
         self.below_mask = self.leaf_mask + n_leaf
         self.planar_mask = self.below_mask + n_leaf
-        self.unique_prices, self.leaf_prices, self.planar_prices = np.split(
-            rules.rule_prices, [n_unique, n_unique + n_leaf]
+        _, self.unique_prices, self.leaf_prices, _, self.planar_prices = np.split(
+            rules.mask_prices, [1, self.leaf_mask, self.below_mask, self.planar_mask]
         )
 
         # The best label of each class for each arc, with the rules about single arcs.
