@@ -52,7 +52,6 @@ cdef extern from "layers.hh" namespace "mindroot::layers" nogil:
     void run_add_distances(
         float*, size_t, size_t, const int64_t*, const int64_t*, const float*, const float*, int, const int64_t*, int
     ) except +
-    void forbid_arcs(float*, size_t, size_t, const int64_t*)
 
 cdef extern from "ngrams.hh" namespace "mindroot::ngrams" nogil:
     cdef cppclass Symbols:
@@ -153,7 +152,7 @@ def add_distances(
     float[:, :, ::1] scores, const int64_t[::1] starts, const int64_t[::1] lengths, const float[:, ::1] of_dependent,
     const float[:, ::1] of_head, const int64_t[::1] edges
 ):
-    """Add the scores by distance to the arc scores (B, T, T+1) of a group.
+    """Add the scores by distance to the arc scores (B, T, T+1) of a group, -inf for arcs that do not exist.
 
     starts and lengths, (B,): The first row and the number of tokens of each sentence. of_dependent and of_head: The
     scores of each token in each bucket, (N, buckets). edges: Where the buckets begin.
@@ -165,14 +164,6 @@ def add_distances(
             &scores[0, 0, 0], scores.shape[0], scores.shape[1], &starts[0], &lengths[0], &of_dependent[0, 0],
             &of_head[0, 0], <int>of_head.shape[1], &edges[0], <int>edges.shape[0]
         )
-
-
-def mask_arcs(float[:, :, ::1] scores, const int64_t[::1] lengths):
-    """Make -inf of the scores of self arcs and of arcs from padding, (B, T, T+1)."""
-    if scores.shape[0] == 0 or scores.shape[1] == 0:
-        return
-    with nogil:
-        forbid_arcs(&scores[0, 0, 0], scores.shape[0], scores.shape[1], &lengths[0])
 
 
 def label_scores(

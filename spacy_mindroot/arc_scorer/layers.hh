@@ -209,17 +209,19 @@ private:
     std::vector<int> right_, left_;
 };
 
-// Adds the scores by distance to the arc scores (T, T+1) of one sentence of n tokens. `of_dependent` and `of_head` are
-// (n, buckets).
+// Adds the scores by distance to the arc scores (T, T+1) of one sentence of n tokens, and makes -inf of those of arcs
+// that do not exist: self arcs, and arcs from padding. `of_dependent` and `of_head` are (n, buckets).
 inline void add_distances(float* scores, std::size_t n, std::size_t longest, const float* of_dependent,
                           const float* of_head, std::size_t buckets, const Buckets& bucket) {
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < longest; ++i) {
         float* const row = scores + i * (longest + 1) + 1;
         const float* const own = of_dependent + i * buckets;
-        for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t j = 0; i < n && j < n; ++j) {
             const int k = bucket.of(i, j);
             row[j] += own[k] + of_head[j * buckets + k];
         }
+        row[i] = -INFINITY;
+        for (std::size_t j = n; j < longest; ++j) row[j] = -INFINITY;
     }
 }
 
@@ -356,15 +358,6 @@ inline void run_add_distances(float* scores, std::size_t sentences, std::size_t 
     for (std::size_t k = 0; k < sentences; ++k)
         add_distances(scores + k * longest * (longest + 1), lengths[k], longest, of_dependent + starts[k] * buckets,
                       of_head + starts[k] * buckets, buckets, bucket);
-}
-
-// Makes -inf of the scores of arcs that do not exist: of self arcs, and of arcs from padding.
-inline void forbid_arcs(float* scores, std::size_t sentences, std::size_t longest, const std::int64_t* lengths) {
-    for (std::size_t k = 0; k < sentences; ++k)
-        for (std::size_t i = 0; i < longest; ++i, scores += longest + 1) {
-            scores[i + 1] = -INFINITY;
-            for (std::size_t j = lengths[k]; j < longest; ++j) scores[j + 1] = -INFINITY;
-        }
 }
 
 }  // namespace mindroot::layers
