@@ -196,10 +196,8 @@ def fit_calibration(
     -----
     The temperature and the lapse of arcs maximize the likelihood of what is right in the best trees: the product, over
     the tokens with a known head, of the probability of the predicted head where it is right, and of its complement
-    where it is wrong. That is the likelihood of the event whose probability `confidence` returns. The likelihood of the
-    gold heads or trees themselves is dominated by the few heads that the scorer considers all but impossible, and its
-    maximum left larger calibration errors on six of eight treebanks. The same holds for labels, given that the head
-    is right.
+    where it is wrong. In the likelihood of the gold heads themselves, the few that the scorer considers all but
+    impossible outweigh all others. The same holds for labels, given that the head is right.
 
     A weak prior, worth about one token, keeps a handful of tokens from extreme values. O(n^3) time per sentence and
     evaluation, of which there are about 25.
