@@ -60,14 +60,10 @@ DEFAULT_MODEL = Config().from_str(
 
 
 class DocArcs(NamedTuple):
-    """Predictions for one Doc.
+    """Predictions for each sentence of a Doc."""
 
-    scores (list[np.ndarray]): Arc scores (n, n+1) of each sentence, `[dependent, head]`, column 0 = ROOT.
-    labels (list[np.ndarray | ArcLabels]): The best label of each arc, same shapes, as an index into `ArcScorer.labels`.
-    """
-
-    scores: list[FloatArray]
-    labels: list[npt.NDArray[np.unsignedinteger[Any]] | ArcLabels]
+    scores: list[FloatArray]  # (n, n+1), [dependent, head], column 0 = ROOT
+    labels: list[npt.NDArray[np.unsignedinteger[Any]] | ArcLabels]  # the best ones, as indexes into `ArcScorer.labels`
 
 
 # The settings of the component apart from its model.

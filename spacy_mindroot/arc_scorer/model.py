@@ -26,34 +26,20 @@ _PROJECTIONS = ("arc_dependent", "arc_head", "label_dependent", "label_head")
 
 
 class ArcInput(NamedTuple):
-    """Input of the model. A plain list of Docs will do, too: see `build_biaffine`.
-
-    docs (Sequence[Doc]): The Docs.
-    lengths (Sequence[int]): Number of tokens of each sentence of all Docs, end to end.
-    heads (Optional[np.ndarray]): Head of each token, (N,), for training: 0 = ROOT, j = token j of the sentence, and -1
-        if it is not known.
-    """
+    """Input of the model. A plain list of Docs will do, too: see `build_biaffine`."""
 
     docs: Sequence[Doc]
-    lengths: Sequence[int]
-    heads: npt.NDArray[np.int64] | None = None
+    lengths: Sequence[int]  # of the sentences of all Docs, end to end
+    heads: npt.NDArray[np.int64] | None = None  # (N,), for training: 0 = ROOT, j = token j of the sentence, or MISSING
 
 
 class ArcOutput(NamedTuple):
-    """Output of the model.
-
-    batch (SentenceBatch): The division of the tokens into sentences and groups.
-    arcs (list[Floats3d]): Arc scores (B, T, T+1) of each group, `[sentence, dependent, head]`, column 0 = ROOT. Self
-        arcs and arcs from padding are -inf.
-    labels (Floats2d | LabelScores): With heads in the input, the scores (N, nO) of the labels of these arcs. Without,
-        an object that computes the scores of any arcs on demand.
-    tags (Optional[Floats2d]): Scores (N, nT) of the tags of each token; None if the model has no tags.
-    """
+    """Output of the model. With heads in the input, labels are scored on their arcs, and otherwise on demand."""
 
     batch: SentenceBatch
-    arcs: list[Floats3d]
-    labels: Floats2d | LabelScores
-    tags: Floats2d | None
+    arcs: list[Floats3d]  # (B, T, T+1) by group, [sentence, dependent, head], column 0 = ROOT; -inf for arcs not there
+    labels: Floats2d | LabelScores  # (N, nO)
+    tags: Floats2d | None  # (N, nT); None if the model has no tags
 
 
 class ArcGradient(NamedTuple):

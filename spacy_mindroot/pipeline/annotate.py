@@ -206,7 +206,6 @@ def labels_of_trees(
     RETURNS (tuple): The hash of each label, (len(doc),), and for each sentence a list of probabilities; None instead of
         these lists if no sentence has label scores. A token has None if its sentence has none, or if its label can't be
         written.
-    RAISES (LabelsError): If the labels do not fit the arc scores, or a number has no label.
     """
     if len(arc_labels) != len(heads):
         raise LabelsError(

@@ -42,7 +42,6 @@ def calibrate(nlp: Language, gold: Iterable[Doc], name: str | None = None) -> tu
     here and there.
 
     name (Optional[str]): The name of the component. By default, the first `mind_root` is taken.
-    RAISES (MindRootError): If there is nothing to calibrate or to calibrate with.
     """
     held_out = score_held_out(nlp, (read_annotated(doc) for doc in gold), name)
     calibration = held_out.fit()
@@ -130,10 +129,7 @@ def read_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
 
 def fit_by_folds(config: Config, train: Corpus, folds: int, **settings: Any) -> Calibration:
-    """Return a calibration by cross-validation: see `cross_validate`.
-
-    RAISES (CalibrationError): If there are no folds, or too little to be divided.
-    """
+    """Return a calibration by cross-validation: see `cross_validate`."""
     if folds == 0:
         raise CalibrationError(
             "the development set is part of the training set. To calibrate by cross-validation, set folds under "

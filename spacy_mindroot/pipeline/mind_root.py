@@ -50,16 +50,11 @@ _UNCALIBRATED = Calibration()
 
 
 class _Sentences(NamedTuple):
-    """Inputs to the decoder, one entry per sentence.
-
-    sourced (SourcedScores): What the source read.
-    constraints (Optional[list[Constraints]]): None if the Doc has none.
-    matrices (list[np.ndarray]): Arc scores of the trees that meet the constraints; empty if there is nothing to decode.
-    """
+    """Inputs to the decoder, one entry per sentence."""
 
     sourced: SourcedScores
-    constraints: list[Constraints] | None
-    matrices: list[FloatArray]
+    constraints: list[Constraints] | None  # None if the Doc has none
+    matrices: list[FloatArray]  # scores of the trees that meet the constraints; empty if there is nothing to decode
 
 
 class MindRoot(Pipe):

@@ -61,8 +61,6 @@ def scored(
 
     Without a `mind_root`, all of the pipeline runs, and `doc._.arc_scores` is read. Tokens and boundaries of the
     sentences are kept.
-
-    RAISES (MindRootError): If a Doc has no scores, or those of other sentences; or if a component fails.
     """
     at = len(nlp.pipeline)
     source: ScoreSource = DocArcScores()

@@ -68,7 +68,6 @@ class ValidTrees:
 
     setting (Optional[str | Mapping]): None, "ud", "learnt", or rules as `Rules.from_dict` takes them.
     name (str): The name of the component, for messages.
-    RAISES (RulesError): If the setting is none of these.
     """
 
     def __init__(self, setting: str | Mapping[str, Any] | None, name: str) -> None:
@@ -92,10 +91,7 @@ class ValidTrees:
 
     @property
     def rules(self) -> Rules:
-        """The rules that apply.
-
-        RAISES (RulesError): If they are yet to be learnt.
-        """
+        """The rules that apply."""
         if self._fixed is not None:
             return self._fixed
         if self.learnt is None:
@@ -119,9 +115,6 @@ class ValidTrees:
 
         `masked` are the arc scores of each sentence under its constraints. The parts of speech of the Doc count where
         they are set.
-
-        RAISES (LabelsError): If there are no scores for all labels.
-        RAISES (DecodingError): If there is no valid tree.
         """
         rules = self.rules
         if sourced.arc_labels is None or sourced.label_names is None:
