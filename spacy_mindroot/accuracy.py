@@ -245,9 +245,7 @@ def comparison_table(
             writer.writerow((name, own.before, own.after, own.difference, *own.interval, own.better, own.worse))
         return text.getvalue()
     header = ("", *names, "difference [95 % interval]", "better / worse in")
-    lines = [
-        " & ".join(map(_to_latex, row)) for row in (header, *(own.row(NAMES[k]) for k, own in comparisons.items()))
-    ]
+    lines = [" & ".join(map(to_latex, row)) for row in (header, *(own.row(NAMES[k]) for k, own in comparisons.items()))]
     return "\n".join(
         [
             r"\begin{tabular}{lrrrr}",
@@ -370,5 +368,6 @@ def _interval(values: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
     return low, high
 
 
-def _to_latex(text: str) -> str:
+def to_latex(text: str) -> str:
+    """Return a text as LaTeX prints it."""
     return "".join(_LATEX.get(character, character) for character in text)

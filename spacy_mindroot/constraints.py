@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import ConstraintsError
-from .scores import FloatArray, shown
+from .scores import FloatArray, Ints, shown
+from .trees import MISSING
 
-__all__ = ["Arc", "Constraints", "pairs_of_ints", "read_constraints"]
+__all__ = ["Arc", "Constraints", "keep_heads", "pairs_of_ints", "read_constraints"]
 
 Arc = tuple[int, int]  # (dependent, head) as in CoNLL-U: tokens count from 1, head 0 is ROOT
 
@@ -89,6 +90,12 @@ class Constraints:
             if heads == {0}:
                 return "They leave no token to be the root."
         return "With the arcs that the scores allow, they can't all hold."
+
+
+def keep_heads(scores: FloatArray, heads: Ints) -> FloatArray:
+    """Return a copy of `scores`, (n, n+1), in which every arc that the known `heads`, (n,), rule out is -inf."""
+    ruled_out = (heads != MISSING)[:, np.newaxis] & (heads[:, np.newaxis] != np.arange(scores.shape[1]))
+    return np.where(ruled_out, scores.dtype.type(-np.inf), scores)
 
 
 def read_constraints(required: Iterable[Arc], forbidden: Iterable[Arc], n: int) -> Constraints:

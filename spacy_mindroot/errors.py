@@ -197,3 +197,7 @@ class ConlluError(MindRootError):
 
 class VoteError(MindRootError):
     """The parses to vote over do not fit together."""
+
+
+class MissingPackageError(MindRootError):
+    """An optional package is not installed."""

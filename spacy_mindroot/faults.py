@@ -87,9 +87,7 @@ def decoding_error(
             NoTreeError,
             "there are trees, but all of them have crossing arcs. Allow more arcs, or decode with projective=False.",
         )
-    if fault.kind != "no_single_root":
-        raise ValueError(f"unknown kind of fault: {fault.kind!r}")
-    return error(
+    return error(  # no_single_root
         NoTreeError,
         f"there is no tree with a single root, since no root can have both dependents {dependent} and {head} below it: "
         "each needs an arc of its own from ROOT. Allow an arc between the two, or decode with single_root=False.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .constraints import Arc, read_constraints
+from .constraints import Arc, keep_heads, read_constraints
 from .decoding import Heads, decode
 from .errors import ConstraintsError, HeadsError, LabelsError, MindRootError, ScoresShapeError
 from .labels import NO_LABEL, UD_POS, UD_ROOT, is_root_label
@@ -143,7 +143,7 @@ def repair_heads(
     n = len(given)
     labels = None if labels is None else to_texts(labels, "labels", n, HeadsError)
     pos = None if pos is None else to_texts(pos, "pos", n, HeadsError)
-    is_punct = None if is_punct is None else _to_flags(is_punct, n, HeadsError)
+    punct = _punctuation(n, pos, is_punct, HeadsError)
     matrix = None if scores is None else to_root_column(scores, layout)
     if matrix is not None and len(matrix) != n:
         raise ScoresShapeError(f"there are {n} heads, but scores for {len(matrix)} tokens.")
@@ -155,14 +155,13 @@ def repair_heads(
 
     reasons, cycles = _faults(given)
     if matrix is not None:
-        constrained = np.where(is_locked[:, np.newaxis] & (np.arange(n + 1) != locked[:, np.newaxis]), -np.inf, matrix)
-        best = decode(constrained)
+        best = decode(keep_heads(matrix, locked))
         for token in np.flatnonzero((best != given) & ~is_locked).tolist():
             reasons.setdefault(token, "extra root" if given[token] == 0 else "better under the scores")
         return Repair(best, _changes(given, best, reasons), cycles)
     if n and (wanted == MISSING).all():
         raise HeadsError("all heads are missing, and there are no scores to find them. Parse the sentence first.")
-    ranks = _ranks(n, labels, pos, is_punct)
+    ranks = _ranks(labels, pos, punct)
     broken = cycles if not is_locked.any() else _faults(wanted)[1]
     repaired = _nearest(wanted, is_locked, ranks, broken)
     return Repair(repaired.astype(np.int32), _changes(given, repaired, reasons), cycles)
@@ -174,14 +173,13 @@ def looks_zero_based(heads: Sequence[int]) -> bool:
     True if no head is 0 and they form a single-rooted tree when read as 0-based, unless they also form one when they
     count from 1 and only the root is its own head. It can be chance in a short sentence, but not in most of a file.
     """
-    n = len(heads)
-    if not n or 0 in heads or not all(0 <= head < n for head in heads):
+    if min(heads, default=0) < 1:
         return False
-    roots = [token for token, head in enumerate(heads) if head == token]
-    if len(roots) != 1 or not is_tree([0 if head == token else head + 1 for token, head in enumerate(heads)]):
-        return False
-    own = [token for token, head in enumerate(heads, 1) if head == token]
-    return len(own) != 1 or not is_tree([0 if head == token else head for token, head in enumerate(heads, 1)])
+    from_zero, from_one = (
+        is_tree([0 if head == token else head + 1 - first for token, head in enumerate(heads, first)], single_root=True)
+        for first in (0, 1)
+    )
+    return from_zero and not from_one
 
 
 def repair_labels(
@@ -215,7 +213,7 @@ def repair_labels(
     if len(before) != n:
         raise LabelsError(f"there are {n} tokens, but before is for {len(before)}.")
     pos = None if pos is None else to_texts(pos, "pos", n, LabelsError)
-    punct = _punctuation(n, pos, None if is_punct is None else _to_flags(is_punct, n, LabelsError))
+    punct = _punctuation(n, pos, is_punct, LabelsError)
     is_ud = is_root_label(root_label)
     repaired = []
     for i, (label, head) in enumerate(zip(labels, heads, strict=True)):
@@ -318,17 +316,11 @@ def _changes(given: npt.NDArray[np.int64], repaired: npt.NDArray[np.integer], re
     return changes
 
 
-def _ranks(
-    n: int,
-    labels: Sequence[str | None] | None,
-    pos: Sequence[str | None] | None,
-    is_punct: Sequence[bool] | None,
-) -> list[int]:
+def _ranks(labels: Sequence[str] | None, pos: Sequence[str] | None, punct: Sequence[bool]) -> list[int]:
     """Return the rank of each token as a candidate for the root."""
-    punct = _punctuation(n, pos, is_punct)
     ranks = []
-    for i in range(n):
-        rank = 0 if punct[i] else 8
+    for i, is_punct in enumerate(punct):
+        rank = 0 if is_punct else 8
         if labels is not None and is_root_label(labels[i]):
             rank += 4
         if pos is not None:
@@ -337,14 +329,11 @@ def _ranks(
     return ranks
 
 
-def _punctuation(n: int, pos: Sequence[str | None] | None, is_punct: Sequence[bool] | None) -> Sequence[bool]:
-    if is_punct is not None:
-        return is_punct
-    return [False] * n if pos is None else [tag == "PUNCT" for tag in pos]
-
-
-def _to_flags(values: object, n: int, error: type[MindRootError]) -> list[Any]:
-    flags = to_list(values, "is_punct", error)
+def _punctuation(n: int, pos: Sequence[str] | None, is_punct: object, error: type[MindRootError]) -> list[bool]:
+    """Return which tokens are punctuation. Raise `error` if `is_punct` is given, and not one flag per token."""
+    if is_punct is None:
+        return [False] * n if pos is None else [tag == "PUNCT" for tag in pos]
+    flags = to_list(is_punct, "is_punct", error)
     if len(flags) != n:
         raise error(f"there are {n} tokens, but is_punct is for {len(flags)}.")
     return flags

@@ -113,12 +113,10 @@ def _remove_stale(folder: Path, prefix: str) -> None:
 def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OverflowError:  # not a process number
-        return False
-    except PermissionError:
+    except PermissionError:  # it is another user's
         return True
+    except (ProcessLookupError, OverflowError):  # there is none, or it is not the number of a process
+        return False
     return True
 
 

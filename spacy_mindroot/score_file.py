@@ -33,7 +33,7 @@ from .core import _core
 from .errors import MindRootError, ScoreFileError
 from .replacing import replacing
 from .scored import ScoredSentence
-from .scores import Ints, Layout, rearrange, shown, to_floats, to_root_column
+from .scores import Ints, Layout, rearrange, shown, to_floats, to_list, to_root_column, to_texts
 
 __all__ = ["read_score_file", "write_score_file"]
 
@@ -138,10 +138,7 @@ def write_score_file(
         arrays = _to_arrays(scores, words, labels, best_labels, gold_heads, gold_labels, layout)
     except MindRootError as error:
         raise ScoreFileError(f"{path} is not written: {error}") from error
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent}: there is no such folder to write {path.name} to.")
-    with replacing(path) as file:
+    with replacing(Path(path)) as file:
         np.savez_compressed(file, **arrays)
         if _memory(arrays) > max(_SMALL, _MOST_GROWTH * file.tell()):  # so regular that it would look like a bomb
             file.seek(0)
@@ -163,7 +160,7 @@ def _to_arrays(
     layout: Layout,
 ) -> dict[str, Any]:
     """Return the arrays of the file. Raises MindRootError if the arguments do not fit each other."""
-    given = _to_list(scores, "scores")
+    given = to_list(scores, "`scores`", ScoreFileError)
     matrices = [to_root_column(matrix, layout, where=_sentence(k)) for k, matrix in enumerate(given)]
     lengths = [len(matrix) for matrix in matrices]
     arrays: dict[str, Any] = {"lens": np.array(lengths, dtype=np.int32), "arc": _join(matrices, np.float32)}
@@ -171,22 +168,17 @@ def _to_arrays(
         own = _strings(words, "words", lengths)
         arrays["words"] = _lines_to_bytes([" ".join(word.split()) or "_" for word in chain.from_iterable(own)], "words")
 
-    label_names = [] if labels is None else _to_list(labels, "labels")
-    for label in label_names:
-        _check_label(label, "labels")
+    label_names = [] if labels is None else to_list(labels, "`labels`", ScoreFileError)
     n_labels = len(label_names)
-    numbers: dict[str, int] = {}
-    for number, label in enumerate(label_names):
-        numbers.setdefault(label, number)
     if gold_labels is not None:
         if gold_heads is None:
             raise ScoreFileError("`gold_labels` go with `gold_heads`, and there are none.")
-        for k, names in enumerate(gold := _strings(gold_labels, "gold_labels", lengths)):
-            for label in names:
-                _check_label(label, f"gold_labels of {_sentence(k)}")
-                if label not in numbers:
-                    numbers[label] = len(label_names)
-                    label_names.append(label)
+        gold = list(chain.from_iterable(_strings(gold_labels, "gold_labels", lengths)))
+        known = set(label_names)
+        label_names += dict.fromkeys(label for label in gold if label not in known)
+    for label in label_names:
+        if not isinstance(label, str) or "\n" in label:
+            raise ScoreFileError(f"{shown(label)} is no label; labels are strings without line breaks.")
     small = np.min_scalar_type(max(len(label_names) - 1, 0))
     if labels is not None or gold_labels is not None:
         arrays["labels"] = _lines_to_bytes(label_names, "labels")
@@ -203,7 +195,8 @@ def _to_arrays(
         shapes = [(n,) for n in lengths]
         arrays["heads"] = _join(_int_arrays(gold_heads, "gold_heads", shapes, -1, lambda n: n), np.int32)
     if gold_labels is not None:
-        arrays["deprels"] = np.array([numbers[label] for label in chain.from_iterable(gold)], dtype=small)
+        numbers = {label: number for number, label in reversed([*enumerate(label_names)])}  # the first of equal ones
+        arrays["deprels"] = np.array([numbers[label] for label in gold], dtype=small)
     return arrays
 
 
@@ -219,35 +212,18 @@ def _sentence(k: int) -> str:
     return f"sentence {k + 1} (index {k})"
 
 
-def _to_list(values: Sequence[Any], name: str, *, length: int | None = None) -> list[Any]:
-    if isinstance(values, str | bytes):
-        raise ScoreFileError(f"`{name}` is {shown(values)}; it is a sequence.")
-    try:
-        items = list(values)
-    except TypeError as error:
-        raise ScoreFileError(f"`{name}` is {shown(values)}; it is a sequence.") from error
-    if length is not None and len(items) != length:
-        raise ScoreFileError(f"there are scores for {length} sentences, but `{name}` for {len(items)}.")
-    return items
+def _of_sentences(values: Sequence[Any], name: str, lengths: Sequence[Any]) -> Iterator[tuple[int, Any, Any]]:
+    """Yield the index, the value and the length of each sentence."""
+    items = to_list(values, f"`{name}`", ScoreFileError)
+    if len(items) != len(lengths):
+        raise ScoreFileError(f"there are scores for {len(lengths)} sentences, but `{name}` for {len(items)}.")
+    return zip(range(len(items)), items, lengths, strict=True)
 
 
 def _strings(values: Sequence[Sequence[str]], name: str, lengths: list[int]) -> list[list[str]]:
     """Return strings, one for each token of each sentence."""
-    found = []
-    for k, (own, n) in enumerate(zip(_to_list(values, name, length=len(lengths)), lengths, strict=True)):
-        strings = _to_list(own, f"{name} of {_sentence(k)}")
-        if len(strings) != n:
-            raise ScoreFileError(f"{_sentence(k)} has scores for {n} tokens, but {len(strings)} `{name}`.")
-        for string in strings:
-            if not isinstance(string, str):
-                raise ScoreFileError(f"{_sentence(k)}: `{name}` are strings; found {shown(string)}.")
-        found.append(strings)
-    return found
-
-
-def _check_label(label: object, where: str) -> None:
-    if not isinstance(label, str) or "\n" in label:
-        raise ScoreFileError(f"{where}: {shown(label)} is no label; labels are strings without line breaks.")
+    sentences = _of_sentences(values, name, lengths)
+    return [to_texts(own, f"`{name}` of {_sentence(k)}", n, ScoreFileError) for k, own, n in sentences]
 
 
 def _int_arrays(
@@ -259,23 +235,25 @@ def _int_arrays(
 ) -> list[npt.NDArray[Any]]:
     """Return arrays of ints of these shapes. The greatest number allowed depends on the number of tokens."""
     found = []
-    for k, (own, shape) in enumerate(zip(_to_list(values, name, length=len(shapes)), shapes, strict=True)):
+    for k, own, shape in _of_sentences(values, name, shapes):
         try:
             array = np.asarray(own)
         except (TypeError, ValueError) as error:
             raise ScoreFileError(f"{_sentence(k)}: `{name}` can't be read as an array ({error}).") from error
         if array.shape != shape:
             raise ScoreFileError(f"{_sentence(k)}: `{name}` has shape {array.shape}, but the scores ask for {shape}.")
-        if array.size and array.dtype.kind not in "iu":
-            raise ScoreFileError(f"{_sentence(k)}: `{name}` has dtype {array.dtype}; it holds ints.")
-        top = most(shape[0])
-        if array.size and not least <= array.min() <= array.max() <= top:
-            raise ScoreFileError(
-                f"{_sentence(k)}: `{name}` has numbers from {array.min()} to {array.max()}; "
-                f"they must be from {least} to {top}."
-            )
+        _check_ints(array, f"{_sentence(k)}: `{name}`", least, most(shape[0]))
         found.append(array)
     return found
+
+
+def _check_ints(array: npt.NDArray[Any], where: str, least: int, most: int) -> None:
+    if array.size and array.dtype.kind not in "iu":
+        raise ScoreFileError(f"{where} has dtype {array.dtype}; it holds ints.")
+    if array.size and not least <= array.min() <= array.max() <= most:
+        raise ScoreFileError(
+            f"{where} has numbers from {array.min()} to {array.max()}; they must be from {least} to {most}."
+        )
 
 
 def _join(arrays: Sequence[npt.NDArray[Any]], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -317,13 +295,7 @@ class _Archive:
         found = {info.filename: info for info in archive.infolist()}
         infos = {name: found.get(f"{name}.npy", found.get(name)) for name in _NAMES}
         self.take(sum(info.file_size for info in infos.values() if info is not None))
-        self._members = {name: self._header(name, info) for name, info in infos.items() if info is not None}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._members
-
-    def __getitem__(self, name: str) -> _Member:
-        return self._members[name]
+        self.members = {name: self._header(name, info) for name, info in infos.items() if info is not None}
 
     def take(self, amount: int) -> None:
         """Account for bytes about to be allocated. Raises ScoreFileError if the file is too small for so many."""
@@ -335,7 +307,7 @@ class _Archive:
             )
 
     def read(self, name: str) -> npt.NDArray[Any]:
-        with self._archive.open(self[name].info) as file:
+        with self._archive.open(self.members[name].info) as file:
             return np.lib.format.read_array(file, allow_pickle=False)
 
     def _header(self, name: str, info: zipfile.ZipInfo) -> _Member:
@@ -361,16 +333,16 @@ class _Archive:
 
 def _sentences(archive: _Archive) -> Iterator[ScoredSentence]:
     for name in ("lens", "arc"):
-        if name not in archive:
+        if name not in archive.members:
             raise ScoreFileError(f"there is no array `{name}`. A score file has at least `lens` and `arc`.")
-    archive.take(_PER_SENTENCE * math.prod(archive["lens"].shape))
+    archive.take(_PER_SENTENCE * math.prod(archive.members["lens"].shape))
     lengths = _to_ints(archive, "lens", below=1 << 30).astype(np.int64)
     tokens, cells = _core.measure(lengths) or (0, 0)
     shapes = {"arc": cells, "label_best": cells, "heads": tokens, "deprels": tokens}
     for name, wanted in shapes.items():
-        if name in archive and archive[name].shape != (wanted,):
+        if name in archive.members and archive.members[name].shape != (wanted,):
             raise ScoreFileError(
-                f"`{name}` has shape {archive[name].shape}, but the lengths in `lens` ask for ({wanted},)."
+                f"`{name}` has shape {archive.members[name].shape}, but the lengths in `lens` ask for ({wanted},)."
             )
     archive.take(8 * cells + 40 * tokens)
 
@@ -380,12 +352,12 @@ def _sentences(archive: _Archive) -> Iterator[ScoredSentence]:
         raise ScoreFileError(f"`words` has shape ({len(words)},), but the lengths in `lens` ask for ({tokens},).")
     label_names = _lines(archive, "labels")
     best_labels = gold_heads = gold_labels = None
-    if "label_best" in archive:
+    if "label_best" in archive.members:
         best_labels = _to_ints(archive, "label_best", below=len(label_names))
-    if "heads" in archive:
+    if "heads" in archive.members:
         gold_heads = _to_ints(archive, "heads", below=1 << 30, least=-1)
         _check_heads(gold_heads, lengths)
-    if "deprels" in archive:
+    if "deprels" in archive.members:
         numbers = _to_ints(archive, "deprels", below=len(label_names))
         gold_labels = [label_names[number] for number in numbers.tolist()]
 
@@ -404,16 +376,12 @@ def _sentences(archive: _Archive) -> Iterator[ScoredSentence]:
 
 
 def _to_ints(archive: _Archive, name: str, *, below: int, least: int = 0) -> Ints:
-    member = archive[name]
-    if len(member.shape) != 1 or member.dtype.kind not in "iu":
-        raise ScoreFileError(f"`{name}` must be a 1-D array of ints; found dtype {member.dtype}, shape {member.shape}.")
     array = archive.read(name)
+    if array.ndim != 1:
+        raise ScoreFileError(f"`{name}` must be a 1-D array of ints; found shape {array.shape}.")
     if array.size and below == 0:
         raise ScoreFileError(f"`{name}` has indexes into `labels`, and there are none.")
-    if array.size and not least <= array.min() <= array.max() < below:
-        raise ScoreFileError(
-            f"`{name}` has numbers from {array.min()} to {array.max()}; they must be from {least} to {below - 1}."
-        )
+    _check_ints(array, f"`{name}`", least, below - 1)
     return array
 
 
@@ -430,10 +398,12 @@ def _check_heads(heads: Ints, lengths: npt.NDArray[np.int64]) -> None:
 
 
 def _lines(archive: _Archive, name: str) -> list[str]:
-    if name not in archive or 0 in archive[name].shape:
+    if name not in archive.members or 0 in archive.members[name].shape:
         return []
-    if archive[name].dtype != np.uint8:
-        raise ScoreFileError(f"`{name}` must be the bytes of UTF-8 text, dtype uint8, not {archive[name].dtype}.")
+    if archive.members[name].dtype != np.uint8:
+        raise ScoreFileError(
+            f"`{name}` must be the bytes of UTF-8 text, dtype uint8, not {archive.members[name].dtype}."
+        )
     content = archive.read(name).tobytes()
     archive.take(len(content) + _PER_LINE * content.count(b"\n"))
     try:

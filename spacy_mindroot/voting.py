@@ -18,7 +18,7 @@ from .labels import NO_LABEL, UD_ROOT, is_root_label
 from .scores import to_list, to_texts
 from .trees import is_tree, to_heads
 
-__all__ = ["arc_votes", "to_shares", "vote_heads", "vote_labels"]
+__all__ = ["arc_votes", "to_votes", "vote_heads", "vote_labels"]
 
 _TIE = 1e-9  # the share of the total weight that all arcs of the first parse together get in addition to their votes
 _MOST_TOKENS = 16384  # 2 GiB of votes
@@ -51,7 +51,7 @@ def arc_votes(parses: Sequence[AnyHeads], weights: Sequence[float] | None = None
     NotEnoughMemoryError
         If the sentence has more than 16,384 tokens.
     """
-    heads, shares = _to_votes(parses, weights)
+    heads, shares = to_votes(parses, weights)
     n = len(heads[0])
     if n > _MOST_TOKENS:
         raise NotEnoughMemoryError(
@@ -88,7 +88,7 @@ def vote_heads(parses: Sequence[AnyHeads], weights: Sequence[float] | None = Non
     >>> vote_heads([[2, 0, 2], [0, 1, 2], [2, 0, 1]])
     array([2, 0, 2], dtype=int32)
     """
-    heads, shares = _to_votes(parses, weights)
+    heads, shares = to_votes(parses, weights)
     first = heads[0]
     n = len(first)
     if all(np.array_equal(parse, first) for parse in heads[1:]) and is_tree(first, single_root=True):
@@ -124,7 +124,7 @@ def vote_labels(
 
     Raise VoteError as `arc_votes`, and if labels or `heads` are not one per token.
     """
-    own, shares = _to_votes(parses, weights)
+    own, shares = to_votes(parses, weights)
     tree = to_heads(heads).tolist()
     if len(tree) != len(own[0]):
         raise VoteError(f"the parses have {len(own[0])} tokens, but the tree is for {len(tree)}.")
@@ -145,7 +145,7 @@ def vote_labels(
     return chosen
 
 
-def _to_votes(
+def to_votes(
     parses: Sequence[AnyHeads], weights: Sequence[float] | None
 ) -> tuple[list[npt.NDArray[np.int64]], list[float]]:
     """Return the parses as arrays, with -1 where there is no vote, and each one's share of the total weight."""
@@ -158,10 +158,10 @@ def _to_votes(
             raise VoteError(f"parse 1 has {n} tokens, but parse {number} has {len(parse)}. All must have the same.")
     tokens = np.arange(1, n + 1)
     valid = [np.where((parse < 0) | (parse > n) | (parse == tokens), -1, parse) for parse in heads]
-    return valid, to_shares(weights, len(heads))
+    return valid, _to_shares(weights, len(heads))
 
 
-def to_shares(weights: Sequence[float] | None, parses: int) -> list[float]:
+def _to_shares(weights: Sequence[float] | None, parses: int) -> list[float]:
     """Return the share of the total weight that each parse has. Raise VoteError if weights don't fit the parses."""
     if weights is None:
         return [1 / parses] * parses

@@ -25,8 +25,9 @@ cdef extern from "layers.hh" namespace "mindroot::layers" nogil:
         float* d_gain
         float* d_shift
 
-    cdef cppclass TreeArcs:
-        size_t tokens
+    cdef cppclass LabelledArcs:
+        size_t size
+        const int64_t* dependents
         const int64_t* heads
         int labels, width
         const float* queries
@@ -46,15 +47,11 @@ cdef extern from "layers.hh" namespace "mindroot::layers" nogil:
     void run_maxout_norm(const MaxoutNorm&) except +
     void run_backprop_maxout_norm(const MaxoutNorm&) except +
     void run_log_softmax(const float*, size_t, int, float*) except +
-    void run_best_labels(const TreeArcs&, const int64_t*, int, int64_t*) except +
-    void run_label_log_probs(
-        const TreeArcs&, const int64_t*, int, const int64_t*, const int64_t*, size_t, float*
-    ) except +
+    void run_label_scores(const LabelledArcs&, size_t, const int64_t*, int, float*) except +
     void run_sum_rows(const float*, int, const int32_t*, const int32_t*, size_t, float*) except +
     void run_add_distances(
         float*, size_t, size_t, const int64_t*, const int64_t*, const float*, const float*, int, const int64_t*, int
     ) except +
-    void forbid_arcs(float*, size_t, size_t, const int64_t*)
 
 cdef extern from "ngrams.hh" namespace "mindroot::ngrams" nogil:
     cdef cppclass Symbols:
@@ -155,7 +152,7 @@ def add_distances(
     float[:, :, ::1] scores, const int64_t[::1] starts, const int64_t[::1] lengths, const float[:, ::1] of_dependent,
     const float[:, ::1] of_head, const int64_t[::1] edges
 ):
-    """Add the scores by distance to the arc scores (B, T, T+1) of a group.
+    """Add the scores by distance to the arc scores (B, T, T+1) of a group, -inf for arcs that do not exist.
 
     starts and lengths, (B,): The first row and the number of tokens of each sentence. of_dependent and of_head: The
     scores of each token in each bucket, (N, buckets). edges: Where the buckets begin.
@@ -169,46 +166,23 @@ def add_distances(
         )
 
 
-def mask_arcs(float[:, :, ::1] scores, const int64_t[::1] lengths):
-    """Make -inf of the scores of self arcs and of arcs from padding, (B, T, T+1)."""
-    if scores.shape[0] == 0 or scores.shape[1] == 0:
-        return
-    with nogil:
-        forbid_arcs(&scores[0, 0, 0], scores.shape[0], scores.shape[1], &lengths[0])
-
-
-def best_labels(
-    const int64_t[::1] heads, const float[:, :, ::1] queries, const float[:, ::1] vectors,
-    const float[:, ::1] by_distance, const int64_t[::1] edges, int64_t[::1] best
-):
-    """Write the best label of each arc of a tree, counted from 1; 0 for the arc from ROOT."""
-    cdef TreeArcs tree
-    if heads.shape[0] == 0:
-        return
-    tree.tokens, tree.labels, tree.width = heads.shape[0], <int>by_distance.shape[1], <int>vectors.shape[1]
-    tree.heads, tree.queries, tree.vectors = &heads[0], &queries[0, 0, 0], &vectors[0, 0]
-    tree.by_distance = &by_distance[0, 0]
-    with nogil:
-        run_best_labels(tree, &edges[0], <int>edges.shape[0], &best[0])
-
-
-def label_log_probs(
+def label_scores(
     const int64_t[::1] dependents, const int64_t[::1] heads, const float[:, :, ::1] queries,
     const float[:, ::1] vectors, const float[:, ::1] by_distance, const int64_t[::1] edges, float[:, ::1] output
 ):
-    """Write the log-probabilities (arcs, labels + 1) of all labels on some arcs of a sentence. Label 0 is ROOT's.
+    """Write the scores (arcs, labels + 1) of all labels on some arcs of a sentence. Label 0 is ROOT's.
 
-    dependents, heads, (arcs,): Tokens from 0; heads, 0 = ROOT.
+    dependents, heads, (arcs,): Tokens from 0; heads, 0 = ROOT. queries, (tokens, labels, width + 1): The products of
+    the dependents with the weights. vectors, (tokens, width): The tokens as heads. by_distance: (buckets, labels).
     """
-    cdef TreeArcs tree
+    cdef LabelledArcs arcs
     if heads.shape[0] == 0:
         return
-    tree.tokens, tree.labels, tree.width = vectors.shape[0], <int>by_distance.shape[1], <int>vectors.shape[1]
-    tree.queries, tree.vectors, tree.by_distance = &queries[0, 0, 0], &vectors[0, 0], &by_distance[0, 0]
+    arcs.size, arcs.dependents, arcs.heads = heads.shape[0], &dependents[0], &heads[0]
+    arcs.labels, arcs.width = <int>by_distance.shape[1], <int>vectors.shape[1]
+    arcs.queries, arcs.vectors, arcs.by_distance = &queries[0, 0, 0], &vectors[0, 0], &by_distance[0, 0]
     with nogil:
-        run_label_log_probs(
-            tree, &edges[0], <int>edges.shape[0], &dependents[0], &heads[0], heads.shape[0], &output[0, 0]
-        )
+        run_label_scores(arcs, vectors.shape[0], &edges[0], <int>edges.shape[0], &output[0, 0])
 
 
 def adam(

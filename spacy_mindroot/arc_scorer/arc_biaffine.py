@@ -22,8 +22,6 @@ def ArcBiaffine(width: int | None = None) -> Model[InT, OutT]:
         divides them into sentences.
     Output: for each group of sentences, arc scores (B, T, T+1), `[sentence, dependent, head]`, column 0 = ROOT. Arcs to
         and from padding have meaningless scores.
-
-    width (Optional[int]): Width of the vectors; None to infer it from the data.
     """
     return Model(
         "arc_biaffine",

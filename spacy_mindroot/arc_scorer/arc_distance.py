@@ -21,11 +21,9 @@ def ArcDistance(width: int | None = None) -> Model[InT, OutT]:
     """Build a layer that scores all arcs by their signed distance, which falls into one of BUCKETS buckets.
 
     Each dependent has a score for every bucket, a linear function of its vector, and so has each head. The score of an
-    arc is the sum of the two scores for its bucket. Arcs from ROOT score 0.
+    arc is the sum of the two scores for its bucket. Arcs from ROOT score 0; self arcs and arcs from padding, -inf.
 
     Input and output: as for ArcBiaffine.
-
-    width (Optional[int]): Width of the vectors; None to infer it from the data.
     """
     return Model(
         "arc_distance",
@@ -55,6 +53,7 @@ def _forward(
         # [sentence, dependent, bucket] -> [sentence, dependent, head], and the same with dependent and head swapped
         block[:, :, 1:] = xp.take_along_axis(group.pad(of_dependent), group.distances[None], axis=2)
         block[:, :, 1:] += xp.take_along_axis(group.pad(of_head), group.distances.T[None], axis=2).transpose(0, 2, 1)
+        block[~group.allowed] = -np.inf
 
     def backprop(d_scores: OutT) -> tuple[Floats2d, Floats2d]:
         d_of_dependent, d_of_head = ops.alloc2f(*of_dependent.shape), ops.alloc2f(*of_head.shape)

@@ -37,21 +37,14 @@ BUCKETS = 2 * len(EDGES) + 1  # 0 is the token itself
 
 @dataclass(frozen=True)
 class Group:
-    """Sentences of similar length.
-
-    sentences (np.ndarray): Indices of the sentences in the batch, (B,), on the host.
-    starts (np.ndarray): First row of each sentence in the flat vectors, (B,), on the host.
-    lengths (np.ndarray): Number of tokens of each sentence, (B,), on the host.
-    tokens (Ints2d): Rows of their tokens in the flat vectors, (B, T), on the device; 0 for padding.
-    real (array): True for tokens, False for padding, (B, T), bool, on the device.
-    """
+    """Sentences of similar length. Arrays are on the host, but for the last two, which are on the device of `ops`."""
 
     ops: Ops
-    sentences: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.int64]
-    tokens: Any
-    real: Any
+    sentences: npt.NDArray[np.int64]  # (B,): indexes into the batch
+    starts: npt.NDArray[np.int64]  # (B,): the first row of each in the flat vectors
+    lengths: npt.NDArray[np.int64]  # (B,)
+    tokens: Any  # (B, T), int: rows of the flat vectors; 0 for padding
+    real: Any  # (B, T), bool: True for tokens, False for padding
 
     @cached_property
     def allowed(self) -> Any:
@@ -84,13 +77,9 @@ class Group:
 
 @dataclass(frozen=True)
 class SentenceBatch:
-    """The division of the tokens of a batch into sentences.
+    """The division of the tokens of a batch into sentences. Each sentence is in exactly one group."""
 
-    lengths (np.ndarray): Number of tokens of each sentence, (S,), on the host.
-    groups (list[Group]): The groups. Each sentence is in exactly one.
-    """
-
-    lengths: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]  # (S,), on the host
     groups: list[Group]
 
 

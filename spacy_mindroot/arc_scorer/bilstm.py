@@ -27,13 +27,9 @@ def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = gloro
     """Build a bidirectional LSTM.
 
     Input: token vectors of each text, (n, nI).
-    Output: token vectors of each text, (n, nO); the first half comes from the left, the second from the right.
+    Output: token vectors of each text, (n, nO), nO even; the first half comes from the left, the second from the right.
 
     One step computes all texts that have not ended. The gates are ordered input, forget, output, cell.
-
-    nO (int): Width of the output, even.
-    nI (Optional[int]): Width of the input; None to infer it from the data.
-    init_W (Callable): Initializes the weights of each gate.
     """
     return Model(
         "bilstm",

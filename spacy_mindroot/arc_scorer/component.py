@@ -60,14 +60,10 @@ DEFAULT_MODEL = Config().from_str(
 
 
 class DocArcs(NamedTuple):
-    """Predictions for one Doc.
+    """Predictions for each sentence of a Doc."""
 
-    scores (list[np.ndarray]): Arc scores (n, n+1) of each sentence, `[dependent, head]`, column 0 = ROOT.
-    labels (list[np.ndarray | ArcLabels]): The best label of each arc, same shapes, as an index into `ArcScorer.labels`.
-    """
-
-    scores: list[FloatArray]
-    labels: list[npt.NDArray[np.unsignedinteger[Any]] | ArcLabels]
+    scores: list[FloatArray]  # (n, n+1), [dependent, head], column 0 = ROOT
+    labels: list[npt.NDArray[np.unsignedinteger[Any]] | ArcLabels]  # the best ones, as indexes into `ArcScorer.labels`
 
 
 # The settings of the component apart from its model.
@@ -197,7 +193,6 @@ class ArcScorer(TrainablePipe):
         """Collect the labels and initialize the model.
 
         get_examples (Callable[[], Iterable[Example]]): Returns a representative sample of the training data.
-        nlp (Optional[Language]): The pipeline; not used.
         labels (Optional[Sequence[str]]): The labels, as written by `spacy init labels`. By default, those of the
             examples.
         RAISES (TrainingError): If the component has been initialized before, or there are no labels.
@@ -246,8 +241,7 @@ class ArcScorer(TrainablePipe):
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return model, labels and settings. On disk, the settings are in the config of the pipeline instead."""
         settings = {name: getattr(self, name) for name in DEFAULT_SETTINGS}
-        contents: bytes = srsly.msgpack_dumps({"settings": settings, "pipe": super().to_bytes(exclude=exclude)})
-        return contents
+        return srsly.msgpack_dumps({"settings": settings, "pipe": super().to_bytes(exclude=exclude)})
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ArcScorer":
         """Load model, labels and settings. `Language.from_bytes` does not load the settings of a component."""
@@ -430,7 +424,7 @@ class ArcScorer(TrainablePipe):
         return loss, ArcGradient(d_arcs, d_labels, d_tags)
 
     def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, Any]]:
-        """Return scores and best labels of each sentence, in order. On a GPU, all of them come in a single transfer.
+        """Return scores and best labels of each sentence, in order. A GPU makes one transfer for each group.
 
         With `joint`, scores contain those of the best labels, so all of them are computed. On a GPU they are, too,
         since a transfer for each sentence would take longer. Otherwise labels are left to be computed for the arcs that
@@ -439,7 +433,8 @@ class ArcScorer(TrainablePipe):
         ops, xp = self.model.ops, self.model.ops.xp
         scorer = cast(LabelScores, output.labels)
         of_all_arcs = self.joint or xp is not np
-        blocks = []
+        dtype = np.min_scalar_type(len(self.cfg["labels"]))
+        sentences: list[Any] = [None] * len(output.batch.lengths)
         for group, arcs in zip(output.batch.groups, output.arcs, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
             if of_all_arcs:
@@ -455,22 +450,13 @@ class ArcScorer(TrainablePipe):
                     log_probability[:, :, 0] = 0
                     scores = scores + log_probability
                 scores = xp.stack([scores, best])
-            blocks.append(scores)
-        host = blocks[0].ravel() if len(blocks) == 1 else xp.concatenate([block.ravel() for block in blocks])
-        host = ops.to_numpy(host)
-
-        dtype = np.min_scalar_type(len(self.cfg["labels"]))
-        sentences: list[Any] = [None] * len(output.batch.lengths)
-        at = 0
-        for group, block in zip(output.batch.groups, blocks, strict=True):
-            values = host[at : at + block.size].reshape(block.shape)
-            at += block.size
+            values = ops.to_numpy(scores)
             for row, k in enumerate(group.sentences.tolist()):
                 n = output.batch.lengths[k]
                 if of_all_arcs:
                     scores, best = values[:, row, :n, : n + 1]
                     sentences[k] = (scores.copy(), best.astype(dtype))
                 else:
-                    on_demand = LabelsOnDemand(ops, scorer, k, group, row, dtype)
+                    on_demand = LabelsOnDemand(scorer, k, group, row, dtype)
                     sentences[k] = (values[row, :n, : n + 1].copy(), on_demand)
         return sentences

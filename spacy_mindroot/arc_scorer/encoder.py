@@ -5,12 +5,12 @@ And spacy-mindroot.Tagger.v1, a tagger with an encoder of its own.
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 
-from collections.abc import Callable
 from typing import Any
 
 from spacy.ml.models.tagger import build_tagger_model
 from spacy.tokens import Doc
 from thinc.api import Dropout, Model, chain, with_array
+from thinc.layers.chain import forward as chain_forward
 from thinc.layers.chain import init as init_chain
 from thinc.types import Floats2d
 
@@ -56,20 +56,8 @@ def build_cnn_bilstm(
 
 
 @on_one_thread
-def _forward(
-    model: Model[list[Floats2d], list[Floats2d]], X: list[Floats2d], is_train: bool
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Floats2d]]]:
-    callbacks = []
-    for layer in model.layers:
-        X, callback = layer(X, is_train)
-        callbacks.append(callback)
-
-    def backprop(dX: list[Floats2d]) -> list[Floats2d]:
-        for callback in reversed(callbacks):
-            dX = callback(dX)
-        return dX
-
-    return X, backprop
+def _forward(model: Model[Any, Any], X: list[Floats2d], is_train: bool) -> tuple[list[Floats2d], Any]:
+    return chain_forward(model, X, is_train)
 
 
 def build_tagger(

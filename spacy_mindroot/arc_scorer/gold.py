@@ -23,22 +23,16 @@ __all__ = ["GoldArcs", "lengths_to_score", "read_gold"]
 class GoldArcs(NamedTuple):
     """The gold arcs of an example, by tokens of its predicted Doc.
 
-    lengths (list[int]): Number of tokens of each sentence; 1 for all if the reference has neither sentences nor heads.
-    heads (np.ndarray): Head of each token, (n,): 0 = ROOT, j = token j of the sentence. MISSING if the reference has
-        none, if a token is not aligned one to one, or if the head is in another sentence.
-    labels (np.ndarray): Index of the label of each arc, (n,). MISSING if the head is, on arcs from ROOT, and for labels
-        that are not among those given.
-    tags (np.ndarray): Index of the part of speech of each token, (n,). MISSING if the reference has none, if the token
-        is not aligned one to one, and for parts of speech that are not among those given.
-    too_long (list[int]): Number of tokens of each sentence that is longer than allowed. In `lengths`, such a sentence
-        is cut into pieces, and its heads and labels are MISSING.
+    What the reference does not have, what is not among the labels and tags given, and what belongs to a token that is
+    not aligned one to one is MISSING. So are heads in another sentence, and labels on arcs from ROOT. A sentence that
+    is longer than allowed is cut into pieces in `lengths`, and its heads and labels are MISSING.
     """
 
-    lengths: list[int]
-    heads: npt.NDArray[np.int64]
-    labels: npt.NDArray[np.int64]
-    tags: npt.NDArray[np.int64]
-    too_long: list[int]
+    lengths: list[int]  # of the sentences; all 1 if the reference has neither sentences nor heads
+    heads: npt.NDArray[np.int64]  # (n,): 0 = ROOT, j = token j of the sentence
+    labels: npt.NDArray[np.int64]  # (n,): indexes
+    tags: npt.NDArray[np.int64]  # (n,): indexes of parts of speech
+    too_long: list[int]  # lengths of sentences
 
 
 def lengths_to_score(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[int]:

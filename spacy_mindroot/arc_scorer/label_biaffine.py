@@ -12,8 +12,8 @@ from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
 
 from ..errors import MindRootError
 from . import _layers
-from .batching import BUCKETS, EDGES, Group, SentenceBatch, bucket_of, one_hot_buckets
-from .loss import log_softmax, mean_log_softmax
+from .batching import BUCKETS, EDGES, Group, SentenceBatch, one_hot_buckets
+from .loss import mean_log_softmax
 
 __all__ = ["AverageLabelScores", "LabelBiaffine", "LabelScores"]
 
@@ -34,9 +34,6 @@ def LabelBiaffine(width: int | None = None, nO: int | None = None) -> Model[InT,
         the bucket of its distance (0 for ROOT), both (N,).
     Output: with heads, the scores (N, nO) of the labels of these arcs. Without heads, a LabelScores, which computes the
         scores of other arcs on demand. It has no backprop.
-
-    width (Optional[int]): Width of the vectors; None to infer it from the data.
-    nO (Optional[int]): Number of labels.
     """
     return Model(
         "label_biaffine",
@@ -92,54 +89,21 @@ class LabelScores:
         # First token, the token after the last, and the queries of the tokens between.
         self._block: tuple[int, int, Floats3d | None] = (0, 0, None)
 
-    def of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> Floats2d:
-        """Return the label scores (n, nO) of the arcs of a tree; heads, (n,): 0 = ROOT, j = token j of the sentence."""
-        ops, xp = self.ops, self.ops.xp
-        start, n = int(self._starts[sentence]), len(heads)
-        tokens = np.arange(n)
-        buckets = ops.asarray(np.where(heads > 0, bucket_of(heads - 1 - tokens), 0))
-        rows = ops.asarray(np.where(heads > 0, start + heads - 1, start))
-        from_root = ops.asarray(heads == 0)[:, None]
-        H = _with_one(xp, xp.where(from_root, self._root, self._heads[rows]))
-        scores: Floats2d = xp.matmul(self._queries(start, n), H[:, :, None])[:, :, 0] + self._distance[buckets]
-        return scores
-
-    def best_of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-        """Return the best label of each arc of a tree, (n,), counted from 1, and 0 for arcs from ROOT; on the host."""
-        if self.ops.xp is not np:
-            return self._best_of_tree(sentence, heads)
-        start, n = int(self._starts[sentence]), len(heads)
-        best = np.empty(n, dtype=np.int64)
-        _layers.best_labels(
-            np.ascontiguousarray(heads, dtype=np.int64),
-            self._queries(start, n),
-            self._heads[start : start + n],
-            self._distance,
-            EDGES,
-            best,
-        )
-        return best
-
-    def _best_of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-        best: npt.NDArray[np.int64] = self.ops.to_numpy(self.of_tree(sentence, heads).argmax(axis=1)) + 1
-        best[heads == 0] = 0
-        return best
-
-    def log_probs(
+    def of_arcs(
         self, sentence: int, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float32]:
-        """Return the log-probabilities of all labels on some arcs, (arcs, nO + 1), on the host; on the CPU alone.
+        """Return the scores of all labels on some arcs, (arcs, nO + 1); on the CPU alone.
 
-        Label 0 is that of ROOT's arcs, which these have with certainty and no others. Dependents count from 0; heads, 0
-        = ROOT, j = token j of the sentence.
+        Label 0 is that of ROOT's arcs, which these have with score 0 and no others. Dependents count from 0; heads, 0 =
+        ROOT, j = token j of the sentence.
         """
         start, n = int(self._starts[sentence]), int(self.batch.lengths[sentence])
-        output = np.empty((len(heads), self._distance.shape[1] + 1), dtype=np.float32)
+        scores = np.empty((len(heads), self._distance.shape[1] + 1), dtype=np.float32)
         arcs = np.ascontiguousarray(dependents), np.ascontiguousarray(heads)
-        _layers.label_log_probs(
-            *arcs, self._queries(start, n), self._heads[start : start + n], self._distance, EDGES, output
+        _layers.label_scores(
+            *arcs, self._queries(start, n), self._heads[start : start + n], self._distance, EDGES, scores
         )
-        return output
+        return scores
 
     def of_all_arcs(self, group: Group) -> Iterator[Floats4d]:
         """Yield the label scores (B, t, T+1, nO) of all arcs to the next t dependents of the sentences of a group."""
@@ -184,19 +148,13 @@ class AverageLabelScores(LabelScores):
         self._parts = parts
         self.ops, self.batch = parts[0].ops, parts[0].batch
 
-    def of_tree(self, sentence: int, heads: npt.NDArray[np.integer[Any]]) -> Floats2d:
-        scores: Floats2d = self._mean([part.of_tree(sentence, heads) for part in self._parts])
-        return scores
-
-    best_of_tree = LabelScores._best_of_tree
-
-    def log_probs(
+    def of_arcs(
         self, sentence: int, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float32]:
         scores: npt.NDArray[np.float32] = self._mean(
-            [part.log_probs(sentence, dependents, heads) for part in self._parts]
+            [part.of_arcs(sentence, dependents, heads) for part in self._parts]
         )
-        return log_softmax(np, scores)
+        return scores
 
     def of_all_arcs(self, group: Group) -> Iterator[Floats4d]:
         return map(self._mean, zip(*(part.of_all_arcs(group) for part in self._parts), strict=True))

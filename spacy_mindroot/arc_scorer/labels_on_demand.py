@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from thinc.api import Ops
 
 from ..pipeline.arc_labels import ArcLabels
 from .batching import Group
 from .label_biaffine import LabelScores
+from .loss import log_softmax
 from .products import one_thread
 
 __all__ = ["LabelsOnDemand"]
@@ -20,46 +20,42 @@ __all__ = ["LabelsOnDemand"]
 class LabelsOnDemand(ArcLabels):
     """The best labels of the arcs of one sentence of a batch: 0 is ROOT's, which the arcs from ROOT have and no others.
 
-    The sentence is in a row of a group. `ops` is the device of its label scores, `dtype` has room for all labels.
+    The sentence is in a row of a group, on the host. `dtype` has room for all labels.
     """
 
-    def __init__(self, ops: Ops, scores: LabelScores, sentence: int, group: Group, row: int, dtype: Any) -> None:
+    def __init__(self, scores: LabelScores, sentence: int, group: Group, row: int, dtype: Any) -> None:
         n = int(scores.batch.lengths[sentence])
-        self.shape = (n, n + 1)
-        self._ops, self._scores, self._sentence = ops, scores, sentence
-        self._group, self._row, self.dtype = group, row, np.dtype(dtype)
+        self.shape, self.dtype = (n, n + 1), np.dtype(dtype)
+        self._scores, self._sentence, self._group, self._row = scores, sentence, group, row
 
     def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
-        with one_thread():
-            return self._scores.best_of_tree(self._sentence, heads).astype(self.dtype)
-
-    def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]]:
-        with one_thread():
-            scores = self._ops.to_numpy(self._scores.of_tree(self._sentence, heads))
-        return _with_root(scores, heads == 0)
+        return self._of_arcs(np.arange(len(heads)), heads).argmax(axis=1).astype(self.dtype)
 
     def of_all_arcs(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         with one_thread():
-            best = [self._ops.to_numpy(part.argmax(axis=3)[0]) + 1 for part in self._scores.of_all_arcs(self._own())]
+            best = [part[0].argmax(axis=2) + 1 for part in self._scores.of_all_arcs(self._own())]
         labels: npt.NDArray[Any] = np.concatenate(best)
         labels[:, 0] = 0
         return labels.astype(self.dtype)
 
     def scores_of_all_arcs(self) -> npt.NDArray[np.floating[Any]]:
         with one_thread():
-            parts = [self._ops.to_numpy(part[0]) for part in self._scores.of_all_arcs(self._own())]
-        scores = np.concatenate(parts)
-        scores -= scores.max(axis=2, keepdims=True)
-        scores -= np.log(np.exp(scores).sum(axis=2, keepdims=True))
-        return _with_root(scores, np.s_[:, 0])
+            scores = np.concatenate([part[0] for part in self._scores.of_all_arcs(self._own())])
+        found = np.full((*self.shape, scores.shape[2] + 1), -np.inf, dtype=scores.dtype)
+        found[:, 1:, 1:] = log_softmax(np, scores[:, 1:])
+        found[:, 0, 0] = 0
+        return found
 
     def scores_of_arcs(
-        self, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float32] | None:
-        if self._ops.xp is not np:
-            return None
+        self, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float32]:
+        return log_softmax(np, self._of_arcs(dependents, heads))
+
+    def _of_arcs(
+        self, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float32]:
         with one_thread():
-            return self._scores.log_probs(self._sentence, dependents, heads)
+            return self._scores.of_arcs(self._sentence, dependents, heads.astype(np.int64))
 
     def _own(self) -> Group:
         """Return the group with this sentence alone."""
@@ -72,12 +68,3 @@ class LabelsOnDemand(ArcLabels):
             tokens=self._group.tokens[self._row : self._row + 1, :n],
             real=self._group.real[self._row : self._row + 1, :n],
         )
-
-
-def _with_root(scores: npt.NDArray[np.floating[Any]], from_root: Any) -> npt.NDArray[np.floating[Any]]:
-    """Return scores with ROOT's label as the first, which only the arcs at the index `from_root` have, with score 0."""
-    found = np.full((*scores.shape[:-1], scores.shape[-1] + 1), -np.inf, dtype=scores.dtype)
-    found[..., 1:] = scores
-    found[from_root] = -np.inf
-    found[..., 0][from_root] = 0
-    return found

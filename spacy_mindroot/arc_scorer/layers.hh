@@ -63,34 +63,29 @@ MINDROOT_INLINE float dot(const float* a, const float* b, int size) {
     return total;
 }
 
-// PIECES is the number of pieces if it is a common one, so that the loop over them is unrolled; 0 otherwise.
-template <int PIECES>
-MINDROOT_INLINE void largest_of_pieces(const MaxoutNorm& m, const float* products, float* best) {
-    const int pieces = PIECES ? PIECES : m.pieces;
-    for (int o = 0; o < m.width; ++o) {
-        float most = products[o * pieces] + m.bias[o * pieces];
-        for (int p = 1; p < pieces; ++p) {
-            const float other = products[o * pieces + p] + m.bias[o * pieces + p];
-            most = other > most ? other : most;
-        }
-        best[o] = most;
-    }
-}
-
-template <int PIECES>
-MINDROOT_INLINE void which_of_pieces(const MaxoutNorm& m, const float* products, float* best, std::int32_t* which) {
+// Writes the largest piece of each element, and, if WHICH, its number. PIECES is the number of pieces if it is a common
+// one, so that the loop over them is unrolled; 0 otherwise.
+template <int PIECES, bool WHICH>
+MINDROOT_INLINE void largest_of_pieces(const MaxoutNorm& m, const float* products, float* best, std::int32_t* which) {
     const int pieces = PIECES ? PIECES : m.pieces;
     for (int o = 0; o < m.width; ++o) {
         float most = products[o * pieces] + m.bias[o * pieces];
         std::int32_t at = 0;
         for (int p = 1; p < pieces; ++p) {
             const float other = products[o * pieces + p] + m.bias[o * pieces + p];
-            at = other > most ? p : at;
+            if constexpr (WHICH) at = other > most ? p : at;
             most = other > most ? other : most;
         }
         best[o] = most;
-        which[o] = at;
+        if constexpr (WHICH) which[o] = at;
     }
+}
+
+template <bool WHICH>
+MINDROOT_INLINE void largest_of_pieces(const MaxoutNorm& m, const float* products, float* best, std::int32_t* which) {
+    if (m.pieces == 2) largest_of_pieces<2, WHICH>(m, products, best, which);
+    else if (m.pieces == 3) largest_of_pieces<3, WHICH>(m, products, best, which);
+    else largest_of_pieces<0, WHICH>(m, products, best, which);
 }
 
 template <int LANES>
@@ -101,15 +96,8 @@ MINDROOT_INLINE void maxout_norm(const MaxoutNorm& m) {
     for (std::size_t row = 0; row < m.rows; ++row) {
         const float* const products = m.products + row * row_of_products;
         const std::ptrdiff_t at = row * m.width;
-        if (m.which) {
-            if (m.pieces == 2) which_of_pieces<2>(m, products, best, m.which + at);
-            else if (m.pieces == 3) which_of_pieces<3>(m, products, best, m.which + at);
-            else which_of_pieces<0>(m, products, best, m.which + at);
-        } else {
-            if (m.pieces == 2) largest_of_pieces<2>(m, products, best);
-            else if (m.pieces == 3) largest_of_pieces<3>(m, products, best);
-            else largest_of_pieces<0>(m, products, best);
-        }
+        if (m.which) largest_of_pieces<true>(m, products, best, m.which + at);
+        else largest_of_pieces<false>(m, products, best, nullptr);
         const float mean = sum<LANES>(best, m.width) / m.width;
         for (int o = 0; o < m.width; ++o) best[o] -= mean;
         const float scale = 1 / std::sqrt(dot<LANES>(best, best, m.width) / m.width + 1e-8f);
@@ -221,72 +209,49 @@ private:
     std::vector<int> right_, left_;
 };
 
-// Adds the scores by distance to the arc scores (T, T+1) of one sentence of n tokens. `of_dependent` and `of_head` are
-// (n, buckets).
+// Adds the scores by distance to the arc scores (T, T+1) of one sentence of n tokens, and makes -inf of those of arcs
+// that do not exist: self arcs, and arcs from padding. `of_dependent` and `of_head` are (n, buckets).
 inline void add_distances(float* scores, std::size_t n, std::size_t longest, const float* of_dependent,
                           const float* of_head, std::size_t buckets, const Buckets& bucket) {
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < longest; ++i) {
         float* const row = scores + i * (longest + 1) + 1;
         const float* const own = of_dependent + i * buckets;
-        for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t j = 0; i < n && j < n; ++j) {
             const int k = bucket.of(i, j);
             row[j] += own[k] + of_head[j * buckets + k];
         }
+        row[i] = -INFINITY;
+        for (std::size_t j = n; j < longest; ++j) row[j] = -INFINITY;
     }
 }
 
-// The arcs of a tree over n tokens, and what their labels are scored with.
-struct TreeArcs {
-    std::size_t tokens;
-    const std::int64_t* heads;  // (tokens): 0 = ROOT, j = token j
+// Some arcs of a sentence, and what their labels are scored with.
+struct LabelledArcs {
+    std::size_t size;
+    const std::int64_t *dependents, *heads;  // (size): tokens from 0; heads, 0 = ROOT
     int labels, width;
-    const float* queries;       // (tokens, labels, width + 1): the products of the dependents with the weights
-    const float* vectors;       // (tokens, width): as heads
-    const float* by_distance;   // (buckets, labels)
+    const float* queries;      // (tokens, labels, width + 1): the products of the dependents with the weights
+    const float* vectors;      // (tokens, width): as heads
+    const float* by_distance;  // (buckets, labels)
 };
 
-// Writes the best label of each arc, the first one if several are, counted from 1; 0 for the arc from ROOT.
+// Writes the scores of all labels, (size, labels + 1). Label 0 is ROOT's, which the arcs from ROOT have and no others.
 template <int LANES>
-MINDROOT_INLINE void best_labels(const TreeArcs& tree, const Buckets& bucket, std::int64_t* best) {
-    for (std::size_t i = 0; i < tree.tokens; ++i) {
-        best[i] = 0;
-        if (tree.heads[i] == 0) continue;
-        const std::size_t head = tree.heads[i] - 1;
-        const float* const vector = tree.vectors + head * tree.width;
-        const float* const distance = tree.by_distance + bucket.of(i, head) * tree.labels;
-        const float* query = tree.queries + i * tree.labels * (tree.width + 1);
-        float most = 0;
-        for (int k = 0; k < tree.labels; ++k, query += tree.width + 1) {
-            const float score = dot<LANES>(query, vector, tree.width) + query[tree.width] + distance[k];
-            if (k == 0 || score > most) {
-                most = score;
-                best[i] = k + 1;
-            }
-        }
-    }
-}
-
-// Writes the log-probabilities of all labels on some arcs, (arcs, labels + 1). Label 0 is ROOT's, which the arcs from
-// ROOT have and no others. `tree.heads` does not count.
-template <int LANES>
-MINDROOT_INLINE void label_log_probs(const TreeArcs& tree, const Buckets& bucket, const std::int64_t* dependents,
-                                     const std::int64_t* heads, std::size_t arcs, float* output) {
-    const int columns = tree.labels + 1;
-    for (std::size_t arc = 0; arc < arcs; ++arc) {
-        float* const row = output + arc * columns;
-        row[0] = heads[arc] == 0 ? 0 : -INFINITY;
-        if (heads[arc] == 0) {
-            for (int k = 1; k < columns; ++k) row[k] = -INFINITY;
+MINDROOT_INLINE void label_scores(const LabelledArcs& arcs, const Buckets& bucket, float* row) {
+    for (std::size_t arc = 0; arc < arcs.size; ++arc, row += arcs.labels + 1) {
+        if (arcs.heads[arc] == 0) {
+            row[0] = 0;
+            for (int k = 1; k <= arcs.labels; ++k) row[k] = -INFINITY;
             continue;
         }
-        const std::size_t dependent = dependents[arc], head = heads[arc] - 1;
-        const float* const vector = tree.vectors + head * tree.width;
-        const float* const distance = tree.by_distance + bucket.of(dependent, head) * tree.labels;
-        const float* query = tree.queries + dependent * tree.labels * (tree.width + 1);
-        for (int k = 0; k < tree.labels; ++k, query += tree.width + 1)
-            row[k + 1] = dot<LANES>(query, vector, tree.width) + query[tree.width] + distance[k];
+        row[0] = -INFINITY;
+        const std::size_t dependent = arcs.dependents[arc], head = arcs.heads[arc] - 1;
+        const float* const vector = arcs.vectors + head * arcs.width;
+        const float* const distance = arcs.by_distance + bucket.of(dependent, head) * arcs.labels;
+        const float* query = arcs.queries + dependent * arcs.labels * (arcs.width + 1);
+        for (int k = 0; k < arcs.labels; ++k, query += arcs.width + 1)
+            row[k + 1] = dot<LANES>(query, vector, arcs.width) + query[arcs.width] + distance[k];
     }
-    log_softmax<LANES>(output, arcs, columns, output);
 }
 
 // The sum of some rows of a table for each word, divided by the square root of their number. `rows` holds those of all
@@ -370,18 +335,10 @@ inline void run_log_softmax(const float* scores, std::size_t rows, int size, flo
     with_vectors([&](auto bytes) MINDROOT_INLINED { log_softmax<bytes / 4>(scores, rows, size, output); });
 }
 
-inline void run_best_labels(const TreeArcs& tree, const std::int64_t* edges, int count, std::int64_t* best) {
-    const Buckets bucket(edges, count, tree.tokens);
-    with_vectors([&](auto bytes) MINDROOT_INLINED { best_labels<bytes / 4>(tree, bucket, best); });
-}
-
-inline void run_label_log_probs(const TreeArcs& tree, const std::int64_t* edges, int count,
-                                const std::int64_t* dependents, const std::int64_t* heads, std::size_t arcs,
-                                float* output) {
-    const Buckets bucket(edges, count, tree.tokens);
-    with_vectors([&](auto bytes) MINDROOT_INLINED {
-        label_log_probs<bytes / 4>(tree, bucket, dependents, heads, arcs, output);
-    });
+inline void run_label_scores(const LabelledArcs& arcs, std::size_t tokens, const std::int64_t* edges, int count,
+                             float* output) {
+    const Buckets bucket(edges, count, tokens);
+    with_vectors([&](auto bytes) MINDROOT_INLINED { label_scores<bytes / 4>(arcs, bucket, output); });
 }
 
 inline void run_adam(const AdamStep& s) {
@@ -401,15 +358,6 @@ inline void run_add_distances(float* scores, std::size_t sentences, std::size_t 
     for (std::size_t k = 0; k < sentences; ++k)
         add_distances(scores + k * longest * (longest + 1), lengths[k], longest, of_dependent + starts[k] * buckets,
                       of_head + starts[k] * buckets, buckets, bucket);
-}
-
-// Makes -inf of the scores of arcs that do not exist: of self arcs, and of arcs from padding.
-inline void forbid_arcs(float* scores, std::size_t sentences, std::size_t longest, const std::int64_t* lengths) {
-    for (std::size_t k = 0; k < sentences; ++k)
-        for (std::size_t i = 0; i < longest; ++i, scores += longest + 1) {
-            scores[i + 1] = -INFINITY;
-            for (std::size_t j = lengths[k]; j < longest; ++j) scores[j + 1] = -INFINITY;
-        }
 }
 
 }  // namespace mindroot::layers

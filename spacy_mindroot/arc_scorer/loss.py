@@ -41,21 +41,14 @@ def head_loss(
     arcs (list[Floats3d]): Arc scores (B, T, T+1) of each group.
     heads (np.ndarray): Gold head of each token of the batch, (N,): 0 = ROOT, j = token j of the sentence, or MISSING.
     """
-    xp = ops.xp
     flat_heads = ops.asarray(heads)
-    losses, gradients = [], []
+    total, gradients = 0.0, []
     for group, scores in zip(batch.groups, arcs, strict=True):
-        gold = xp.where(group.real, flat_heads[group.tokens], MISSING)
-        known = gold != MISSING
-        log_probabilities = log_softmax(xp, scores)
-        at_gold = xp.where(known, gold, 0)[:, :, None]
-        chosen = xp.take_along_axis(log_probabilities, at_gold, axis=2)[:, :, 0]
-        losses.append(-xp.where(known, chosen, 0).sum())
-        gradient = xp.exp(log_probabilities)
-        gradient -= at_gold == xp.arange(scores.shape[2])
-        gradient *= known[:, :, None]
-        gradients.append(gradient)
-    return float(sum(losses)), gradients
+        gold = ops.xp.where(group.real, flat_heads[group.tokens], MISSING)
+        loss, gradient = class_loss(ops, scores.reshape(-1, scores.shape[2]), gold.ravel())
+        total += loss
+        gradients.append(gradient.reshape(scores.shape))
+    return total, gradients
 
 
 def class_loss(ops: Ops, scores: Floats2d, classes: npt.NDArray[np.int64]) -> tuple[float, Floats2d]:

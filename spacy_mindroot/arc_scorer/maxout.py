@@ -22,31 +22,19 @@ Backprop = Callable[[Floats2d], Floats2d]
 
 
 def MaxoutNorm(nO: int, nI: int | None = None, nP: int = 3) -> Model[Floats2d, Floats2d]:
-    """Build a maxout layer with layer normalization and dropout, as thinc's `Maxout` with `normalize=True`.
-
-    nO (int): Width of the output.
-    nI (Optional[int]): Width of the input; None to infer it from the data.
-    nP (int): Number of maxout pieces.
-    """
+    """Build a maxout layer with layer normalization and dropout, as thinc's `Maxout` with `normalize=True`."""
     return _with_forward(Maxout(nO, nI, nP, dropout=0.0, normalize=True), _forward)
 
 
 def MaxoutWindows(
     width: int, window_size: int, maxout_pieces: int, depth: int
 ) -> Model[list[Floats2d], list[Floats2d]]:
-    """Build spaCy's `MaxoutWindowEncoder`: maxout layers over windows of tokens, with residual connections.
-
-    width (int): Width of input and output.
-    window_size (int): Number of tokens on either side that a layer sees.
-    maxout_pieces (int): Number of maxout pieces.
-    depth (int): Number of layers.
-    """
+    """Build spaCy's `MaxoutWindowEncoder`: maxout layers over windows of tokens, with residual connections."""
     maxout = MaxoutNorm(width, width * (2 * window_size + 1), maxout_pieces)
     layer = _with_forward(residual(chain(expand_window(window_size=window_size), maxout)), _residual)
     layers: Model[Floats2d, Floats2d] = clone(layer, depth)
     layers.set_dim("nO", width)
-    encoder: Model[list[Floats2d], list[Floats2d]] = with_array(layers, pad=window_size * depth)
-    return encoder
+    return with_array(layers, pad=window_size * depth)
 
 
 def _forward(model: Model[Floats2d, Floats2d], X: Floats2d, is_train: bool) -> tuple[Floats2d, Backprop]:
@@ -104,8 +92,7 @@ def _on_host(
         norm.inc_grad("b", d_shift)
         maxout.inc_grad("b", d_b)
         maxout.inc_grad("W", ops.gemm(d_products, X, trans1=True).reshape(nO, nP, nI))
-        dX: Floats2d = ops.gemm(d_products, flat_W)
-        return dX
+        return ops.gemm(d_products, flat_W)
 
     return Y, backprop
 

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
-from thinc.api import Model, Ops, chain
+from thinc.api import Model, chain
 from thinc.types import Floats2d, Floats3d
 
-from . import _layers
 from .arc_biaffine import ArcBiaffine
 from .arc_distance import ArcDistance
-from .batching import Group, SentenceBatch, batch_sentences, bucket_of
+from .batching import SentenceBatch, batch_sentences, bucket_of
 from .gold import lengths_to_score
 from .label_biaffine import LabelBiaffine, LabelScores
 from .maxout import MaxoutNorm
@@ -27,34 +26,20 @@ _PROJECTIONS = ("arc_dependent", "arc_head", "label_dependent", "label_head")
 
 
 class ArcInput(NamedTuple):
-    """Input of the model. A plain list of Docs will do, too: see `build_biaffine`.
-
-    docs (Sequence[Doc]): The Docs.
-    lengths (Sequence[int]): Number of tokens of each sentence of all Docs, end to end.
-    heads (Optional[np.ndarray]): Head of each token, (N,), for training: 0 = ROOT, j = token j of the sentence, and -1
-        if it is not known.
-    """
+    """Input of the model. A plain list of Docs will do, too: see `build_biaffine`."""
 
     docs: Sequence[Doc]
-    lengths: Sequence[int]
-    heads: npt.NDArray[np.int64] | None = None
+    lengths: Sequence[int]  # of the sentences of all Docs, end to end
+    heads: npt.NDArray[np.int64] | None = None  # (N,), for training: 0 = ROOT, j = token j of the sentence, or MISSING
 
 
 class ArcOutput(NamedTuple):
-    """Output of the model.
-
-    batch (SentenceBatch): The division of the tokens into sentences and groups.
-    arcs (list[Floats3d]): Arc scores (B, T, T+1) of each group, `[sentence, dependent, head]`, column 0 = ROOT. Self
-        arcs and arcs from padding are -inf.
-    labels (Floats2d | LabelScores): With heads in the input, the scores (N, nO) of the labels of these arcs. Without,
-        an object that computes the scores of any arcs on demand.
-    tags (Optional[Floats2d]): Scores (N, nT) of the tags of each token; None if the model has no tags.
-    """
+    """Output of the model. With heads in the input, labels are scored on their arcs, and otherwise on demand."""
 
     batch: SentenceBatch
-    arcs: list[Floats3d]
-    labels: Floats2d | LabelScores
-    tags: Floats2d | None
+    arcs: list[Floats3d]  # (B, T, T+1) by group, [sentence, dependent, head], column 0 = ROOT; -inf for arcs not there
+    labels: Floats2d | LabelScores  # (N, nO)
+    tags: Floats2d | None  # (N, nT); None if the model has no tags
 
 
 class ArcGradient(NamedTuple):
@@ -118,7 +103,7 @@ def _forward(
 ) -> tuple[ArcOutput, Callable[[ArcGradient], list[Doc]]]:
     ops = model.ops
     if not isinstance(inputs, ArcInput):
-        inputs = _whole_sentences(inputs)
+        inputs = ArcInput(inputs, [n for doc in inputs for n in lengths_to_score(doc, whole_doc=True)])
     vectors, backprop_tok2vec = model.get_ref("tok2vec")(inputs.docs, is_train)
     flat, tags = ops.flatten(vectors), None
     tag_features = model.maybe_get_ref("tag_features")
@@ -131,10 +116,7 @@ def _forward(
     arc_input = (projected["arc_dependent"], projected["arc_head"], batch)
     by_vectors, backprop_biaffine = model.get_ref("arc_biaffine")(arc_input, is_train)
     by_distance, backprop_distance = model.get_ref("arc_distance")(arc_input, is_train)
-    arcs = [
-        _existing_arcs(ops, group, one, other)
-        for group, one, other in zip(batch.groups, by_vectors, by_distance, strict=True)
-    ]
+    arcs = [ops.xp.add(one, other, out=other) for one, other in zip(by_vectors, by_distance, strict=True)]
     given = (None, None) if inputs.heads is None else _arcs_as_rows(ops, batch, inputs.heads)
     label_input = (projected["label_dependent"], projected["label_head"], batch, *given)
     labels, backprop_labels = model.get_ref("label_biaffine")(label_input, is_train)
@@ -145,8 +127,7 @@ def _forward(
         d_flat = sum(backprops[name](d) for name, d in zip(_PROJECTIONS, d_projected, strict=True))
         if tag_features is not None:
             d_flat = backprop_tags((d_flat, d_output.tags))
-        docs: list[Doc] = backprop_tok2vec(ops.unflatten(d_flat, ops.asarray1i([len(v) for v in vectors])))
-        return docs
+        return backprop_tok2vec(ops.unflatten(d_flat, ops.asarray1i([len(v) for v in vectors])))
 
     return ArcOutput(batch, arcs, labels, tags), backprop
 
@@ -164,21 +145,6 @@ def _init(model: Model[ArcInput | list[Doc], ArcOutput], X: ArcInput | list[Doc]
     model.get_ref("label_biaffine").set_dim("nO", model.get_dim("nO"))
     for name in ("arc_biaffine", "arc_distance", "label_biaffine"):
         model.get_ref(name).initialize()
-
-
-def _whole_sentences(docs: Sequence[Doc]) -> ArcInput:
-    """Return Docs as input, divided into the sentences that are set on them."""
-    return ArcInput(docs, [n for doc in docs for n in lengths_to_score(doc, whole_doc=True)])
-
-
-def _existing_arcs(ops: Ops, group: Group, by_vectors: Floats3d, by_distance: Floats3d) -> Floats3d:
-    """Return the sum of the scores, with -inf for self arcs and arcs from padding. On the host, one array is reused."""
-    if ops.xp is np:
-        by_distance += by_vectors
-        _layers.mask_arcs(by_distance, group.lengths)
-        return by_distance
-    arcs: Floats3d = ops.xp.where(group.allowed, by_vectors + by_distance, -np.inf).astype("f")
-    return arcs
 
 
 def _arcs_as_rows(ops: Any, batch: SentenceBatch, heads: npt.NDArray[np.int64]) -> tuple[Any, Any]:

@@ -22,10 +22,6 @@ def TagFeatures(width: int, nI: int | None = None, n_tags: int | None = None) ->
 
     Input: token vectors (N, nI).
     Output: token vectors (N, nI + width), and the scores of the tags (N, n_tags), for the loss.
-
-    width (int): Width of the tag vectors.
-    nI (Optional[int]): Width of the input; None to infer it from the data.
-    n_tags (Optional[int]): Number of tags.
     """
     return Model(
         "tag_features",

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from thinc.api import Ops
 from thinc.types import Floats3d
 
+from ..constraints import keep_heads
 from ..decoding import decode_matrices
 from ..inference.matrix_tree import infer
 from ..trees import MISSING
@@ -41,7 +42,7 @@ def tree_loss(
         gradient = np.zeros_like(host)
         in_sentence = [slice(starts[k], starts[k] + lengths[k]) for k in group.sentences]
         matrices = [host[row, : lengths[k], : lengths[k] + 1] for row, k in enumerate(group.sentences)]
-        constrained = [_keep_known(m, heads[tokens]) for m, tokens in zip(matrices, in_sentence, strict=True)]
+        constrained = [keep_heads(m, heads[tokens]) for m, tokens in zip(matrices, in_sentence, strict=True)]
         impossible = {fault.sentence for fault in decode_matrices(constrained)[1]}
         for row, (matrix, known) in enumerate(zip(matrices, constrained, strict=True)):
             if row in impossible:
@@ -81,9 +82,3 @@ def head_and_tree_loss(
     of_heads, by_heads = head_loss(ops, batch, arcs, heads)
     of_trees, by_trees = tree_loss(ops, batch, arcs, heads)
     return (of_heads + of_trees) / 2, [(one + other) / 2 for one, other in zip(by_heads, by_trees, strict=True)]
-
-
-def _keep_known(matrix: npt.NDArray[np.floating], heads: npt.NDArray[np.int64]) -> npt.NDArray[np.floating]:
-    """Return the scores (n, n+1), with -inf for all arcs that the known heads rule out."""
-    ruled_out = (heads[:, np.newaxis] != MISSING) & (heads[:, np.newaxis] != np.arange(matrix.shape[1]))
-    return np.where(ruled_out, matrix.dtype.type(-np.inf), matrix)

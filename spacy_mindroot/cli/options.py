@@ -64,8 +64,6 @@ def ending(*allowed: str, only: bool = False) -> Callable[[Path | None], Path | 
             remedy = (
                 f"Let it end in {' or '.join(allowed)}." if allowed else "It will be a folder. Choose another name."
             )
-            if ".svg" in allowed and suffix in (".pdf", ".png"):
-                remedy += f" To convert an SVG file: cairosvg picture.svg -o picture{suffix} (pip install cairosvg)."
             raise typer.BadParameter(f"{printable(path)} would not be what its name says. {remedy}")
         return path
 

@@ -15,7 +15,7 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
-from ._fault cimport CFault, CFaultKind
+from ._fault cimport CFault
 from .fault import Fault, FaultKind
 
 cdef extern from "projective.hh" namespace "mindroot" nogil:
@@ -51,14 +51,7 @@ ctypedef fused real:
 cdef object _ndarray = np.ndarray  # a C variable is faster to look up
 cdef Py_ssize_t MOST_TOKENS = 1 << 30  # the number of a token or a node must fit into an int
 
-_KINDS = {
-    <int>CFaultKind.not_finite: FaultKind.NOT_FINITE,
-    <int>CFaultKind.no_head: FaultKind.NO_HEAD,
-    <int>CFaultKind.no_arborescence: FaultKind.NO_ARBORESCENCE,
-    <int>CFaultKind.no_single_root: FaultKind.NO_SINGLE_ROOT,
-    <int>CFaultKind.no_memory: FaultKind.NO_MEMORY,
-    <int>CFaultKind.no_projective: FaultKind.NO_PROJECTIVE,
-}
+_KINDS = (None, *FaultKind)
 
 
 cdef object _fault(CFault fault, Py_ssize_t sentence):

@@ -14,7 +14,6 @@ cdef extern from "sampling.hh" namespace "mindroot" nogil:
         ptrdiff_t row_stride, column_stride
         int n
 
-    double _matrix_tree "mindroot::matrix_tree"[T](const Scores[T]&, cbool, double*) except +
     void _sample_trees "mindroot::sample_trees"[T](
         const Scores[T]&, const int32_t*, size_t, uint64_t, int32_t*
     ) except +
@@ -24,7 +23,7 @@ cdef extern from "masks.hh" namespace "mindroot" nogil:
     void _forbid_masks "mindroot::forbid_masks"(double*, int, cbool, cbool, double) except +
 
 cdef extern from "inside_outside.hh" namespace "mindroot" nogil:
-    double _inside_outside "mindroot::inside_outside"[T](const Scores[T]&, cbool, double*) except +
+    double _log_partition "mindroot::log_partition"[T](const Scores[T]&, cbool, cbool, double*) except +
 
 ctypedef fused real:
     float
@@ -54,10 +53,7 @@ def log_partition(const real[:, :] scores, double[:, ::1] marginals, bint single
     if marginals is not None:
         target = &marginals[0, 0]
     with nogil:
-        if projective:
-            found = _inside_outside(_scores(scores), single_root, target)
-        else:
-            found = _matrix_tree(_scores(scores), single_root, target)
+        found = _log_partition(_scores(scores), single_root, projective, target)
     return found
 
 

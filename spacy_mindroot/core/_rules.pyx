@@ -23,15 +23,10 @@ cdef extern from "rule_tables.hh" namespace "mindroot" nogil:
         const int32_t* class_of
         const double* prices
         int n_unique, n_leaf, n_planar
-        const uint8_t* unique
-        const uint8_t* leaf
-        const uint8_t* below
-        const uint8_t* planar
+        const uint8_t* masks
+        const double* mask_prices
         const uint8_t* other
         const uint8_t* paired
-        const double* unique_prices
-        const double* leaf_prices
-        const double* planar_prices
 
     cdef cppclass PreparedRules:
         void prepare(const RuleTables&, int) except +
@@ -72,43 +67,21 @@ cdef class _Prepared:
 
     cdef PreparedRules rules
     cdef object arrays
-    cdef int n_labels
 
     def __init__(self, compiled):
         cdef const int32_t[::1] class_of = compiled.class_of
         cdef const double[:, :, :, ::1] prices = compiled.prices
-        cdef const uint8_t[:, ::1] unique = compiled.unique
-        cdef const uint8_t[:, :, ::1] leaf = compiled.leaf
-        cdef const uint8_t[:, ::1] planar = compiled.planar
+        cdef const uint8_t[:, ::1] masks = compiled.masks
+        cdef const double[::1] mask_prices = compiled.mask_prices
         cdef const uint8_t[::1] other = compiled.other
         cdef const uint8_t[::1] paired = compiled.paired
-        cdef const double[::1] unique_prices = compiled.unique_prices
-        cdef const double[::1] leaf_prices = compiled.leaf_prices
-        cdef const double[::1] planar_prices = compiled.planar_prices
         cdef RuleTables tables
-        tables.n_labels = <int>prices.shape[3]
-        tables.n_classes = compiled.n_classes
-        tables.n_head_kinds = <int>prices.shape[1]
-        tables.class_of = &class_of[0]
-        tables.prices = &prices[0, 0, 0, 0]
-        tables.n_unique = <int>unique.shape[0]
-        tables.n_leaf = <int>leaf.shape[1]
-        tables.n_planar = <int>planar.shape[0]
-        tables.unique = &unique[0, 0] if tables.n_unique else NULL
-        tables.leaf = &leaf[0, 0, 0] if tables.n_leaf else NULL
-        tables.below = &leaf[1, 0, 0] if tables.n_leaf else NULL
-        tables.planar = &planar[0, 0] if tables.n_planar else NULL
-        tables.other = &other[0] if tables.n_planar else NULL
-        tables.paired = &paired[0] if tables.n_planar else NULL
-        tables.unique_prices = &unique_prices[0] if tables.n_unique else NULL
-        tables.leaf_prices = &leaf_prices[0] if tables.n_leaf else NULL
-        tables.planar_prices = &planar_prices[0] if tables.n_planar else NULL
+        tables.n_labels, tables.n_classes, tables.n_head_kinds = prices.shape[3], masks.shape[1], prices.shape[1]
+        tables.n_unique, tables.n_leaf, tables.n_planar = compiled.counts
+        tables.class_of, tables.prices, tables.masks = &class_of[0], &prices[0, 0, 0, 0], &masks[0, 0]
+        tables.mask_prices, tables.other, tables.paired = &mask_prices[0], &other[0], &paired[0]
         self.rules.prepare(tables, <int>prices.shape[0])
-        self.n_labels = tables.n_labels
-        self.arrays = (
-            compiled.class_of, compiled.prices, compiled.unique, compiled.leaf, compiled.planar, compiled.other,
-            compiled.paired, compiled.unique_prices, compiled.leaf_prices, compiled.planar_prices,
-        )
+        self.arrays = class_of, prices, masks, mask_prices, other, paired
 
 
 _known = WeakKeyDictionary()
@@ -123,10 +96,8 @@ cdef _Prepared _prepare(compiled):
 
 cdef _result(RulesFound& found, int n, int64_t nodes):
     """Return the result of a search as Python has it. `nodes` were visited before."""
-    if found.fault.kind == CFaultKind.not_finite:
-        return Fault(FaultKind.NOT_FINITE, 0, found.fault.dependent, found.fault.head)
-    if found.fault.kind == CFaultKind.no_memory:
-        return Fault(FaultKind.NO_MEMORY, 0, 0, 0)
+    if found.fault.kind != CFaultKind.none:
+        return Fault([*FaultKind][<int>found.fault.kind - 1], 0, found.fault.dependent, found.fault.head)
     heads = labels = None
     cdef size_t size = n * sizeof(int32_t)
     if found.found:

@@ -12,7 +12,6 @@
 
 #include "decode.hh"
 #include "inside_outside.hh"
-#include "matrix_tree.hh"
 
 namespace mindroot {
 
@@ -25,11 +24,6 @@ struct Mixture {
 struct ConfidenceWorkspace {
     Buffer<double> relative, marginals, uniform;
 };
-
-// The logarithm of the partition function over single-rooted trees; writes the probability of each arc.
-inline double log_partition(const Scores<double>& scores, bool projective, double* marginals) {
-    return projective ? inside_outside(scores, true, marginals) : matrix_tree(scores, true, marginals);
-}
 
 // The logarithm of the number of allowed trees with a single root, and the share of them that each arc is in, which is
 // written to `marginals`, (n, n+1). `relative` is -inf where an arc is forbidden. Without such arcs there are n^(n-1)
@@ -46,7 +40,7 @@ inline double count_trees(const double* relative, int n, bool projective, double
     if (all_allowed && !projective) return (n - 1) * std::log(double(n));
     std::vector<double> weights(n * columns);
     for (std::size_t c = 0; c < weights.size(); ++c) weights[c] = relative[c] == FORBIDDEN ? FORBIDDEN : 0;
-    return log_partition(Scores<double>{weights.data(), std::ptrdiff_t(columns), 1, n}, projective, marginals);
+    return log_partition(Scores<double>{weights.data(), std::ptrdiff_t(columns), 1, n}, true, projective, marginals);
 }
 
 // Writes the probability of each head of a tree and the entropy of the head of each token, and returns the
@@ -81,7 +75,7 @@ double confidence(const Scores<T>& scores, const std::int32_t* heads, const Mixt
     bool is_allowed = true;
     for (int i = 0; i < n; ++i) is_allowed &= relative[i * columns + heads[i]] != FORBIDDEN;
     const Scores<double> tempered{relative, std::ptrdiff_t(columns), 1, n};
-    double logprob = std::min(0.0, weight - log_partition(tempered, mixture.projective, marginals));
+    double logprob = std::min(0.0, weight - log_partition(tempered, true, mixture.projective, marginals));
     if (mixture.lapse > 0) {
         double* const uniform = workspace.uniform.reserve(n * columns);
         const double log_count = count_trees(relative, n, mixture.projective, uniform);
@@ -110,9 +104,8 @@ inline void confidence_batch(const Sentence* sentences, std::size_t count, const
     for (std::size_t k = 0; k < count; ++k) {
         const Sentence& sentence = sentences[k];
         sentence.with_scores([&](const auto& scores) {
-            tree_logprob[k] = confidence(scores, sentence.heads, mixture, workspace, head_prob, head_entropy,
-                                         all ? all[k] : nullptr);
-            return Fault();
+            tree_logprob[k] =
+                confidence(scores, sentence.heads, mixture, workspace, head_prob, head_entropy, all ? all[k] : nullptr);
         });
         head_prob += sentence.n;
         head_entropy += sentence.n;

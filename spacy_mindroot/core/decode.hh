@@ -25,16 +25,13 @@ private:
 // count. Sums of floats can't overflow, since they are computed in doubles.
 inline double safe_scale(const Scores<float>&) { return 1; }
 inline double safe_scale(const Scores<double>& scores) {
-    const auto too_large = [&](int token, int first, int last) {  // columns
-        const double* row = scores.row(token);
-        if (scores.column_stride == 1) return any_beyond(row + first, last - first, 0x1p960);
-        for (int column = first; column < last; ++column)
-            if (any_beyond(row + column * scores.column_stride, 1, 0x1p960)) return true;
-        return false;
-    };
+    int beyond = 0;
     for (int token = 0; token < scores.n; ++token)
-        if (too_large(token, 0, token + 1) || too_large(token, token + 2, scores.n + 1)) return 0x1p-64;
-    return 1;
+        for (int column = 0; column <= scores.n; ++column) {
+            const double size = std::fabs(scores.at(token, column));
+            beyond |= (size > 0x1p960) & (size <= std::numeric_limits<double>::max()) & (column != token + 1);
+        }
+    return beyond ? 0x1p-64 : 1;
 }
 
 // A contiguous copy, multiplied by `scale`.
@@ -87,7 +84,7 @@ struct Sentence {
 
     // Calls work(scores) with the scores in their own type.
     template <class Work>
-    Fault with_scores(const Work& work) const {
+    auto with_scores(const Work& work) const {
         if (is_double) return work(Scores<double>{static_cast<const double*>(data), row_stride, column_stride, n});
         return work(Scores<float>{static_cast<const float*>(data), row_stride, column_stride, n});
     }

@@ -9,7 +9,7 @@ __all__ = ["Fault", "FaultKind"]
 
 
 class FaultKind(StrEnum):
-    """The kinds of faults. Each is equal to a string: ``FaultKind.NO_HEAD == "no_head"``."""
+    """The kinds of faults, in the order of C++. Each is equal to a string: ``FaultKind.NO_HEAD == "no_head"``."""
 
     NOT_FINITE = "not_finite"  #: the score of `head` for `dependent` is NaN or +inf
     NO_HEAD = "no_head"  #: `dependent` has no allowed head

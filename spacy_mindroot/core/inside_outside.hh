@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "arborescence.hh"
-#include "numbers.hh"
+#include "matrix_tree.hh"
 
 namespace mindroot {
 
@@ -130,21 +129,22 @@ private:
     // Logarithms, [i][j] for i <= j. right_: i with descendants up to j; left_: j with descendants down to i; halves_:
     // the right half of i and the left half of j, which meet.
     std::vector<double> right_, left_;
-    std::vector<double> arc_;     // [head][dependent]: an arc, and the halves between the two
+    std::vector<double> arc_;  // [head][dependent]: an arc, and the halves between the two
     std::vector<double> halves_;
-    std::vector<double> score_;   // [head][dependent], relative to the best arc of the dependent
+    std::vector<double> score_;  // [head][dependent], relative to the best arc of the dependent
     std::vector<double> terms_;
     double log_sum_ = FORBIDDEN, shift_ = 0;
 };
 
-// Returns the logarithm of the partition function over projective trees, -inf if there is none. Writes the probability
-// of each arc to `marginals`, (n, n+1), unless it is null or there is no tree.
+// Returns the logarithm of the partition function over the trees of a kind, -inf if there is none that is projective.
+// Writes the probability of each arc to `marginals`, (n, n+1), unless it is null or there is no tree.
 template <class T>
-double inside_outside(const Scores<T>& scores, bool single_root, double* marginals) {
+double log_partition(const Scores<T>& scores, bool single_root, bool projective, double* marginals) {
+    if (!projective) return matrix_tree(scores, single_root, marginals);
     ProjectiveInference inference(scores, single_root);
-    const double log_partition = inference.log_partition();
-    if (marginals && log_partition != FORBIDDEN) inference.marginals(marginals);
-    return log_partition;
+    const double found = inference.log_partition();
+    if (marginals && found != FORBIDDEN) inference.marginals(marginals);
+    return found;
 }
 
 }  // namespace mindroot

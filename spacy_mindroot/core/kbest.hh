@@ -273,7 +273,6 @@ inline Fault best_others(const Sentence* sentences, std::size_t count, bool proj
                             own[i] = scores.at(i, sentence.heads[i]);
                             other[i] = scores.at(i, tree[i]);
                         }
-                    return Fault();
                 });
         }
         own += n;

@@ -10,45 +10,15 @@
 
 namespace mindroot {
 
-// columns[j][i] += pivots[i] * factors[j], for `count` columns of `rows` weights each, stored end to end.
-MINDROOT_CLONES inline void add_multiples(double* __restrict columns, int rows, int count,
-                                          const double* __restrict pivots, const double* __restrict factors) {
-    for (int j = 0; j < count; ++j, columns += rows) {
-        const double factor = factors[j];
-        for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor;
-    }
-}
-
-// The same for two sets of pivots at once, which halves the traffic between processor and cache.
-MINDROOT_CLONES inline void add_multiples_of_two(double* __restrict columns, int rows, int count,
-                                                 const double* __restrict pivots, const double* __restrict factors,
-                                                 const double* __restrict more_pivots,
-                                                 const double* __restrict more_factors) {
-    for (int j = 0; j < count; ++j, columns += rows) {
-        const double factor = factors[j], more = more_factors[j];
-        for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor + more_pivots[i] * more;
-    }
-}
-
 // values[i] = exp(values[i]), where no value is above 700, to within two units in the last place. Below -708, it is 0.
 // In contrast to std::exp, the loop is vectorised.
 MINDROOT_CLONES inline void exp_all(double* __restrict values, std::size_t count) {
     // exp(x) = 2^k exp(r), where k is x / log(2), rounded. The sum with `rounder` rounds, and has k in its lowest bits.
     constexpr double rounder = 0x1.8p52, log2e = 0x1.71547652b82fep0, log2_high = 0x1.62e42fee00000p-1,
                      log2_low = 0x1.a39ef35793c76p-33;
-    constexpr double inverse_factorials[] = {1.0,
-                                             1.0,
-                                             1.0 / 2,
-                                             1.0 / 6,
-                                             1.0 / 24,
-                                             1.0 / 120,
-                                             1.0 / 720,
-                                             1.0 / 5040,
-                                             1.0 / 40320,
-                                             1.0 / 362880,
-                                             1.0 / 3628800,
-                                             1.0 / 39916800,
-                                             1.0 / 479001600};
+    constexpr double inverse_factorials[] = {
+        1.0,        1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,      1.0 / 720,
+        1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
     for (std::size_t i = 0; i < count; ++i) {
         const double x = values[i] > -708 ? values[i] : -708;
         const double shifted = x * log2e + rounder, k = shifted - rounder;
@@ -100,12 +70,24 @@ struct Linear {
     // Within these bounds, numbers that have underflowed (below 1e-307) are too small to matter.
     static bool is_safe_divisor(double a) { return a >= 1e-100; }
     static bool is_safe(double a) { return a <= 1e100; }
-    static void add_multiples(double* columns, int rows, int count, const double* pivots, const double* factors) {
-        mindroot::add_multiples(columns, rows, count, pivots, factors);
+    // columns[j][i] += pivots[i] * factors[j], for `count` columns of `rows` weights each, stored end to end.
+    MINDROOT_CLONES static void add_multiples(double* __restrict columns, int rows, int count,
+                                              const double* __restrict pivots, const double* __restrict factors) {
+        for (int j = 0; j < count; ++j, columns += rows) {
+            const double factor = factors[j];
+            for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor;
+        }
     }
-    static void add_multiples_of_two(double* columns, int rows, int count, const double* pivots, const double* factors,
-                                     const double* more_pivots, const double* more_factors) {
-        mindroot::add_multiples_of_two(columns, rows, count, pivots, factors, more_pivots, more_factors);
+
+    // The same for two sets of pivots at once, which halves the traffic between processor and cache.
+    MINDROOT_CLONES static void add_multiples_of_two(double* __restrict columns, int rows, int count,
+                                                     const double* __restrict pivots, const double* __restrict factors,
+                                                     const double* __restrict more_pivots,
+                                                     const double* __restrict more_factors) {
+        for (int j = 0; j < count; ++j, columns += rows) {
+            const double factor = factors[j], more = more_factors[j];
+            for (int i = 0; i < rows; ++i) columns[i] += pivots[i] * factor + more_pivots[i] * more;
+        }
     }
 };
 

@@ -151,10 +151,7 @@ inline Fault decode_projective(const Sentence& sentence, bool single_root) noexc
 
     const bool found = with_loops([&](auto loops) {
         Chart<decltype(loops)> chart(n, single_root);
-        sentence.with_scores([&](const auto& scores) {
-            chart.fill(scores, sentence.heads);
-            return Fault();
-        });
+        sentence.with_scores([&](const auto& scores) { chart.fill(scores, sentence.heads); });
         if (chart.has_tree()) chart.read(sentence.heads);
         return chart.has_tree();
     });

@@ -2,7 +2,6 @@
 // The meaning of the rows is the business of arborescence.hh.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -207,14 +206,6 @@ MINDROOT_INLINE Best<double> meld(double* __restrict row, std::int64_t* __restri
         if (better) sites[u] = token == NONE ? other_sites[u] : token;
     }
     return FIND_BEST ? best_scalar(row, 1, size) : Best<double>();
-}
-
-// Whether row[0:size] has a finite number whose absolute value is greater than `bound`.
-inline bool any_beyond(const double* row, int size, double bound) {
-    int beyond = 0;
-    for (int u = 0; u < size; ++u)
-        beyond |= std::fabs(row[u]) > bound && std::fabs(row[u]) <= std::numeric_limits<double>::max();
-    return beyond != 0;
 }
 
 // The greatest of row[0:size] + allowed[0:size], where `allowed` may be null. All of them are added to `sum`, so that a

@@ -13,11 +13,11 @@ namespace mindroot {
 
 // An edit of the scores. Rows are tokens from 0, columns heads, 0 = ROOT; `mask` says which classes of labels.
 struct Edit {
-    enum Operation : std::uint8_t { keep, drop, price_others, price, unique_done, leaf_done };
+    enum Operation : std::uint8_t { keep, drop, price_others, price, done };
     static constexpr int ANY = -1, ALL = 0;  // any column; all classes
 
     Operation operation;
-    std::int32_t row, column, mask, rule;
+    std::int32_t row, column, mask;
 };
 using Edits = std::vector<Edit>;
 
@@ -50,8 +50,7 @@ public:
         best_.reserve(rows);
         ready_.assign(rows, 0);
         scores_.assign(size, FORBIDDEN);
-        unique_done_.assign(std::size_t(rules.n_unique) * columns_, 0);
-        leaf_done_.assign(std::size_t(rules.n_leaf) * columns_, 0);
+        done_.assign(std::size_t(prepared.planar_mask) * columns_, 0);
         charged_.assign(std::size_t(rules.n_planar) * size, 0);
         log_.clear();
         best_log_.clear();
@@ -91,15 +90,11 @@ public:
         return label_.data()[slot(cell_of(token, head)) * classes_ + own];
     }
 
-    // Whether a rule needs no further test at a head, or a price has been imposed on an arc.
-    bool unique_done(int rule, int head) const { return unique_done_[std::size_t(rule) * columns_ + head]; }
-    bool leaf_done(int rule, int head) const { return leaf_done_[std::size_t(rule) * columns_ + head]; }
-    bool charged(int rule, int token, int head) const {
-        return charged_[rule * scores_.size() + cell_of(token, head)];
-    }
+    // Whether the rule of a mask needs no further test at a head, or, for a planar rule, its price is imposed on an arc.
+    bool done(int mask, int head) const { return done_[cell_of(mask, head)]; }
+    bool charged(int mask, int token, int head) const { return charged_[charge_of(mask, cell_of(token, head))]; }
 
     void apply(const Edit& edit) {
-        const std::size_t cell = std::size_t(edit.row) * columns_ + edit.column;
         switch (edit.operation) {
             case Edit::keep:
                 for (int column = 0; column < columns_; ++column) {
@@ -119,18 +114,15 @@ public:
                         forbid(edit.row, column, edit.mask, true);
                 }
                 break;
-            case Edit::price_others: {
-                const double* prices = edit.mask < prepared_->leaf_mask ? rules().unique_prices : rules().leaf_prices;
+            case Edit::price_others:
                 for (int row = 0; row < n_; ++row)
-                    if (row != edit.row) charge(row, edit.column, edit.mask, true, prices[edit.rule]);
+                    if (row != edit.row) charge(row, edit.column, edit.mask, true, prepared_->price(edit.mask));
                 break;
-            }
             case Edit::price:
-                charge(edit.row, edit.column, edit.mask, true, rules().planar_prices[edit.rule]);
-                raise(charged_, edit.rule * scores_.size() + cell);
+                charge(edit.row, edit.column, edit.mask, true, prepared_->price(edit.mask));
+                raise(charged_, charge_of(edit.mask, cell_of(edit.row, edit.column)));
                 break;
-            case Edit::unique_done: raise(unique_done_, std::size_t(edit.rule) * columns_ + edit.column); break;
-            case Edit::leaf_done: raise(leaf_done_, std::size_t(edit.rule) * columns_ + edit.column); break;
+            case Edit::done: raise(done_, cell_of(edit.mask, edit.column)); break;
         }
     }
 
@@ -145,7 +137,10 @@ public:
 
 private:
     const RuleTables& rules() const { return prepared_->rules; }
-    std::size_t cell_of(int token, int head) const { return std::size_t(token) * columns_ + head; }
+    std::size_t cell_of(int row, int head) const { return std::size_t(row) * columns_ + head; }
+    std::size_t charge_of(int mask, std::size_t cell) const {
+        return (mask - prepared_->planar_mask) * scores_.size() + cell;
+    }
     std::size_t slot(std::size_t cell) const { return sparse_ ? slots_.data()[cell] : cell; }
     const Label* labels_of(std::size_t row) const {
         return labels_ + std::size_t(shared_ ? shared_[row] : row) * rules().n_labels;
@@ -263,7 +258,7 @@ private:
     Buffer<std::int32_t> best_;   // the best class of each row
     std::vector<std::uint8_t> ready_;
     std::vector<double> scores_;  // the best score of each arc
-    std::vector<std::uint8_t> unique_done_, leaf_done_, charged_;
+    std::vector<std::uint8_t> done_, charged_;
     std::vector<std::pair<double*, double>> log_;  // scores before their edits
     std::vector<std::pair<std::int32_t*, std::int32_t>> best_log_;
     std::vector<std::uint8_t*> raised_;

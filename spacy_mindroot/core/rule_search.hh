@@ -247,11 +247,10 @@ private:
             if (!(suspects_.unique & PreparedRules::bit(rule))) continue;
             const int number = 1 + rule;
             const std::uint8_t* where = mask(number);
-            const double amount = rules().unique_prices[rule];
+            const double amount = prepared_->price(number);
             std::fill(count_.begin(), count_.end(), 0);
             for (int token = 0; token < n_; ++token)
-                if (where[chosen_[token]] && !scores_.unique_done(rule, heads_[token]))
-                    ++count_[heads_[token]];
+                if (where[chosen_[token]] && !scores_.done(number, heads_[token])) ++count_[heads_[token]];
             for (int head = 0; head <= n_; ++head) {
                 if (count_[head] < 2) continue;
                 value_ -= (count_[head] - 1) * amount;
@@ -269,10 +268,10 @@ private:
                     }
                 }
                 if (!hardest(loss)) continue;
-                node.branches = {{{Edit::drop, first, head, number, rule}},
-                                 {{Edit::keep, first, head, number, rule},
-                                  {Edit::price_others, first, head, number, rule},
-                                  {Edit::unique_done, first, head, number, rule}}};
+                node.branches = {{{Edit::drop, first, head, number}},
+                                 {{Edit::keep, first, head, number},
+                                  {Edit::price_others, first, head, number},
+                                  {Edit::done, first, head, number}}};
             }
         }
     }
@@ -282,12 +281,11 @@ private:
             if (!(suspects_.leaf & PreparedRules::bit(rule))) continue;
             const int number = prepared_->leaf_mask + rule, below = prepared_->below_mask + rule;
             const std::uint8_t *where = mask(number), *not_allowed = mask(below);
-            const double amount = rules().leaf_prices[rule];
+            const double amount = prepared_->price(number);
             std::fill(count_.begin(), count_.end(), 0);
             for (int token = 0; token < n_; ++token) {
                 const int head = heads_[token];
-                if (head != 0 && not_allowed[chosen_[token]] && where[chosen_[head - 1]] &&
-                    !scores_.leaf_done(rule, head))
+                if (head != 0 && not_allowed[chosen_[token]] && where[chosen_[head - 1]] && !scores_.done(below, head))
                     ++count_[head];
             }
             for (int head = 1; head <= n_; ++head) {
@@ -298,10 +296,10 @@ private:
                     if (heads_[token] == head && not_allowed[chosen_[token]])
                         loss += std::min(regret(token, head, not_allowed), amount);
                 if (!hardest(std::min(loss, regret(head - 1, ANY, where)))) continue;
-                node.branches = {{{Edit::drop, head - 1, ANY, number, rule}},
-                                 {{Edit::keep, head - 1, ANY, number, rule},
-                                  {Edit::price_others, head - 1, head, below, rule},
-                                  {Edit::leaf_done, head - 1, head, below, rule}}};
+                node.branches = {{{Edit::drop, head - 1, ANY, number}},
+                                 {{Edit::keep, head - 1, ANY, number},
+                                  {Edit::price_others, head - 1, head, below},
+                                  {Edit::done, head - 1, head, below}}};
             }
         }
     }
@@ -312,22 +310,22 @@ private:
             const int number = prepared_->planar_mask + rule;
             const std::uint8_t* where = mask(number);
             for (int token = 0; token < n_; ++token) {
-                if (!where[chosen_[token]] || scores_.charged(rule, token, heads_[token])) continue;
+                if (!where[chosen_[token]] || scores_.charged(number, token, heads_[token])) continue;
                 const auto crosses = rules().other[rule] ? crosses_other : crosses_own;
                 const Crossing crossing = crosses(heads_, token + 1, path_);
                 if (!crossing) continue;
-                const double amount = rules().planar_prices[rule];
+                const double amount = prepared_->price(number);
                 value_ -= amount;
                 double loss = std::min(amount, regret(token, heads_[token], where));
                 const Clash clash = rules().paired[rule] ? hardest_clash(token + 1, where) : Clash();
                 if (const int other = clash.dependent) {
                     const int upper = heads_[other - 1];
                     if (!hardest(clash.loss)) continue;
-                    Edits kept{{Edit::keep, other - 1, upper, ALL, rule}};
+                    Edits kept{{Edit::keep, other - 1, upper, ALL}};
                     for (int head = 0; head <= n_; ++head)
                         if (head != token + 1 && clashes(token + 1, head, other, upper))
-                            kept.push_back({Edit::drop, token, head, number, rule});
-                    node.branches = {{{Edit::drop, other - 1, upper, ALL, rule}}, std::move(kept)};
+                            kept.push_back({Edit::drop, token, head, number});
+                    node.branches = {{{Edit::drop, other - 1, upper, ALL}}, std::move(kept)};
                     continue;
                 }
                 for (const int dependent : crossing.arcs)
@@ -337,11 +335,11 @@ private:
                 Edits kept;
                 for (const int dependent : crossing.arcs) {
                     node.branches.push_back(kept);
-                    node.branches.back().push_back({Edit::drop, dependent - 1, heads_[dependent - 1], ALL, rule});
-                    kept.push_back({Edit::keep, dependent - 1, heads_[dependent - 1], ALL, rule});
+                    node.branches.back().push_back({Edit::drop, dependent - 1, heads_[dependent - 1], ALL});
+                    kept.push_back({Edit::keep, dependent - 1, heads_[dependent - 1], ALL});
                 }
                 for (const int head : crossing.wrong)
-                    if (!scores_.charged(rule, token, head)) kept.push_back({Edit::price, token, head, number, rule});
+                    if (!scores_.charged(number, token, head)) kept.push_back({Edit::price, token, head, number});
                 node.branches.push_back(std::move(kept));
             }
         }
@@ -359,8 +357,8 @@ private:
         for (int dependent = 1; dependent <= n_; ++dependent) {
             const int upper = heads_[dependent - 1];
             if (!clashes(token, heads_[token - 1], dependent, upper)) continue;
-            const double loss = std::min(regret(dependent - 1, upper, mask(ALL)),
-                                         regret_beside(token, where, dependent, upper));
+            const double loss =
+                std::min(regret(dependent - 1, upper, mask(ALL)), regret_beside(token, where, dependent, upper));
             if (!found.dependent || loss > found.loss) found = {dependent, loss};
         }
         return found;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "rows.hh"
@@ -16,9 +15,9 @@ struct RuleTables {
     const std::int32_t* class_of;  // (labels,)
     const double* prices;          // (dependent kinds, head kinds, 2, labels)
     int n_unique, n_leaf, n_planar;
-    const std::uint8_t *unique, *leaf, *below, *planar;  // (rules, classes) each
-    const std::uint8_t *other, *paired;                  // (planar rules,)
-    const double *unique_prices, *leaf_prices, *planar_prices;
+    const std::uint8_t* masks;           // (1 + unique + 2 leaf + planar, classes): the classes that each covers
+    const double* mask_prices;           // the price of the rule of each mask
+    const std::uint8_t *other, *paired;  // (planar,)
 };
 
 // What the search derives from the rules alone, once for all sentences.
@@ -32,14 +31,10 @@ public:
         leaf_mask = 1 + rules.n_unique;
         below_mask = leaf_mask + rules.n_leaf;
         planar_mask = below_mask + rules.n_leaf;
-        const std::size_t n_classes = rules.n_classes;
-        masks_.assign(n_classes, 1);
-        for (auto [from, count] : {std::pair(rules.unique, rules.n_unique), std::pair(rules.leaf, rules.n_leaf),
-                                   std::pair(rules.below, rules.n_leaf), std::pair(rules.planar, rules.n_planar)})
-            masks_.insert(masks_.end(), from, from + count * n_classes);
-        classes_.assign(2 * (planar_mask + rules.n_planar), {});
-        for (std::size_t k = 0; k < masks_.size(); ++k)
-            classes_[k / n_classes * 2 + masks_[k]].push_back(static_cast<int>(k % n_classes));
+        const std::size_t n_classes = rules.n_classes, n_masks = planar_mask + rules.n_planar;
+        classes_.assign(2 * n_masks, {});
+        for (std::size_t k = 0; k < n_masks * n_classes; ++k)
+            classes_[k / n_classes * 2 + rules.masks[k]].push_back(static_cast<int>(k % n_classes));
         for (auto [bits, first, count] :
              {std::tuple(&unique, 1, rules.n_unique), std::tuple(&leaf, leaf_mask, rules.n_leaf),
               std::tuple(&below, below_mask, rules.n_leaf), std::tuple(&planar, planar_mask, rules.n_planar)}) {
@@ -77,7 +72,8 @@ public:
             return &doubles_[prices * rules.n_labels];
     }
 
-    const std::uint8_t* mask(int number) const { return &masks_[std::size_t(number) * rules.n_classes]; }
+    double price(int mask) const { return rules.mask_prices[mask]; }
+    const std::uint8_t* mask(int number) const { return rules.masks + std::size_t(number) * rules.n_classes; }
 
     // The classes that a mask covers, or those that it does not.
     const std::vector<int>& classes(int number, bool covered) const { return classes_[2 * number + covered]; }
@@ -90,7 +86,7 @@ public:
     int leaf_mask, below_mask, planar_mask;  // the numbers of the first masks of each kind; 0 covers all classes
 
 private:
-    std::vector<std::uint8_t> masks_, pricing_;
+    std::vector<std::uint8_t> pricing_;
     std::vector<std::vector<int>> classes_;
     std::vector<float> floats_;
     std::vector<double> doubles_;

@@ -18,15 +18,10 @@
 
 namespace mindroot {
 
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : engine_(seed) {}
-    // A number in [0, 1), the same on all platforms.
-    double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+using Random = std::mt19937_64;
 
-private:
-    std::mt19937_64 engine_;
-};
+// A number in [0, 1), the same on all platforms.
+inline double uniform(Random& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 // Samples trees with any number of roots or, given a `root`, trees whose only root it is.
 class TreeSampler {
@@ -64,7 +59,7 @@ private:
             for (int at = token; !in_tree[at]; at = heads[at - 1]) {
                 if (--steps < 0) return false;
                 const double* const sums = sums_.data() + std::size_t(at - 1) * (n_ + 1);
-                const double threshold = random.uniform() * sums[n_];
+                const double threshold = uniform(random) * sums[n_];
                 heads[at - 1] = static_cast<std::int32_t>(std::upper_bound(sums, sums + n_, threshold) - sums);
             }
             for (int at = token; !in_tree[at]; at = heads[at - 1]) in_tree[at] = true;
@@ -84,7 +79,7 @@ private:
                     const double path = column == 0 ? 0 : escape[column - 1];
                     sums[column] = sum += std::exp(row(d)[column] + path - escape[d]);
                 }
-                return static_cast<int>(std::upper_bound(sums.data(), sums.data() + n_, random.uniform() * sum) -
+                return static_cast<int>(std::upper_bound(sums.data(), sums.data() + n_, uniform(random) * sum) -
                                         sums.data());
             },
             heads);

@@ -196,10 +196,8 @@ def fit_calibration(
     -----
     The temperature and the lapse of arcs maximize the likelihood of what is right in the best trees: the product, over
     the tokens with a known head, of the probability of the predicted head where it is right, and of its complement
-    where it is wrong. That is the likelihood of the event whose probability `confidence` returns. The likelihood of the
-    gold heads or trees themselves is dominated by the few heads that the scorer considers all but impossible, and its
-    maximum left larger calibration errors on six of eight treebanks. The same holds for labels, given that the head
-    is right.
+    where it is wrong. In the likelihood of the gold heads themselves, the few that the scorer considers all but
+    impossible outweigh all others. The same holds for labels, given that the head is right.
 
     A weak prior, worth about one token, keeps a handful of tokens from extreme values. O(n^3) time per sentence and
     evaluation, of which there are about 25.
@@ -223,7 +221,9 @@ def fit_calibration(
             "heads of each sentence, (n,), in the order of the scores."
         )
     gold = [to_heads(own, len(own), may_be_missing=True) for own in gold]
-    heads = _decode(matrices, projective=projective)
+    heads, faults = decode_matrices(matrices, projective=projective)
+    for fault in faults:
+        raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence), projective=projective)
     label_scores, gold_labels = _to_labels(heads, label_scores, gold_labels)
     return fit_to_trees(matrices, heads, gold, label_scores, gold_labels, projective=projective, method=method)
 
@@ -292,13 +292,6 @@ def label_probabilities(scores: npt.ArrayLike, temperature: float, lapse: float 
         possible = logits > -np.inf
         probabilities += lapse * possible / np.count_nonzero(possible, axis=1)[:, np.newaxis]
     return probabilities
-
-
-def _decode(matrices: Sequence[FloatArray], *, projective: bool) -> list[Heads]:
-    heads, faults = decode_matrices(list(matrices), projective=projective)
-    for fault in faults:
-        raise decoding_error(fault, matrices[fault.sentence], where=in_batch(fault.sentence), projective=projective)
-    return heads
 
 
 def _to_labels(

@@ -48,21 +48,13 @@ def head_sets(
 
     Notes
     -----
-    This is split conformal prediction [1]_ with the probability of a head as its conformity. Of all ways to choose
-    sets, such a threshold gives the smallest sets on average for a coverage, provided that the probabilities are
-    right [2]_.
+    Split conformal prediction [1]_ with the probability of a head as its conformity. Of all ways to choose sets, such a
+    threshold gives the smallest sets on average for a coverage, provided that the probabilities are right [2]_.
 
-    The guarantee: let the threshold for a coverage c come from n tokens that the scorer was not trained on, and let a
-    new token be *exchangeable* with them: no order of the n + 1 tokens is more probable than another. Then the set of
-    the new token contains its right head with a probability of at least c, whatever the scorer. The probability is over
-    the draw of the n tokens *and* the new one. It is an average over tokens, not a promise for each kind of token: sets
-    of verbs may contain the right head less often, and those of determiners more often. The heads that are in the sets
-    in any case may by themselves be right more often than c; coverage is then greater.
-
-    The tokens of a sentence resemble each other, so they are not exchangeable with those of other sentences. If whole
-    sentences are exchangeable, as in a corpus that was shuffled and split, coverage approaches c as sentences, not
-    tokens, grow in number. With 50 sentences, expect it to be off by some points. For text of another kind than that
-    behind the threshold, nothing is guaranteed.
+    If a new token is exchangeable with the tokens that the threshold comes from, which the scorer was not trained on,
+    its set contains the right head with a probability of at least the coverage: on average over tokens, not for each
+    kind of token. The tokens of a sentence resemble each other, so coverage approaches this as sentences, not tokens,
+    grow in number: with 50 sentences, it may be off by some points. For other kinds of text, nothing is guaranteed.
 
     References
     ----------

@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..core import _core, _inference
-from ..decoding import Heads
+from ..core import _inference
+from ..decoding import Heads, decode
 from ..errors import CalibrationError, ScoreRangeError
-from ..faults import decoding_error
 from ..scores import FloatArray, Layout, shown, to_root_column
 from ..trees import exact_sum
 
@@ -71,10 +70,9 @@ def log_partition(
 
     Notes
     -----
-    O(n^3) time. The Matrix-Tree theorem, with a single root as in [1]_, by elimination without subtraction [2]_.
-    Tokens that strongly prefer each other, for which the determinant of the Laplacian loses all its digits, cost no
-    accuracy. If scores are so far apart that weights underflow, the computation is done in logarithms, which takes
-    about ten times as long.
+    O(n^3) time. The Matrix-Tree theorem, with a single root as in [1]_, by elimination without subtraction [2]_, which
+    loses no digits. If scores are so far apart that weights underflow, the computation is done in logarithms, which
+    takes about ten times as long.
 
     A mask may be any large negative number, such as the least float32, instead of -inf: an arc counts as forbidden if
     it is worse than the best one of its token by more than 5000, and all trees with it together have less than 1e-323
@@ -232,11 +230,7 @@ def best_tree(
 ) -> tuple[FloatArray, Heads]:
     """Return the arc scores as a matrix from `to_root_column`, and its best tree. Errors are those of `decode`."""
     matrix = to_root_column(scores, layout)
-    heads = np.empty(len(matrix), dtype=np.int32)
-    fault = _core.decode(matrix, heads, single_root, projective)
-    if fault is not None:
-        raise decoding_error(fault, matrix, projective=projective)
-    return matrix, heads
+    return matrix, decode(matrix, single_root=single_root, projective=projective)
 
 
 class Weights(NamedTuple):
@@ -259,8 +253,7 @@ def to_weights(matrix: FloatArray, *, single_root: bool = True, projective: bool
     """
     if not is_large(matrix):
         return Weights(matrix, 0.0)
-    heads = np.empty(len(matrix), dtype=np.int32)
-    _core.decode(matrix, heads, single_root, projective)
+    heads = decode(matrix, single_root=single_root, projective=projective)
     n = len(matrix)
     tokens = np.arange(n)
     relative, best = to_relative(matrix)

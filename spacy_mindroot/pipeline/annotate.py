@@ -93,21 +93,17 @@ def write_trees(
     doc.from_array(_STARTS, sent_starts.view(np.uint64))
     if _annotate.boundaries_agree(derived, lengths) is False:
         try:
-            _warn_of_tangle(doc)
+            warnings.warn(
+                f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it "
+                "restores this Doc from bytes, from a DocBin or from a worker process. Heads and labels are not "
+                "affected. Call spacy_mindroot.restore_sentences(doc) on the restored Doc.",
+                TangledTreeWarning,
+                stacklevel=2,
+            )
         except TangledTreeWarning:  # warnings are errors here
             doc.from_array(_TREE, before[:, :2])
             doc.from_array(_STARTS, before[:, 2])
             raise
-
-
-def _warn_of_tangle(doc: Doc) -> None:
-    warnings.warn(
-        f"{describe(doc)}: a tree is so tangled (non-projective) that spaCy gets doc.sents wrong when it restores this "
-        "Doc from bytes, from a DocBin or from a worker process. Heads and labels are not affected. Call "
-        "spacy_mindroot.restore_sentences(doc) on the restored Doc.",
-        TangledTreeWarning,
-        stacklevel=3,
-    )
 
 
 def restore_sentences(doc: Doc) -> None:
@@ -210,7 +206,6 @@ def labels_of_trees(
     RETURNS (tuple): The hash of each label, (len(doc),), and for each sentence a list of probabilities; None instead of
         these lists if no sentence has label scores. A token has None if its sentence has none, or if its label can't be
         written.
-    RAISES (LabelsError): If the labels do not fit the arc scores, or a number has no label.
     """
     if len(arc_labels) != len(heads):
         raise LabelsError(

@@ -45,7 +45,7 @@ class ArcLabels(ABC):
         """Return the best label of every arc, (n, n+1)."""
 
     def scores_of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.floating[Any]] | None:
-        """Return the scores of all labels of the arc to each token; None, the default, if they are not known.
+        """Return the scores of all labels of the arc to each token: by default, `scores_of_arcs`; None if not known.
 
         With them, `mind_root` computes the probabilities of labels.
 
@@ -53,12 +53,11 @@ class ArcLabels(ABC):
         RETURNS (Optional[np.ndarray]): Log-probabilities, or logits, (n, labels), in the order of
             `doc._.arc_label_names`; -inf for a label that the arc can't have.
         """
-        return None
+        return self.scores_of_arcs(np.arange(len(heads)), heads.astype(np.int64))
 
     def choose(self, scores: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.integer[Any]]:
         """Return what `of_tree` does, given `scores_of_tree` of the same heads: by default, those that score best."""
-        best: npt.NDArray[np.integer[Any]] = scores.argmax(axis=1)
-        return best
+        return scores.argmax(axis=1)
 
     def scores_of_all_arcs(self) -> npt.NDArray[np.floating[Any]] | None:
         """Return the log-probability of every label of every arc; None, the default, if they are not known.

@@ -38,11 +38,10 @@ _PASSAGES = "spacy-mindroot.PassageCorpus.v1"
 def calibrate(nlp: Language, gold: Iterable[Doc], name: str | None = None) -> tuple[Calibration, HeldOut]:
     """Calibrate the probabilities of a pipeline on annotated Docs that it was not trained on.
 
-    nlp (Language): The pipeline. Its `mind_root` and its meta get the calibration.
-    gold (Iterable[Doc]): Docs with heads, labels and sentence boundaries. Heads may be missing here and there.
+    Its `mind_root` and its meta get the calibration, which is returned with what it was fitted to. Heads may be missing
+    here and there.
+
     name (Optional[str]): The name of the component. By default, the first `mind_root` is taken.
-    RETURNS (tuple[Calibration, HeldOut]): The calibration, and what it was fitted to.
-    RAISES (MindRootError): If there is nothing to calibrate or to calibrate with.
     """
     held_out = score_held_out(nlp, (read_annotated(doc) for doc in gold), name)
     calibration = held_out.fit()
@@ -51,11 +50,7 @@ def calibrate(nlp: Language, gold: Iterable[Doc], name: str | None = None) -> tu
 
 
 def set_calibration(nlp: Language, calibration: Calibration | None, name: str | None = None) -> None:
-    """Set the calibration of a pipeline's `mind_root`, and show it in the meta of the pipeline.
-
-    calibration (Optional[Calibration]): None removes the one that is there.
-    name (Optional[str]): See `calibrate`.
-    """
+    """Set the calibration of a pipeline's `mind_root`, and show it in the meta of the pipeline. None removes it."""
     name, mind_root = find_mind_root(nlp, name)
     mind_root.calibration = calibration
     shown: dict[str, Any] = dict(nlp.meta.get(_KEY) or {})
@@ -134,11 +129,7 @@ def read_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
 
 def fit_by_folds(config: Config, train: Corpus, folds: int, **settings: Any) -> Calibration:
-    """Return a calibration by cross-validation.
-
-    config, train, folds, settings: As for `cross_validate`.
-    RAISES (CalibrationError): If there are no folds, or too little to be divided.
-    """
+    """Return a calibration by cross-validation: see `cross_validate`."""
     if folds == 0:
         raise CalibrationError(
             "the development set is part of the training set. To calibrate by cross-validation, set folds under "

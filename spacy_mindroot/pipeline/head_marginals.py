@@ -27,8 +27,8 @@ def head_marginals(doc: Doc) -> list[npt.NDArray[np.float64]] | None:
     `doc._.arc_distribution` if `keep_scores` and `confidence` are true. Where `token._.head_prob` is another
     probability nevertheless, it counts, and those of the other heads of the token are scaled, so that all sum to 1.
 
-    doc (Doc): A Doc with `doc._.arc_scores` in the layout `root_column`, as `arc_scorer` sets them. `mind_root` keeps
-        them if its setting `keep_scores` is true.
+    `doc._.arc_scores` must be in the layout `root_column`, as `arc_scorer` sets them.
+
     RETURNS (Optional[list[np.ndarray]]): One array per sentence of `doc.sents`, (n, n+1), `[dependent, head]`, column
         0 = ROOT. None if the Doc has no scores, or scores of other sentences.
     """

@@ -32,24 +32,15 @@ __all__ = ["HeldOut", "cross_validate", "score_held_out"]
 
 @dataclass
 class HeldOut:
-    """Annotated sentences with the scores and trees of a pipeline, one entry per sentence in each list.
-
-    matrices (list[np.ndarray]): Arc scores, (n, n+1).
-    heads (list[np.ndarray]): The decoded trees, (n,), 0 = ROOT.
-    gold_heads (list[np.ndarray]): (n,); MISSING (-1) = unknown.
-    label_scores (list[Optional[np.ndarray]]): The scores of the labels of the arcs of the decoded tree, (n, labels).
-    gold_labels (list[np.ndarray]): (n,), as columns of `label_scores`; MISSING if unknown, and the number of labels for
-        a label that the pipeline does not know.
-    projective (bool): Whether the trees are decoded without crossing arcs; their probabilities are then among such
-        trees.
-    """
+    """Annotated sentences with the scores and trees of a pipeline, one entry per sentence in each list."""
 
     matrices: list[FloatArray] = field(default_factory=list)
-    heads: list[Heads] = field(default_factory=list)
-    gold_heads: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    label_scores: list[npt.NDArray[np.floating[Any]] | None] = field(default_factory=list)
+    heads: list[Heads] = field(default_factory=list)  # of the decoded trees
+    gold_heads: list[npt.NDArray[np.int64]] = field(default_factory=list)  # MISSING where unknown
+    label_scores: list[npt.NDArray[np.floating[Any]] | None] = field(default_factory=list)  # of the decoded tree
+    # Columns of `label_scores`; MISSING if unknown, and their number for a label that the pipeline does not know.
     gold_labels: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    projective: bool = False
+    projective: bool = False  # whether all trees are, and probabilities are among such trees
 
     def extend(self, other: HeldOut) -> None:
         """Add the sentences of another, of a pipeline with the same settings."""
@@ -58,30 +49,15 @@ class HeldOut:
         self.projective = other.projective
 
     def fit(self, method: str = "held-out") -> Calibration:
-        """Return the calibration that fits these sentences. See `inference.fit_calibration`.
-
-        RAISES (CalibrationError): If no token has a known head.
-        """
-        return fit_to_trees(
-            self.matrices,
-            self.heads,
-            self.gold_heads,
-            self.label_scores,
-            self.gold_labels,
-            projective=self.projective,
-            method=method,
-        )
+        """Return the calibration that fits these sentences. See `inference.fit_calibration`."""
+        return fit_to_trees(**vars(self), method=method)
 
 
 def score_held_out(nlp: Language, gold: Iterable[Sequence[AnnotatedSentence]], name: str | None = None) -> HeldOut:
     """Score annotated sentences with a pipeline, up to its `mind_root`, and decode their trees.
 
-    The tokens and the sentence boundaries are those of the annotation. All else is predicted.
-
-    nlp (Language): The pipeline.
-    gold (Iterable[Sequence[AnnotatedSentence]]): The sentences of each Doc. Docs without any head are left out.
-    name (Optional[str]): See `find_mind_root`.
-    RAISES (MindRootError): If a Doc can't be scored or decoded.
+    The tokens and the sentence boundaries are those of the annotation. All else is predicted. Docs without any head are
+    left out.
     """
     name, mind_root = find_mind_root(nlp, name)
     found = HeldOut(projective=mind_root.projective)
@@ -123,15 +99,11 @@ def cross_validate(
     progress bar on standard error, if that is a terminal. The state of the random number generators is the same
     afterwards as before.
 
-    config (Config): The config of the pipeline, with its sections for training.
-    get_examples (Callable[[Language], Iterable[Example]]): The corpus.
     folds (int): The number of parts, at least 2. The Docs are dealt out in turn. There are never more parts than Docs.
-    name (Optional[str]): See `find_mind_root`.
     seeds (Optional[Sequence[int]]): Seeds of the pipelines to train for each part. None: one, with the seed of the
         config.
     combine (Optional[Callable[[list[Language]], Language]]): Makes one pipeline of those with different seeds. Without
         it, the first is taken.
-    RAISES (CalibrationError): If the corpus has fewer than two Docs with trees, or training would never end.
     """
     state = random.getstate(), np.random.get_state()
     configs = [_with_seed(_without_callbacks(config), seed) for seed in ([None] if seeds is None else seeds)]
@@ -158,10 +130,7 @@ def cross_validate(
 
 
 def _with_trees(examples: Iterable[Example], folds: int) -> list[Example]:
-    """Return the examples with trees.
-
-    RAISES (CalibrationError): If they can't be divided into two parts or more.
-    """
+    """Return the examples with trees."""
     found = [e for e in examples if len(e.reference) and e.reference.has_annotation("DEP")]
     if min(folds, len(found)) < 2:
         raise CalibrationError(

@@ -50,16 +50,11 @@ _UNCALIBRATED = Calibration()
 
 
 class _Sentences(NamedTuple):
-    """Inputs to the decoder, one entry per sentence.
-
-    sourced (SourcedScores): What the source read.
-    constraints (Optional[list[Constraints]]): None if the Doc has none.
-    matrices (list[np.ndarray]): Arc scores of the trees that meet the constraints; empty if there is nothing to decode.
-    """
+    """Inputs to the decoder, one entry per sentence."""
 
     sourced: SourcedScores
-    constraints: list[Constraints] | None
-    matrices: list[FloatArray]
+    constraints: list[Constraints] | None  # None if the Doc has none
+    matrices: list[FloatArray]  # scores of the trees that meet the constraints; empty if there is nothing to decode
 
 
 class MindRoot(Pipe):
@@ -201,8 +196,7 @@ class MindRoot(Pipe):
         if "cfg" not in exclude:
             settings["calibration"] = None if self.calibration is None else self.calibration.to_dict()
             settings["learnt_rules"] = self.valid_trees.to_dict()
-        contents: bytes = srsly.msgpack_dumps(settings)
-        return contents
+        return srsly.msgpack_dumps(settings)
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "MindRoot":
         """Load the settings and the calibration. The score source is a function, and stays as it is.

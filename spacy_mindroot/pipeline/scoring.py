@@ -27,9 +27,8 @@ def mind_roots(nlp: Language) -> dict[str, MindRoot]:
 
 
 def find_mind_root(nlp: Language, name: str | None = None) -> tuple[str, MindRoot]:
-    """Return the name and the component of a pipeline's `mind_root`, which reads arc scores.
+    """Return the name and the component of a pipeline's `mind_root`, by default the first, which reads arc scores.
 
-    name (Optional[str]): Its name in the pipeline. By default, the first one is taken.
     RAISES (CorpusError): If there is none, or if it repairs the heads of another parser.
     """
     found = mind_roots(nlp)
@@ -60,10 +59,8 @@ def scored(
 ) -> Iterator[tuple[Doc, SourcedScores, _Sentences]]:
     """Run a pipeline up to its `mind_root` on annotated sentences, and read the scores as that would.
 
-    nlp (Language): A pipeline. Without a `mind_root`, all of it runs, and `doc._.arc_scores` is read.
-    docs (Iterable[Sequence[AnnotatedSentence]]): The sentences of each Doc. Their tokens and boundaries are kept.
-    name (Optional[str]): See `find_mind_root`.
-    RAISES (MindRootError): If a Doc has no scores, or those of other sentences; or if a component fails.
+    Without a `mind_root`, all of the pipeline runs, and `doc._.arc_scores` is read. Tokens and boundaries of the
+    sentences are kept.
     """
     at = len(nlp.pipeline)
     source: ScoreSource = DocArcScores()

@@ -150,18 +150,13 @@ class UserDataScores(ScoreSource):
 
 
 @dataclass(frozen=True)
-class WholeDocScores(ScoreSource):
+class WholeDocScores(DocArcScores):
     """Reads `doc._.arc_scores` as one matrix over all tokens of the Doc, and cuts it along the sentences of the Doc.
 
     Arcs between two sentences are left out. The sentences must be set before, by a `senter` or `sentencizer`.
 
     layout (str): The layout of the matrix, and of `doc._.arc_labels`; see `spacy_mindroot.scores.LAYOUTS`.
     """
-
-    layout: Layout = "root_column"
-
-    def __post_init__(self) -> None:
-        check_layout(self.layout)
 
     def read(self, doc: Doc) -> SourcedScores:
         matrix, labels = read_extension(doc, "arc_scores"), read_extension(doc, "arc_labels")
@@ -171,9 +166,6 @@ class WholeDocScores(ScoreSource):
         matrices = [to_root_column(own, where=partial(describe, doc, k)) for k, own in enumerate(cut)]
         arc_labels = None if labels is None else self._cut(doc, labels, "doc._.arc_labels")
         return SourcedScores(matrices, arc_labels, read_label_names(doc))
-
-    def drop(self, doc: Doc) -> None:
-        drop_extension(doc, "arc_scores")
 
     def _cut(self, doc: Doc, array: Any, place: str) -> list[npt.NDArray[Any]]:
         where = f"{place} of {describe(doc)}"

@@ -28,8 +28,7 @@ def with_gold_tokens(config: Config) -> Config:
 
 def resolve_training(nlp: Language) -> dict[str, Any]:
     """Return what `[training]` in the config of a pipeline stands for: the optimizer, the batcher and so on."""
-    settings: dict[str, Any] = registry.resolve(nlp.config.interpolate()["training"], schema=ConfigSchemaTraining)
-    return settings
+    return registry.resolve(nlp.config.interpolate()["training"], schema=ConfigSchemaTraining)
 
 
 def training_steps(

@@ -141,8 +141,7 @@ def _roots_by_reference_token(example: Example, own_heads: npt.NDArray[np.int64]
     counts, targets = np.asarray(alignment.lengths), np.asarray(alignment.data)
     is_root = (own_heads == np.arange(len(own_heads))) & (counts > 0)
     first = targets[(np.cumsum(counts) - counts)[is_root]]
-    roots: npt.NDArray[np.int64] = np.bincount(first, minlength=len(example.reference))
-    return roots
+    return np.bincount(first, minlength=len(example.reference))
 
 
 @dataclass

@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from ..constraints import Constraints
 from ..decoding import Heads
 from ..doc.extensions import describe
-from ..doc.reading import read_heads, sentence_bounds
+from ..doc.reading import conllu_heads, sentence_bounds
 from ..errors import LabelsError, RulesError
 from ..rules import Rules, to_rules
 from ..rules.labelled import Problem, find_tree_on_demand
@@ -68,7 +68,6 @@ class ValidTrees:
 
     setting (Optional[str | Mapping]): None, "ud", "learnt", or rules as `Rules.from_dict` takes them.
     name (str): The name of the component, for messages.
-    RAISES (RulesError): If the setting is none of these.
     """
 
     def __init__(self, setting: str | Mapping[str, Any] | None, name: str) -> None:
@@ -92,10 +91,7 @@ class ValidTrees:
 
     @property
     def rules(self) -> Rules:
-        """The rules that apply.
-
-        RAISES (RulesError): If they are yet to be learnt.
-        """
+        """The rules that apply."""
         if self._fixed is not None:
             return self._fixed
         if self.learnt is None:
@@ -117,13 +113,8 @@ class ValidTrees:
     ) -> SourcedScores:
         """Return the input with the best valid trees as its heads, and their labels as its labels.
 
-        doc (Doc): The Doc. Its parts of speech count where they are set.
-        sourced (SourcedScores): What the source read.
-        constraints (Optional[Sequence[Constraints]]): The constraints on each sentence.
-        masked (Sequence[np.ndarray]): The arc scores of each sentence under its constraints.
-        projective (bool): Whether trees must not have crossing arcs.
-        RAISES (LabelsError): If there are no scores for all labels.
-        RAISES (DecodingError): If there is no valid tree.
+        `masked` are the arc scores of each sentence under its constraints. The parts of speech of the Doc count where
+        they are set.
         """
         rules = self.rules
         if sourced.arc_labels is None or sourced.label_names is None:
@@ -242,12 +233,9 @@ def labelled_trees(docs: Iterable[Doc]) -> Iterator[Tree]:
     """
     known = set()
     for doc in docs:
-        heads, deps = read_heads(doc)
         pos = pos_of_rules(doc)
-        for start, end in sentence_bounds(doc):
-            own = heads[start:end] - start + 1
-            own[heads[start:end] == np.arange(start, end)] = 0
-            if (deps[start:end] == 0).any() or not is_tree(own, single_root=True):
+        for (start, end), own in zip(sentence_bounds(doc), conllu_heads(doc), strict=True):
+            if not is_tree(own, single_root=True):
                 continue
             words = [i for i in range(start, end) if not doc[i].is_space]
             labels = [doc[i].dep_ for i in words]

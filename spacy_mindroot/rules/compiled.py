@@ -28,23 +28,19 @@ class CompiledRules:
     For all others, labels that no rule distinguishes form a class.
     """
 
-    labels: tuple[str, ...]
-    rules: Rules
     class_of: npt.NDArray[np.int32]  # (labels,)
-    n_classes: int
     # (dependent kinds, head kinds, 2, labels): inf if the label is forbidden. Index 1 of the third axis is for heads to
     # the right of the dependent. A ROOT arc has index 0.
     prices: npt.NDArray[np.float64]
-    unique: npt.NDArray[np.uint8]  # (rules, classes): the classes that each rule covers
-    leaf: npt.NDArray[np.uint8]  # (2, rules, classes): likewise, and those that it does not allow below
-    planar: npt.NDArray[np.uint8]  # (rules, classes)
+    counts: tuple[int, int, int]  # of the rules `unique`, `leaf` and `planar`
+    # (masks, classes): the classes that a mask covers. The first covers all. Then come the labels of each rule, of
+    # `unique` and `leaf`; what each rule of `leaf` does not allow below; and the labels of each rule of `planar`.
+    masks: npt.NDArray[np.uint8]
+    mask_prices: npt.NDArray[np.float64]  # (masks,): the price of the rule of each mask
     other: npt.NDArray[np.uint8]  # (planar rules,): whether the rule is about other arcs
     # (planar rules,): whether the rule is hard, and so is one of the other kind for the same labels. Some arcs then
     # clash whatever the rest of the tree is.
     paired: npt.NDArray[np.uint8]
-    unique_prices: npt.NDArray[np.float64]  # (rules,), as the next two
-    leaf_prices: npt.NDArray[np.float64]
-    planar_prices: npt.NDArray[np.float64]
     # The kinds of parts of speech that rules name, from 3 on. 0: there is none; 1: not UD's; 2: another one of UD's.
     kinds: dict[str | None, int]
     head_kinds: dict[str | None, int]
@@ -63,17 +59,16 @@ class CompiledRules:
 def compile_rules(rules: Rules, labels: tuple[str, ...]) -> CompiledRules:
     """Return the rules over labels that are numbered in this order. The last ones are cached."""
     n_labels = len(labels)
-    rows = [
-        *([rule.covers(label) for label in labels] for rule in rules.unique),
-        *([rule.covers(label) for label in labels] for rule in rules.leaf),
+    with_masks = (*rules.unique, *rules.leaf, *rules.leaf, *rules.planar)
+    planar = [tuple(map(rule.covers, labels)) for rule in rules.planar]
+    rows: list[Sequence[bool]] = [
+        [True] * n_labels,
+        *([rule.covers(label) for label in labels] for rule in (*rules.unique, *rules.leaf)),
         *([not rule.allows(label) for label in labels] for rule in rules.leaf),
-        *([rule.covers(label) for label in labels] for rule in rules.planar),
+        *planar,
     ]
     signatures: dict[tuple[bool, ...], int] = {}
-    columns = list(zip(*rows, strict=True)) if rows else [()] * n_labels
-    class_of = np.array([signatures.setdefault(column, len(signatures)) for column in columns], dtype=np.int32)
-    table = np.array(list(signatures), dtype=np.uint8).reshape(len(signatures), len(rows)).T
-    u, f = len(rules.unique), len(rules.leaf)
+    class_of = [signatures.setdefault(column, len(signatures)) for column in zip(*rows, strict=True)]
 
     named = sorted({tag for rule in rules.forbidden for tag in (*rule.pos, *rule.pos_not)})
     named_heads = sorted({ROOT_POS, *(tag for rule in rules.forbidden for tag in (*rule.head_pos, *rule.head_pos_not))})
@@ -92,30 +87,19 @@ def compile_rules(rules: Rules, labels: tuple[str, ...]) -> CompiledRules:
     for way in rules.direction:
         covered = [k for k, label in enumerate(labels) if way.covers(label)]
         prices[np.ix_(range(len(tags)), from_tokens, [1 if way.side == "right" else 0], covered)] += way.price
-    planar = np.ascontiguousarray(table[u + 2 * f :])
-    hard = [
-        (rule.which, tuple(row))
-        for rule, row in zip(rules.planar, planar.tolist(), strict=True)
-        if rule.price == math.inf
-    ]
+    hard = {(rule.which, covered) for rule, covered in zip(rules.planar, planar, strict=True) if rule.price == math.inf}
     paired = [
-        {("own", tuple(row)), ("other", tuple(row))} <= {*hard} and rule.price == math.inf
-        for rule, row in zip(rules.planar, planar.tolist(), strict=True)
+        rule.price == math.inf and {("own", covered), ("other", covered)} <= hard
+        for rule, covered in zip(rules.planar, planar, strict=True)
     ]
     return CompiledRules(
-        labels=labels,
-        rules=rules,
-        class_of=class_of,
-        n_classes=len(signatures),
+        class_of=np.array(class_of, dtype=np.int32),
         prices=prices,
-        unique=np.ascontiguousarray(table[:u]),
-        leaf=np.ascontiguousarray(table[u : u + 2 * f].reshape(2, f, len(signatures))),
-        planar=planar,
+        counts=(len(rules.unique), len(rules.leaf), len(rules.planar)),
+        masks=np.array(list(signatures), dtype=np.uint8).T.copy(),
+        mask_prices=np.array([0.0, *(rule.price for rule in with_masks)]),
         other=np.array([rule.which == "other" for rule in rules.planar], dtype=np.uint8),
         paired=np.array(paired, dtype=np.uint8),
-        unique_prices=np.array([rule.price for rule in rules.unique], dtype=np.float64),
-        leaf_prices=np.array([rule.price for rule in rules.leaf], dtype=np.float64),
-        planar_prices=np.array([rule.price for rule in rules.planar], dtype=np.float64),
         kinds=kinds,
         head_kinds=head_kinds,
     )

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from ..errors import RulesError
 from ..labels import UD_POS, UD_ROOT, is_root_label
+from ..trees import nonprojective_arcs
 
 __all__ = [
     "NO_POS",
@@ -98,8 +99,8 @@ class _Rule(ABC):
                 found[one.name] = list(value) if isinstance(value, tuple) else value
         return found
 
-    def _lists(self) -> tuple[str, ...]:
-        return ("labels", "excluding")
+    def _lists(self) -> list[str]:
+        return [one.name for one in fields(self) if isinstance(one.default, tuple)]
 
     def _default_name(self) -> str:
         return f"{self.kind}-{'-'.join(self.labels)}"
@@ -159,9 +160,6 @@ class Leaf(_Rule):
             for token, (head, label) in enumerate(zip(heads, labels, strict=True), 1)
             if head and self.covers(labels[head - 1]) and not self.allows(label)
         ]
-
-    def _lists(self) -> tuple[str, ...]:
-        return (*super()._lists(), "allowed")
 
 
 @dataclass(frozen=True)
@@ -245,9 +243,6 @@ class Forbidden(_Rule):
             and self.matches_head_pos(pos[head - 1] if head else ROOT_POS)
         ]
 
-    def _lists(self) -> tuple[str, ...]:
-        return (*super()._lists(), "labels_not", "pos", "pos_not", "head_pos", "head_pos_not")
-
     def _default_name(self) -> str:
         parts = [f"{key}={'|'.join(getattr(self, key))}" for key in self._lists() if getattr(self, key)]
         return f"forbidden({', '.join(parts)})"
@@ -277,27 +272,25 @@ class Planar(_Rule):
             raise RulesError(f'{self.name}: `which` is "own" or "other"; found {self.which!r}.')
 
     def faults(self, heads: list[int], labels: Sequence[str], pos: Sequence[str | None]) -> list[int]:
-        above = [_ancestors(heads, token) for token in range(1, len(heads) + 1)]
+        covered = [token for token, label in enumerate(labels, 1) if self.covers(label)]
+        if covered and self.which == "own":
+            crossing = nonprojective_arcs(heads)
+            return [token for token in covered if crossing[token - 1]]
 
-        def fault(token: int, head: int) -> bool:
+        def fault(token: int) -> bool:
+            head, above = heads[token - 1], _ancestors(heads, token)
             low, high = min(token, head), max(token, head)
-            if self.which == "own":
-                return head != 0 and any(head not in above[other - 1] for other in range(low + 1, high))
 
             def spans(one: int, other: int) -> bool:  # from between token and head to beyond the token
                 return low < one < high and ((other > token) if head < token else (0 < other < token))
 
             return any(
-                (spans(other, upper) or spans(upper, other)) and upper not in above[token - 1]
+                (spans(other, upper) or spans(upper, other)) and upper not in above
                 for other, upper in enumerate(heads, 1)
                 if other != token
             )
 
-        return [
-            token
-            for token, (head, label) in enumerate(zip(heads, labels, strict=True), 1)
-            if self.covers(label) and fault(token, head)
-        ]
+        return list(filter(fault, covered))
 
     def _default_name(self) -> str:
         return f"planar-{self.which}-{'-'.join(self.labels)}"

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import CountError, RulesError
 from ..scores import shown, to_count, to_texts
-from ..trees import to_heads
+from ..trees import is_tree, to_heads
 from .kinds import ROOT_POS, AnyRule, Forbidden, pos_is_known
 from .ruleset import Rules, to_rules
 
@@ -98,7 +98,6 @@ def count_rules(corpus: Iterable[Tree], candidates: Rules | str | Mapping[str, A
     rules = [*to_rules(candidates, what="candidates")]
     support, violations = [0] * len(rules), [0] * len(rules)
     sentences = 0
-    single = [Rules(**{rule.kind: [rule]}) for rule in rules]
     for sentence in _iterate(corpus):
         sentences += 1
         if not isinstance(sentence, Sequence) or len(sentence) != 3:
@@ -107,11 +106,11 @@ def count_rules(corpus: Iterable[Tree], candidates: Rules | str | Mapping[str, A
         tree = to_heads(heads).tolist()
         labels = to_texts(labels, "labels", len(tree), RulesError)
         tags = [""] * len(tree) if pos is None else to_texts(pos, "pos", len(tree), RulesError)
+        if not is_tree(tree):
+            raise RulesError("the heads form no tree. Repair them first, for example with `repair_heads`.")
         for k, rule in enumerate(rules):
-            cases = _cases(rule, tree, labels, tags)
-            support[k] += cases
-            if cases:
-                violations[k] += len(single[k].violations(tree, labels, tags))
+            support[k] += _cases(rule, tree, labels, tags)
+            violations[k] += len(rule.faults(tree, labels, tags))
     if not sentences:
         raise RulesError("the corpus to learn rules from has no sentences.")
     return [RuleCount(*counts) for counts in zip(rules, support, violations, strict=True)]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import LabelsError, RulesError, VoteError
+from ..errors import LabelsError, RulesError
 from ..labels import NO_LABEL, UD_ROOT, is_root_label
 from ..scores import to_count, to_list, to_texts
 from ..trees import is_tree, to_heads
-from ..voting import AnyHeads, arc_votes, to_shares
+from ..voting import AnyHeads, arc_votes, to_votes
 from .labelled import MAX_NODES, LabelledTree, Problem
 from .ruleset import Rules, to_rules
 
@@ -132,8 +132,7 @@ def vote_labelled(
         As `decode_labelled`.
     """
     known = to_rules(rules).hard
-    trees = [to_heads(parse) for parse in to_list(parses, "parses", VoteError)]
-    shares = to_shares(weights, len(trees)) if trees else []
+    trees, shares = to_votes(parses, weights)
     votes = arc_votes(trees, shares)
     n = len(votes)
     labels = to_list(labels, "labels", LabelsError)
@@ -149,7 +148,7 @@ def vote_labelled(
     # Arcs to a token have the same scores of labels, unless they come from ROOT or have votes of their own.
     rows = np.repeat(np.arange(n, dtype=np.int32), n + 1).reshape(n, n + 1)
     rows[:, 0] += n
-    voted = {(token, head) for parse in trees for token, head in enumerate(parse.tolist()) if 0 <= head <= n}
+    voted = {(token, head) for parse in trees for token, head in enumerate(parse.tolist()) if head >= 0}
     for number, arc in enumerate(sorted(voted), 2 * n):
         rows[arc] = number
     of_token = [np.unique(own) for own in rows]
@@ -160,11 +159,10 @@ def vote_labelled(
         for token, (head, label) in enumerate(zip(parse.tolist(), own, strict=True)):
             if label in numbers:
                 scores[of_token[token], 0, numbers[label]] += share / 100
-                if 0 <= head <= n and is_root_label(label) == (head == 0):
+                if head >= 0 and is_root_label(label) == (head == 0):
                     scores[rows[token, head], 0, numbers[label]] += share
         if k == 0:
-            inside = (parse >= 0) & (parse <= n)
-            votes[np.flatnonzero(inside), parse[inside]] += tie
+            votes[np.flatnonzero(parse >= 0), parse[parse >= 0]] += tie
     root = np.array([is_root_label(name) for name in names])
     from_root = np.zeros(len(scores), dtype=bool)
     from_root[rows[:, 0]] = True

@@ -177,10 +177,12 @@ def score_sentences(
         )
 
 
-def keep_probabilities(nlp: Language) -> None:
-    """Let the `mind_root` of a pipeline set `token._.head_prob`, and leave arc scores on the Doc."""
+def keep_probabilities(nlp: Language, *, kbest: int = 1) -> None:
+    """Let the `mind_root` of a pipeline set `token._.head_prob`, leave arc scores on the Doc, and keep k best trees."""
     _, component = find_mind_root(nlp)
     component.keep_scores = component.confidence = True
+    component.kbest = max(component.kbest, kbest)
+    component.check_settings()
 
 
 def parse_sentences(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc, Span
 
+from ..decoding import Heads
 from ..doc.extensions import describe
 from ..doc.reading import sentence_bounds
 from ..doc.words import word_forms
@@ -30,6 +31,7 @@ class Parse(NamedTuple):
     tags: Sequence[str] = ()  # parts of speech; empty for none
     name: str = ""
     gold: Sequence[tuple[int | None, str]] | None = None  # the head and label of each token in a file
+    trees: Sequence[tuple[Heads, float]] = ()  # the k best trees with their weights; empty for none
 
     def next_best(self, token: int) -> tuple[int, float] | None:
         """Return the most probable head of a token, from 1, besides that of the tree, and its probability.
@@ -45,6 +47,15 @@ class Parse(NamedTuple):
             row[own] = 0.0
         best = int(row.argmax())
         return (best, float(row[best])) if row[best] > 0 else None
+
+    def with_tree(self, heads: Heads) -> Parse:
+        """Return the parse with another tree. Labels are known where the head is the same."""
+        arcs = list(enumerate(heads.tolist()))
+        return self._replace(
+            heads=[head for _, head in arcs],
+            labels=[self.labels[token] if head == self.heads[token] else "" for token, head in arcs],
+            head_prob=[None if self.marginals is None else float(self.marginals[arc]) for arc in arcs],
+        )
 
     def word(self, head: int | None) -> str:
         """Return the name of a head: the word, or ROOT."""
@@ -93,4 +104,5 @@ def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | 
         marginals=marginals,
         tags=tags if any(tags) else (),
         name=name,
+        trees=tokens._.trees or (),
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scorer_helpers import LENGTHS, OPS, WIDTH, DeviceOps, N, gradient_errors, randomise, vectors
+from scorer_helpers import LENGTHS, OPS, WIDTH, N, gradient_errors, randomise, vectors
 from spacy_mindroot.arc_scorer.batching import BUCKETS, batch_sentences, distance_buckets
 from spacy_mindroot.arc_scorer.label_biaffine import LabelBiaffine
 from spacy_mindroot.errors import MindRootError
@@ -56,8 +56,10 @@ def test_labels_of_given_arcs_are_those_of_all_arcs(rng, part, monkeypatch):
                     distances[first : first + n] = buckets[:, head - 1]
                 given = model.predict((dependents, heads, batch, rows, distances))[first : first + n]
                 np.testing.assert_allclose(block[row, :n, head], given, rtol=1e-4, atol=1e-4)
-                tree = on_demand.of_tree(k, np.full(n, head))
-                np.testing.assert_allclose(tree, given, rtol=1e-4, atol=1e-4)
+                some = on_demand.of_arcs(k, np.arange(n), np.full(n, head))
+                if head:
+                    np.testing.assert_allclose(some[:, 1:], given, rtol=1e-4, atol=1e-4)
+                assert ((some == -np.inf) == ((np.arange(5) == 0) != (head == 0))).all()
 
 
 @pytest.mark.parametrize("tokens", [1, 4, 1 << 20])
@@ -68,39 +70,32 @@ def test_trees_may_be_asked_for_in_any_order(rng, tokens, monkeypatch):
     model.initialize(X=(vectors(rng), vectors(rng), batch, None, None))
     randomise(model, rng)
     inputs = (vectors(rng), vectors(rng), batch, None, None)
-    in_order = [model.predict(inputs).of_tree(k, np.arange(n)) for k, n in enumerate(LENGTHS)]
+    arcs = [(np.arange(n), np.arange(n)) for n in LENGTHS]
+    in_order = [model.predict(inputs).of_arcs(k, *own) for k, own in enumerate(arcs)]
     scores = model.predict(inputs)
     for k in rng.permutation(len(LENGTHS)).tolist():
-        np.testing.assert_allclose(scores.of_tree(k, np.arange(LENGTHS[k])), in_order[k], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(scores.of_arcs(k, *arcs[k]), in_order[k], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(("width", "labels"), [(WIDTH, 4), (64, 40), (17, 1)])
-def test_the_best_labels_of_a_tree(width, labels, rng):
-    """The compiled loop and array operations, at every distance; 0 for arcs from ROOT."""
+def test_the_labels_of_some_arcs(width, labels, rng):
+    """The compiled loop and array operations, at every distance."""
     batch = batch_sentences(OPS, LENGTHS)
     model = LabelBiaffine(width, nO=labels)
     model.initialize(X=(vectors(rng, N, width), vectors(rng, N, width), batch, None, None))
     randomise(model, rng)
-    inputs = (vectors(rng, N, width), vectors(rng, N, width), batch, None, None)
-    on_host = model.predict(inputs)
-    model.ops = DeviceOps()
-    on_device = model.predict(inputs)
-    for k, n in enumerate(LENGTHS):
-        for _ in range(5):
-            heads = rng.integers(0, n + 1, n).astype(np.int32)
-            best = on_host.best_of_tree(k, heads)
-            assert best.tolist() == on_device.best_of_tree(k, heads).tolist()
-            expected = np.where(heads == 0, 0, on_host.of_tree(k, heads).argmax(axis=1) + 1)
-            assert best.tolist() == expected.tolist()
-
-
-def test_the_first_of_equal_labels_is_the_best(rng):
-    batch = batch_sentences(OPS, [3])
-    model = LabelBiaffine(4, nO=6)
-    model.initialize(X=(vectors(rng, 3, 4), vectors(rng, 3, 4), batch, None, None))  # all weights are 0
-    assert model.predict((vectors(rng, 3, 4), vectors(rng, 3, 4), batch, None, None)).best_of_tree(
-        0, np.array([0, 1, 2])
-    ).tolist() == [0, 1, 1]
+    scores = model.predict((vectors(rng, N, width), vectors(rng, N, width), batch, None, None))
+    for group in batch.groups:
+        of_all = np.concatenate(list(scores.of_all_arcs(group)), axis=1)
+        for row, k in enumerate(group.sentences.tolist()):
+            dependents, heads = np.nonzero(rng.random((LENGTHS[k], LENGTHS[k] + 1)) < 0.5)
+            some = scores.of_arcs(k, dependents, heads)
+            attached = heads > 0
+            np.testing.assert_allclose(
+                some[attached, 1:], of_all[row, dependents, heads][attached], rtol=1e-4, atol=1e-4
+            )
+            assert (some[~attached, 0] == 0).all()
+            assert ((some == -np.inf).sum(axis=1) == np.where(attached, 1, labels)).all()
 
 
 def test_labels_of_a_long_sentence_come_in_small_parts(rng):

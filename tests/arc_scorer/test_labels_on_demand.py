@@ -8,8 +8,9 @@ import pytest
 import srsly
 from spacy.tokens import Doc, DocBin
 
-from scorer_helpers import gold_docs, make_nlp, parse, trees, with_sentences
-from spacy_mindroot.arc_scorer.label_biaffine import LabelScores
+from scorer_helpers import OPS, gold_docs, make_nlp, parse, trees, vectors, with_sentences
+from spacy_mindroot.arc_scorer.batching import batch_sentences
+from spacy_mindroot.arc_scorer.label_biaffine import LabelBiaffine, LabelScores
 from spacy_mindroot.arc_scorer.labels_on_demand import LabelsOnDemand
 from spacy_mindroot.pipeline.arc_labels import ArcLabels
 
@@ -49,6 +50,15 @@ def test_labels_of_a_tree_are_those_of_its_arcs_among_all(nlp, docs, rng):
             assert some.dtype == np.float32 and some.flags.c_contiguous and (some <= 0).all()
             np.testing.assert_allclose(some, of_all[dependents, heads], rtol=1e-4, atol=1e-5)
             assert labels.scores_of_arcs(dependents[:0], heads[:0]).shape == (0, scores.shape[1])
+
+
+def test_the_first_of_equal_labels_is_the_best(rng):
+    batch = batch_sentences(OPS, [3])
+    model = LabelBiaffine(4, nO=6)
+    model.initialize(X=(vectors(rng, 3, 4), vectors(rng, 3, 4), batch, None, None))  # all weights are 0
+    scores = model.predict((vectors(rng, 3, 4), vectors(rng, 3, 4), batch, None, None))
+    labels = LabelsOnDemand(scores, 0, batch.groups[0], 0, np.uint8)
+    assert labels.of_tree(np.array([0, 1, 2])).tolist() == [0, 1, 1]
 
 
 def test_a_parse_scores_the_labels_of_its_arcs_alone(nlp, docs, monkeypatch):

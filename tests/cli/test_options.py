@@ -83,7 +83,7 @@ OUTPUTS = {
     ("parse", "out"): ("a a.2", "a.conllu a.parquet a.conllu.gz"),
     ("parse", "metrics"): ("a.json", "a.csv"),
     ("vote", "out"): ("a.conllu a.gz -", "a.json"),
-    ("show", "out"): ("a.html a.htm a.svg a.SVG -", "a a.png a.pdf a.txt a.conllu"),
+    ("show", "out"): ("a.html a.htm a.svg a.SVG a.png a.pdf a.tex -", "a a.jpg a.txt a.conllu"),
     ("rank", "out"): ("a.conllu", "a.html a.gz"),
     ("rank", "report"): ("a.jsonl", "a.conllu"),
     ("suspect", "out"): ("a.conllu", "a.jsonl"),
@@ -120,11 +120,6 @@ def test_all_outputs_are_named():
 def test_a_folder_that_exists_may_have_any_name(tmp_path):
     (tmp_path / "a.conllu").mkdir()
     assert options.ending()(tmp_path / "a.conllu") == tmp_path / "a.conllu"
-
-
-def test_how_to_convert_a_picture():
-    with pytest.raises(typer.BadParameter, match=r"cairosvg picture.svg -o picture.pdf"):
-        options.ending(".html", ".svg", only=True)(Path("x.pdf"))
 
 
 @pytest.mark.parametrize("label", ["", "_", "a b", "root", "ROOT", "root:x"])

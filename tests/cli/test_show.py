@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import re
+import sys
 
 import numpy as np
 import pytest
@@ -85,6 +87,33 @@ def test_a_page_and_a_picture(model, tmp_path):
     assert (tmp_path / "one.svg").read_text("utf8").startswith("<svg")
     result = show(model, "They left early. Go!", "--out", tmp_path / "two.svg")
     assert result.exit_code == 1 and "can hold one sentence" in result.stderr and not (tmp_path / "two.svg").exists()
+
+
+@pytest.mark.parametrize(("name", "start"), [("x.pdf", b"%PDF"), ("x.png", b"\x89PNG"), ("x.tex", b"\\begin{dep")])
+def test_other_formats(model, tmp_path, name, start, monkeypatch):
+    if name != "x.tex":
+        pytest.importorskip("cairosvg", reason="CairoSVG is not installed", exc_type=(ImportError, OSError))
+    assert show(model, "They left early.", "--out", tmp_path / name).exit_code == 0
+    assert (tmp_path / name).read_bytes().startswith(start)
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    result = show(model, "They left early.", "--out", tmp_path / f"other-{name}")
+    assert (result.exit_code == 1 and "spacy-mindroot[pictures]" in result.stderr) is (name != "x.tex")
+    assert (tmp_path / f"other-{name}").exists() is (name == "x.tex")
+
+
+def test_theme_direction_and_other_trees(model, tmp_path):
+    for theme, colour in (("light", "#ffffff"), ("dark", "#161b22"), ("auto", "#ffffff")):
+        show(model, "They left early.", "--out", tmp_path / "one.svg", "--theme", theme)
+        assert f'class="card" fill="{colour}"' in (tmp_path / "one.svg").read_text("utf8")
+    heights = []
+    for direction in ("--vertical", "--horizontal"):
+        result = show(model, "They left early.", "--out", tmp_path / "page.html", direction, "--kbest", 3)
+        assert result.exit_code == 0, result.output
+        page = (tmp_path / "page.html").read_text("utf8")
+        assert page.count('<input type="radio"') == 3 and page.count(' checked=""') == 1
+        heights.append(re.findall(r'<svg [^>]*height="(\d+)"', page)[-1])
+    assert heights[0] != heights[1]
+    assert show(model, "They left.", "--theme", "blue").exit_code == 2
 
 
 @pytest.mark.parametrize("gold", [True, False])
@@ -186,7 +215,7 @@ def test_text_that_is_not_utf_8(model):
         assert result.exit_code == 1 and message in result.stderr, result.output
 
 
-@pytest.mark.parametrize("name", ["x.png", "x.pdf", "x", "x.svg.gz", "x.conllu", "html"])
+@pytest.mark.parametrize("name", ["x.jpg", "x", "x.svg.gz", "x.conllu", "html"])
 def test_other_endings_are_refused(model, tmp_path, name):
     result = show(model, "They left.", "--out", tmp_path / name)
     assert result.exit_code == 2 and "Let it end in .html or .htm or .svg" in " ".join(result.stderr.split()), (

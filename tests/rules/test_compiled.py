@@ -13,7 +13,7 @@ def test_labels_that_no_rule_distinguishes_form_a_class():
     compiled = compile_rules(rules, ("nsubj", "obj", "obl", "conj", "nsubj:pass", "case"))
     assert compiled.class_of.tolist() == [0, 1, 1, 2, 0, 3]
     assert np.isposinf(compiled.prices).sum() == np.isposinf(compiled.prices[:, :3, 1, 3]).sum() > 0
-    assert compile_rules(rules, ("obj",)).n_classes == 1
+    assert compile_rules(rules, ("obj",)).masks.shape[1] == 1
 
 
 @pytest.mark.parametrize("pos", ["DET", "NOUN", "ART", "$.", "X", "SPACE", None, "", "_"])

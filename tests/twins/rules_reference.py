@@ -50,16 +50,14 @@ class _Search:
     def __init__(self, arcs: Any, labels: Any, kinds: Any, head_kinds: Any, rules: Any, projective: bool) -> None:
         self.n = n = len(arcs)
         self.rules, self.projective = rules, projective
-        self.masks = [
-            np.ones(rules.n_classes, dtype=bool),
-            *rules.unique.astype(bool),
-            *rules.leaf[0].astype(bool),
-            *rules.leaf[1].astype(bool),
-            *rules.planar.astype(bool),
-        ]
-        self.leaf_mask = 1 + len(rules.unique)
-        self.below_mask = self.leaf_mask + len(rules.leaf[0])
-        self.planar_mask = self.below_mask + len(rules.leaf[0])
+        self.masks = rules.masks.astype(bool)
+        n_unique, n_leaf, _ = rules.counts
+        self.leaf_mask = 1 + n_unique
+        self.below_mask = self.leaf_mask + n_leaf
+        self.planar_mask = self.below_mask + n_leaf
+        _, self.unique_prices, self.leaf_prices, _, self.planar_prices = np.split(
+            rules.mask_prices, [1, self.leaf_mask, self.below_mask, self.planar_mask]
+        )
 
         # The best label of each class for each arc, with the rules about single arcs.
         right = (np.arange(n + 1) > np.arange(1, n + 1)[:, None]).astype(int)
@@ -68,7 +66,7 @@ class _Search:
             scores = arcs[:, :, None] + labels - rules.prices[kinds[:, None], head_kinds[None, :], right]
         scores[own] = -math.inf
         self.wrong = np.argwhere(~(scores < math.inf).all(axis=2)).tolist()
-        self.cells = np.full((n, n + 1, rules.n_classes), -math.inf)
+        self.cells = np.full((n, n + 1, self.masks.shape[1]), -math.inf)
         self.label = np.zeros(self.cells.shape, dtype=np.int32)
         for number, where in enumerate(rules.class_of):
             better = scores[:, :, number] > self.cells[:, :, where]
@@ -104,7 +102,7 @@ class _Search:
                     break
                 dive = True
                 ceiling = opened[0][3].bound
-                self.projective |= len(self.rules.planar_prices) > 0
+                self.projective |= len(self.planar_prices) > 0
                 opened = [(-node.depth, bound, number, node) for _, bound, number, node in opened]
                 heapq.heapify(opened)
             if self.nodes >= 2 * max_nodes:
@@ -163,12 +161,12 @@ class _Search:
                     else:
                         cells[row, column, mask] = -math.inf
                 elif operation == PRICE_OTHERS:
-                    prices = self.rules.unique_prices if number < self.leaf_mask else self.rules.leaf_prices
+                    prices = self.unique_prices if number < self.leaf_mask else self.leaf_prices
                     for other in range(self.n):
                         if other != row:
                             cells[other, column, mask] -= prices[rule]
                 elif operation == PRICE:
-                    cells[row, column, mask] -= self.rules.planar_prices[rule]
+                    cells[row, column, mask] -= self.planar_prices[rule]
                     charged.add((rule, row, column))
                 else:
                     done.add((operation, rule, column))
@@ -194,7 +192,7 @@ class _Search:
             free = [not _clashes(token + 1, column, dependent, upper) for column in range(self.n + 1)]
             return float(scores[token, heads[token]] - np.where(free, scores[token], other).max())
 
-        for rule, price in enumerate(self.rules.unique_prices.tolist()):
+        for rule, price in enumerate(self.unique_prices.tolist()):
             number = 1 + rule
             for head in range(self.n + 1):
                 tokens = [
@@ -216,7 +214,7 @@ class _Search:
                     (UNIQUE_DONE, first, head, number, rule),
                 ]
                 yield (len(tokens) - 1) * price, loss, [[(DROP, first, head, number, rule)], kept]
-        for rule, price in enumerate(self.rules.leaf_prices.tolist()):
+        for rule, price in enumerate(self.leaf_prices.tolist()):
             number, below = self.leaf_mask + rule, self.below_mask + rule
             for head in range(1, self.n + 1):
                 tokens = [
@@ -234,7 +232,7 @@ class _Search:
                 ]
                 loss = min(loss, regret(head - 1, ANY, number))
                 yield len(tokens) * price, loss, [[(DROP, head - 1, ANY, number, rule)], kept]
-        for rule, price in enumerate(self.rules.planar_prices.tolist()):
+        for rule, price in enumerate(self.planar_prices.tolist()):
             number = self.planar_mask + rule
             crossing = _crossing_other if self.rules.other[rule] else _crossing_own
             for token, head in enumerate(heads):

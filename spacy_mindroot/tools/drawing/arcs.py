@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
 from ...escapes import visible
-from .drawing import Drawing, titled, write_text
+from .drawing import Drawing, titled, write_hint, write_text
 from .layout import is_right_to_left, levels_of, place_feet, place_words, text_width
 from .style import attributes
 
 __all__ = ["Arc", "Tree", "Word", "draw_arcs", "draw_trees"]
 
+_Hint = Callable[[str, float], str]
+_Cell = tuple[str, str, str]  # classes, text and title
 Tree = tuple[Iterable[int], Sequence[str]]  # the head, 0 = ROOT, and the label of each token
 
 # Lengths in pixels.
@@ -23,6 +25,9 @@ _LINE, _TAG_LINE = 28.0, 14.0  # heights of the line of words, and of that of th
 _MARGIN = 3.0
 _BELOW_LABEL = 13.0  # where an arrow from ROOT begins if it has a label
 _LABEL = 11.5  # font size of labels
+_WIDEST = 1180.0  # wider pictures have one word per line
+_ROW, _TURNED_LEVEL = 22.0, 13.0  # height of a line with one word, and distance of the arcs beside it
+_COLUMN = 9.0  # between the columns of such a picture
 
 
 class Arc(NamedTuple):
@@ -53,8 +58,12 @@ def draw_arcs(
     right_to_left: bool | None = None,
     boxed: tuple[int, int] | None = None,
     least: float = 26.0,
+    vertical: bool | None = None,
 ) -> Drawing:
     """Return a drawing of words and arcs. Arcs run from head to dependent; the arrow is at the dependent.
+
+    A vertical drawing has one word per line. The arcs are to the left and to the right of the words, in place of above
+    and below, and their labels beside their dependents.
 
     Classes for `style.py`: `arc`, `tip` and `label`, each with `above` or `below`; `halo`, `word`, `tag`, `box`. Arcs
     and words have their own classes as well. Text is escaped, and its control characters are spelled out.
@@ -63,6 +72,7 @@ def draw_arcs(
     right_to_left (Optional[bool]): Whether the first word is on the right. None: if most letters are written so.
     boxed (Optional[tuple[int, int]]): First and last word of a group that gets a frame.
     least (float): Width of the narrowest words, in pixels.
+    vertical (Optional[bool]): Whether the drawing is vertical. None: if it would be too wide for a page or screen.
     """
     words = [word._replace(text=visible(word.text), tag=visible(word.tag)) for word in words]
     sides = [[arc._replace(label=visible(arc.label)) for arc in arcs] for arcs in (above, below)]
@@ -72,6 +82,8 @@ def draw_arcs(
         [(arc.head, arc.dependent) for arc in arcs],
         [arc.label for arc in arcs],
     )
+    if vertical or (vertical is None and width > _WIDEST):
+        return _draw_lines(words, sides, description)
     if right_to_left is None:
         right_to_left = is_right_to_left([word.text for word in words])
     if right_to_left:
@@ -88,16 +100,24 @@ def draw_arcs(
             f'<rect {attributes("box")} x="{edges[0] - 34:.1f}" y="{middle + 1:.1f}" '
             f'width="{edges[1] - edges[0] + 68:.1f}" height="{line - 2:.1f}" rx="8"/>'
         )
-    parts += drawn[0].paths("above", middle, -1.0) + drawn[1].paths("below", middle + line, 1.0)
-    parts += drawn[0].labels("above", middle, -1.0) + drawn[1].labels("below", middle + line, 1.0)
+    height = sum(heights) + line + 2 * _MARGIN
+
+    def hint(title: str, x: float) -> str:
+        return write_hint(title, x, height + 12, width)
+
+    parts += drawn[0].paths("above", middle, -1.0, hint) + drawn[1].paths("below", middle + line, 1.0, hint)
+    parts += drawn[0].labels("above", middle, -1.0, hint) + drawn[1].labels("below", middle + line, 1.0, hint)
     for word, x in zip(words, centres, strict=True):
-        parts.append(write_text(_classes("word", word.classes), x, middle + _LINE / 2 + 5, word.text, word.title))
-        if word.tag:
-            parts.append(write_text(_classes("tag", word.classes), x, middle + _LINE + 6, word.tag, word.title))
-    return Drawing("".join(parts), width, sum(heights) + line + 2 * _MARGIN, description)
+        for kind, y, text in (("word", middle + _LINE / 2 + 5, word.text), ("tag", middle + _LINE + 6, word.tag)):
+            if text or kind == "word":
+                classes = _classes(kind, word.classes)
+                parts.append(write_text(classes, x, y, text, word.title, hint=hint(word.title, x)))
+    return Drawing("".join(parts), width, height, description)
 
 
-def draw_trees(words: Sequence[str], above: Tree, below: Tree, *, marked: Collection[int] = ()) -> Drawing:
+def draw_trees(
+    words: Sequence[str], above: Tree, below: Tree, *, marked: Collection[int] = (), vertical: bool | None = None
+) -> Drawing:
     """Return a drawing of two trees of one sentence. Marked tokens, from 1, and their arcs lie over the others."""
     classes = ["marked" if token in marked else "" for token in range(1, len(words) + 1)]
     sides = [
@@ -108,57 +128,103 @@ def draw_trees(words: Sequence[str], above: Tree, below: Tree, *, marked: Collec
         for tree in (above, below)
     ]
     above_words, below_words = (sorted(arcs, key=lambda arc: bool(arc.classes)) for arcs in sides)
-    return draw_arcs(list(map(Word, words, classes)), above_words, below_words)
+    return draw_arcs(list(map(Word, words, classes)), above_words, below_words, vertical=vertical)
+
+
+def _draw_lines(words: Sequence[Word], sides: Sequence[Sequence[Arc]], description: str) -> Drawing:
+    """Return a vertical drawing. See `draw_arcs`."""
+    rows = [_MARGIN + _ROW * (k + 0.5) for k in range(len(words))]
+    left, right = (_Side(arcs, rows, turned=True) for arcs in sides)
+    labels: list[list[list[_Cell]]] = [[[] for _ in words] for _ in sides]
+    for side, arcs, own in zip(("above", "below"), sides, labels, strict=True):
+        for arc in arcs:
+            if arc.label:
+                own[arc.dependent - 1].append((_classes("label", side, arc.classes), arc.label, arc.title))
+    columns: list[tuple[float, list[list[_Cell]]]] = [
+        (1.1 * _LABEL, labels[0]),
+        (14.0, [[(_classes("word", word.classes), word.text, word.title)] for word in words]),
+        (10.0, [[(_classes("tag", word.classes), word.tag, word.title)] if word.tag else [] for word in words]),
+        (1.1 * _LABEL, labels[1]),
+    ]
+    edge = _MARGIN + left.height
+    texts, start = [], edge + _COLUMN
+    for size, column in columns:
+        end = start
+        for y, cells in zip(rows, column, strict=True):
+            x = start
+            for classes, text, title in cells:
+                texts.append((classes, x, y + 5, text, title))
+                x += text_width(f"{text} ", size)
+                end = max(end, x + _COLUMN)
+        start = end
+    width = start + right.height + _MARGIN
+
+    def hint(title: str, y: float) -> str:
+        return write_text("more", width + _COLUMN, y + 5, title.replace("\n", "  "), anchor="start")
+
+    parts = left.paths("above", edge, -1.0, hint) + right.paths("below", start, 1.0, hint)
+    for classes, x, y, text, title in texts:
+        parts.append(write_text(classes, x, y, text, title, hint=hint(title, y - 5), anchor="start"))
+    return Drawing("".join(parts), width, 2 * _MARGIN + _ROW * len(words), description)
 
 
 class _Side:
-    """The arcs on one side of the words."""
+    """The arcs on one side of the words: above or below them, or, if turned, to the left or to the right."""
 
-    def __init__(self, arcs: Sequence[Arc], centres: Sequence[float], mirrored: bool) -> None:
+    def __init__(
+        self, arcs: Sequence[Arc], centres: Sequence[float], mirrored: bool = False, *, turned: bool = False
+    ) -> None:
         ends = [(arc.head, arc.dependent) for arc in arcs]
         self._arcs = arcs
         self._levels = levels_of(ends)
+        self._turned = turned
+        self._level = _TURNED_LEVEL if turned else _LEVEL
         if mirrored:  # the layout is that of the words from left to right
             width = max(centres, default=0.0)
             feet = place_feet(ends, self._levels, [width - x for x in centres])
             self._feet = [(width - start, width - end) for start, end in feet]
         else:
-            self._feet = place_feet(ends, self._levels, centres)
+            self._feet = place_feet(ends, self._levels, centres, *[0.8 * _ROW] * turned)
         room = _ROOM if any(not arc.head for arc in arcs) else _EDGE
-        self.height = _LEVEL * max(self._levels, default=0) + room if arcs else _MARGIN
+        self.height = self._level * max(self._levels, default=0) + room if arcs else _MARGIN
 
-    def paths(self, side: str, base: float, sign: float) -> list[str]:
+    def paths(self, side: str, base: float, sign: float, hint: _Hint) -> list[str]:
         """Return the lines and arrows.
 
         side (str): "above" or "below".
-        base, sign (float): The y of the edge of the words, and the direction in which the arcs grow from there.
+        base, sign (float): The y of the edge of the words, and the direction in which the arcs grow from there; if
+            turned, the x.
+        hint (Callable): Returns what appears while the pointer is on an arc at this place beside the words.
         """
         parts = []
+        across, along = "HV" if self._turned else "VH"
+
+        def at(x: float, y: float) -> str:
+            return f"{y:.1f},{x:.1f}" if self._turned else f"{x:.1f},{y:.1f}"
+
         for k, arc in enumerate(self._arcs):
             start, foot = self._feet[k]
             top = self._top(k, base, sign)
             if arc.head:
                 turn = min(_TURN, abs(foot - start) / 2) * (1 if foot > start else -1)
                 line = (
-                    f"M{start:.1f},{base:.1f} V{top - sign * _TURN:.1f} Q{start:.1f},{top:.1f} "
-                    f"{start + turn:.1f},{top:.1f} H{foot - turn:.1f} Q{foot:.1f},{top:.1f} "
-                    f"{foot:.1f},{top - sign * _TURN:.1f} V{base + sign * 6:.1f}"
+                    f"M{at(start, base)} {across}{top - sign * _TURN:.1f} Q{at(start, top)} {at(start + turn, top)} "
+                    f"{along}{foot - turn:.1f} Q{at(foot, top)} {at(foot, top - sign * _TURN)} "
+                    f"{across}{base + sign * 6:.1f}"
                 )
             else:
-                top -= sign * _BELOW_LABEL if arc.label else 0.0
-                line = f"M{foot:.1f},{top:.1f} V{base + sign * 6:.1f}"
-            tip = (
-                f"M{foot - 4:.1f},{base + sign * 8:.1f} L{foot:.1f},{base:.1f} L{foot + 4:.1f},{base + sign * 8:.1f} Z"
-            )
+                top -= sign * _BELOW_LABEL if arc.label and not self._turned else 0.0
+                line = f"M{at(foot, top)} {across}{base + sign * 6:.1f}"
+            tip = f"M{at(foot - 4, base + sign * 8)} L{at(foot, base)} L{at(foot + 4, base + sign * 8)} Z"
             kinds = [attributes(_classes(kind, side, arc.classes)) for kind in ("arc", "tip")]
             paths = f'<path {kinds[0]} d="{line}"/><path {kinds[1]} d="{tip}"/>'
             if arc.title:  # a broad line that can't be seen, so that the arc is easy to point at
                 hit = f'<path {attributes("hit")} d="{line}"/>'
-                paths = titled(arc.title, hit + paths)
+                paths = titled(arc.title, hit + paths, hint(arc.title, (start + foot) / 2))
             parts.append(paths)
         return parts
 
-    def labels(self, side: str, base: float, sign: float) -> list[str]:
+    def labels(self, side: str, base: float, sign: float, hint: _Hint) -> list[str]:
         """Return the labels, to be drawn over all lines, each on a piece of the background."""
         parts = []
         for k, arc in enumerate(self._arcs):
@@ -170,11 +236,12 @@ class _Side:
                     f'<rect {attributes("halo")} x="{x - room / 2:.1f}" y="{y - 6:.1f}" width="{room:.1f}" '
                     'height="12"/>'
                 )
-                parts.append(write_text(_classes("label", side, arc.classes), x, y + 4, arc.label, arc.title))
+                classes = _classes("label", side, arc.classes)
+                parts.append(write_text(classes, x, y + 4, arc.label, arc.title, hint=hint(arc.title, x)))
         return parts
 
     def _top(self, k: int, base: float, sign: float) -> float:
-        return base + sign * (_LEVEL * self._levels[k] if self._arcs[k].head else self.height - 4)
+        return base + sign * (self._level * self._levels[k] if self._arcs[k].head else self.height - 4)
 
 
 def _classes(*names: str) -> str:

@@ -11,7 +11,7 @@ from ...escapes import visible
 from .layout import text_width
 from .style import attributes
 
-__all__ = ["Drawing", "beside", "on_card", "titled", "write_line", "write_text"]
+__all__ = ["Drawing", "beside", "on_card", "titled", "write_hint", "write_line", "write_text"]
 
 _PADDING, _GAP = 16.0, 8.0  # pixels
 _TEXT = 'font-family="Helvetica, Arial, Segoe UI, Noto Sans, sans-serif" font-size="14"'
@@ -39,21 +39,38 @@ class Drawing(NamedTuple):
         return f'<g transform="translate({x:.1f},{y:.1f})">{self.content}</g>'
 
 
-def write_text(classes: str, x: float, y: float, text: str, title: str = "") -> str:
-    """Return a line of text, escaped and with control characters spelled out, around x and on the base y.
+def write_text(
+    classes: str, x: float, y: float, text: str, title: str = "", *, hint: str = "", anchor: str = "middle"
+) -> str:
+    """Return a line of text. The text is escaped, and its control characters are spelled out.
 
-    title (str): Text that appears while the pointer is on the line.
+    x, y (float): The middle of the line, or its start or end as `anchor` says; and its base.
+    title, hint (str): See `titled`.
     """
-    shown = f'<text {attributes(classes)} x="{x:.1f}" y="{y:.1f}">{escape(visible(text))}</text>'
-    return titled(title, shown)
+    where = "" if anchor == "middle" else f' text-anchor="{anchor}"'  # the middle is that of the whole picture
+    shown = f'<text {attributes(classes)}{where} x="{x:.1f}" y="{y:.1f}">{escape(visible(text))}</text>'
+    return titled(title, shown, hint)
 
 
-def titled(title: str, content: str) -> str:
-    """Return elements with a text that appears while the pointer is on them; without, if the text is empty."""
+def titled(title: str, content: str, hint: str = "") -> str:
+    """Return elements with a text that appears while the pointer is on them; without, if the text is empty.
+
+    hint (str): The same text from `write_hint`, which appears at once on a web page.
+    """
     if not title:
         return content
     lines = "\n".join(escape(visible(line)) for line in title.split("\n"))
-    return f'<g class="hover"><title>{lines}</title>{content}</g>'
+    return f'<g class="hover"><title>{lines}</title>{content}{hint}</g>'
+
+
+def write_hint(title: str, x: float, y: float, width: float) -> str:
+    """Return a text that a web page shows in one line, about x, while the pointer is on what has this title.
+
+    width (float): The width of the picture. The line does not leave it, unless it is longer.
+    """
+    text = title.replace("\n", "  ")
+    half = text_width(text, 12.0) / 2
+    return write_text("more", max(half, min(x, width - half)), y, text)
 
 
 def write_line(classes: str, text: str, size: float = 14.0) -> Drawing:

@@ -71,7 +71,9 @@ def levels_of(arcs: Sequence[Ends]) -> list[int]:
     return levels
 
 
-def place_feet(arcs: Sequence[Ends], levels: Sequence[int], centres: Sequence[float]) -> list[tuple[float, float]]:
+def place_feet(
+    arcs: Sequence[Ends], levels: Sequence[int], centres: Sequence[float], room: float = 36.0
+) -> list[tuple[float, float]]:
     """Return the x of both ends of each arc: at its head and at its dependent, where it has the arrow.
 
     The ends lie around the middle of a token, those of the shortest arcs outermost, so that arcs don't cross at their
@@ -92,7 +94,7 @@ def place_feet(arcs: Sequence[Ends], levels: Sequence[int], centres: Sequence[fl
         # From left to right: short arcs to the left, long ones, the arrow from ROOT, long arcs to the right, short
         # ones.
         at.sort()
-        step = min(_FOOT, 36.0 / len(at))
+        step = min(_FOOT, room / len(at))
         for place, (_, _, k, end) in enumerate(at):
             feet[k][end] = centres[token - 1] + step * (place - (len(at) - 1) / 2)
     for k, (head, _) in enumerate(arcs):

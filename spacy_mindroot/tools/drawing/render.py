@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Literal
+from zlib import crc32
 
 import numpy as np
 from spacy.tokens import Doc, Span
@@ -12,24 +14,28 @@ from ...errors import MindRootError
 from ..parses import Parse, parses_of
 from .arcs import Arc, Word, draw_arcs
 from .drawing import Drawing, beside, on_card, write_line
-from .style import FLOORS, TEMPLATES, attributes, fill_template, probability_class
+from .style import FLOORS, TEMPLATES, THEMES, Theme, attributes, fill_template, for_file, probability_class
+from .tikz import to_tikz
 
 __all__ = ["Form", "Parse", "Picture", "parses_of", "percent", "picture_of", "render", "render_parses"]
 
-Form = Literal["fragment", "page", "svg"]
-_FORMS = ("fragment", "page", "svg")
+Form = Literal["fragment", "page", "svg", "tikz"]
+_FORMS = ("fragment", "page", "svg", "tikz")
 _SHOWN = 0.95  # a probability below it is written on the arc
 _KEY_LINE = 24.0  # length of the lines of the key, in pixels
 _LISTED = 0.01  # a head of at least this probability is named where the pointer is on the word
 
 
 class Picture(str):
-    """HTML or SVG as a string. A notebook displays it if it is the result of a cell."""
+    """HTML, SVG or LaTeX as a string. A notebook displays HTML and SVG if they are the result of a cell."""
 
     __slots__ = ()
 
-    def _repr_html_(self) -> str:
-        return str(self)
+    def _repr_html_(self) -> str | None:
+        return str(self) if self.startswith(("<div", "<!")) else None
+
+    def _repr_svg_(self) -> str | None:
+        return str(self) if self.startswith("<svg") else None
 
 
 def render(
@@ -39,14 +45,16 @@ def render(
     close: float = 0.15,
     title: str = "Parses",
     right_to_left: bool | None = None,
+    vertical: bool | None = None,
+    theme: Theme = "auto",
 ) -> Picture:
-    """Draw parses as HTML or SVG. Arcs are coloured by the probability of the head.
+    """Draw parses as HTML, SVG or LaTeX. Arcs are coloured by the probability of the head.
 
     The surer an arc, the thicker and bluer its line; a probability under 95 % is written on it. Below the words, a
     dashed arc leads from the next most probable head where that is close. All probabilities appear while the pointer is
-    on an arc or a word.
-    HTML needs no script, and follows the light or dark theme of the page. A notebook displays it if it is the result of
-    a cell. An SVG document is for a light page, and for any program that reads SVG.
+    on an arc or a word. If the Doc has several trees of a sentence (`kbest` of `mind_root`), buttons step through them.
+    HTML needs no script. A notebook displays HTML and SVG if they are the result of a cell. Any program that reads SVG
+    can read the SVG document.
 
     The probability of the head is `token._.head_prob`, which `mind_root` sets if `confidence` is true. The next best
     heads need the arc scores on the Doc: `keep_scores = true`. Without either, arcs are drawn in one colour.
@@ -55,8 +63,9 @@ def render(
     ----------
     docs : Doc, Span or iterable of these
         What to draw: the sentences of each Doc; or those of a Span, which must consist of whole sentences.
-    form : {"fragment", "page", "svg"}
-        The result: HTML to put in a page, a complete HTML page, or an SVG document of a single sentence.
+    form : {"fragment", "page", "svg", "tikz"}
+        The result: HTML to put in a page, a complete HTML page, an SVG document of a single sentence, or LaTeX for the
+        package tikz-dependency.
     close : float
         A next best head is drawn if its probability is at least this. More than 1 for none.
     title : str
@@ -64,6 +73,11 @@ def render(
     right_to_left : bool, optional
         Whether the first word is on the right. By default, it is if most letters are of Arabic, Hebrew or another
         script that is written so.
+    vertical : bool, optional
+        Whether there is one word per line. By default, there is if the sentence is too long for a page. LaTeX is
+        always horizontal.
+    theme : {"auto", "light", "dark"}
+        The colours. With "auto", HTML follows the theme of the page or system, and SVG is light. LaTeX is always light.
 
     Returns
     -------
@@ -73,11 +87,14 @@ def render(
     Raises
     ------
     MindRootError
-        If `form` is unknown, or is "svg" and there are several sentences or none; or if a head is in another sentence.
+        If `form` or `theme` is unknown, or `form` is "svg" and there are several sentences or none; or if a head is in
+        another sentence.
     """
     each = [docs] if isinstance(docs, (Doc, Span)) else list(docs)
     parses = [parse for one in each for parse in parses_of(one)]
-    return render_parses(parses, form=form, close=close, title=title, right_to_left=right_to_left)
+    return render_parses(
+        parses, form=form, close=close, title=title, right_to_left=right_to_left, vertical=vertical, theme=theme
+    )
 
 
 def render_parses(
@@ -87,12 +104,18 @@ def render_parses(
     close: float = 0.15,
     title: str = "Parses",
     right_to_left: bool | None = None,
+    vertical: bool | None = None,
+    theme: Theme = "auto",
 ) -> Picture:
     """Draw parses. See `render`."""
-    if form not in _FORMS:
-        raise MindRootError(f"form is {form!r}. Choose one of {', '.join(map(repr, _FORMS))}.")
+    for name, value, known in (("form", form, _FORMS), ("theme", theme, THEMES)):
+        if value not in known:
+            raise MindRootError(f"{name} is {value!r}. Choose one of {', '.join(map(repr, known))}.")
+    if form == "tikz":
+        return Picture("\n".join(f"{to_tikz(*arcs_of(parse, close=close))}\n" for parse in parses))
     key = _key(parses, close)
-    pictures = [picture_of(parse, close=close, right_to_left=right_to_left) for parse in parses]
+    draw = partial(picture_of, close=close, right_to_left=right_to_left, vertical=vertical)
+    pictures = [draw(parse) for parse in parses]
     if form == "svg":
         if len(parses) != 1:
             raise MindRootError(
@@ -100,17 +123,19 @@ def render_parses(
                 "list(doc.sents)[0]."
             )
         parts = [*pictures, beside(key)] if key else pictures
-        return Picture(on_card(parts, pictures[0].description).to_svg() + "\n")
+        return Picture(for_file(on_card(parts, pictures[0].description).to_svg(), theme) + "\n")
     return Picture(
         fill_template(
             TEMPLATES / f"{form}.html.jinja",
             title=title,
+            theme=theme,
             key=[each.to_svg() for each in key],
             figures=[
                 {
                     "name": parse.name or str(number),
                     "expected": _expected(parse),
-                    "picture": picture.to_svg(),
+                    "trees": [("best tree", picture.to_svg()), *_other_trees(parse, draw)],
+                    "group": f"mindroot-{number}-{crc32(picture.content.encode())}",
                     "rows": _table(parse) if key else [],
                 }
                 for number, (parse, picture) in enumerate(zip(parses, pictures, strict=True), 1)
@@ -119,8 +144,29 @@ def render_parses(
     )
 
 
-def picture_of(parse: Parse, *, close: float = 0.15, right_to_left: bool | None = None) -> Drawing:
+def _other_trees(parse: Parse, draw: Callable[[Parse], Drawing]) -> list[tuple[str, str]]:
+    """Return the next best trees: what their buttons say, and their pictures."""
+    best = parse.trees[0][1] if parse.trees else 0.0
+    return [
+        (f"{number}: weight {weight - best:+.2f}".replace("-", "−"), draw(parse.with_tree(heads)).to_svg())
+        for number, (heads, weight) in enumerate(parse.trees[1:], 2)
+    ]
+
+
+def picture_of(
+    parse: Parse, *, close: float = 0.15, right_to_left: bool | None = None, vertical: bool | None = None
+) -> Drawing:
     """Return the drawing of a parse."""
+    return draw_arcs(
+        *arcs_of(parse, close=close),
+        description=f"Dependency tree of: {' '.join(parse.words)}",
+        right_to_left=right_to_left,
+        vertical=vertical,
+    )
+
+
+def arcs_of(parse: Parse, *, close: float = 0.15) -> tuple[list[Word], list[Arc], list[Arc]]:
+    """Return what to draw of a parse: its words, and the arcs above and below them."""
     solid, below, words = [], [], []
     for token, (text, head) in enumerate(zip(parse.words, parse.heads, strict=True), 1):
         prob, other = parse.head_prob[token - 1], parse.next_best(token)
@@ -128,7 +174,7 @@ def picture_of(parse: Parse, *, close: float = 0.15, right_to_left: bool | None 
         words.append(Word(text, title=_candidates(parse, token), tag=tag))
         label = parse.labels[token - 1]
         if head is not None:
-            shown = f"{label} {percent(prob)}" if prob is not None and prob < _SHOWN else label
+            shown = f"{label} {percent(prob)}".lstrip() if prob is not None and prob < _SHOWN else label
             solid.append(
                 Arc(head, token, shown, "" if prob is None else probability_class(prob), _arc_title(parse, token))
             )
@@ -139,8 +185,7 @@ def picture_of(parse: Parse, *, close: float = 0.15, right_to_left: bool | None 
         if head is not None and head != parse.heads[token - 1]:
             below.append(Arc(head, token, label, "gold", f"{_arrow(parse, token, head)}: {label}, in the file"))
     solid.sort(key=lambda arc: arc.classes, reverse=True)  # doubtful arcs over sure ones
-    description = f"Dependency tree of: {' '.join(parse.words)}"
-    return draw_arcs(words, solid, below, description=description, right_to_left=right_to_left)
+    return words, solid, below
 
 
 def percent(share: float | None) -> str:

@@ -6,16 +6,31 @@ style sheet of a web page, which has precedence over attributes, replaces them w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jinja2
 from markupsafe import Markup
 
 from ...escapes import visible
 
-__all__ = ["FLOORS", "TEMPLATES", "attributes", "fill_template", "page_colours", "probability_class"]
+__all__ = [
+    "FLOORS",
+    "TEMPLATES",
+    "THEMES",
+    "Theme",
+    "attributes",
+    "fill_template",
+    "for_file",
+    "look_of",
+    "page_colours",
+    "probability_class",
+]
+
+Theme = Literal["auto", "light", "dark"]
+THEMES: tuple[Theme, ...] = ("auto", "light", "dark")
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -43,6 +58,7 @@ _LOOKS: list[tuple[str, Mapping[str, object]]] = [
     ("tag", {"fill": "soft", "font-size": 10}),
     ("key", {"fill": "soft", "font-size": 11}),
     ("caption", {"fill": "ink", "font-weight": 600}),
+    ("more", {"display": "none", "fill": "ink", "font-size": 12}),  # but page.css shows it
     ("arc", {"fill": "none", "stroke": "plain", "stroke-width": 1.8}),
     ("tip", {"fill": "plain"}),
     ("hit", {"fill": "none", "stroke": "none", "stroke-width": 13, "pointer-events": "stroke"}),
@@ -77,28 +93,48 @@ _LOOKS: list[tuple[str, Mapping[str, object]]] = [
 
 
 def attributes(classes: str) -> str:
-    """Return the attributes of an element of these classes, kind of element first, with the colours of a light page."""
+    """Return the attributes of an element, its classes included. See `look_of`."""
+    return f'class="{classes}"' + "".join(f' {name}="{value}"' for name, value in look_of(classes).items())
+
+
+def look_of(classes: str) -> dict[str, object]:
+    """Return how an element looks, by the names of SVG, in the colours of a light page.
+
+    classes (str): The classes, separated by spaces, the kind of element first. Their characters are safe in markup.
+    """
     names = set(classes.split())
     found: dict[str, object] = {}
     for wanted, look in _LOOKS:
         if names.issuperset(wanted.split()):
             found.update(look)
-    return f'class="{classes}"' + "".join(f' {name}="{_LIGHT.get(str(v), v)}"' for name, v in found.items())
+    return {name: _LIGHT.get(str(value), value) for name, value in found.items()}
 
 
-def page_colours() -> str:
-    """Return the style sheet that gives the pictures and the text of a page, in `.mindroot`, the colours of its theme.
+def for_file(svg: str, theme: Theme) -> str:
+    """Return a picture that stands alone, in the colours of a theme. "auto" is light, since a file follows no page."""
+    svg = re.sub('<text class="more".*?</text>', "", svg)
+    if theme != "dark":
+        return svg
+    dark = {colour: _DARK[name] for name, colour in _LIGHT.items()}
+    return re.sub(r'((?:fill|stroke)=")(#\w{6})"', lambda found: f'{found[1]}{dark[found[2]]}"', svg)
 
-    A page is as light or dark as the system is, unless it says otherwise in an attribute or class, as sites and
-    notebooks do.
+
+def page_colours(theme: Theme = "auto") -> str:
+    """Return the style sheet that gives the pictures and the text of a page, in `.mindroot`, the colours of a theme.
+
+    theme (Theme): With "auto", a page is as light or dark as the system is, unless it says otherwise in an attribute or
+        class, as sites and notebooks do.
     """
     light, dark = ("".join(f"--mr-{name}:{value};" for name, value in of.items()) for of in (_LIGHT, _DARK))
-    rules = [
-        f".mindroot{{{light}}}",
-        f"@media (prefers-color-scheme:dark){{.mindroot{{{dark}}}}}",
-        f'[data-theme="light"] .mindroot,[data-jp-theme-light="true"] .mindroot,.vscode-light .mindroot{{{light}}}',
-        f'[data-theme="dark"] .mindroot,[data-jp-theme-light="false"] .mindroot,.vscode-dark .mindroot{{{dark}}}',
-    ]
+    rules = [f".mindroot{{color-scheme:light dark;{light}}}"]
+    if theme == "auto":
+        rules += [
+            f"@media (prefers-color-scheme:dark){{.mindroot{{{dark}}}}}",
+            f'[data-theme="light"] .mindroot,[data-jp-theme-light="true"] .mindroot,.vscode-light .mindroot{{{light}}}',
+            f'[data-theme="dark"] .mindroot,[data-jp-theme-light="false"] .mindroot,.vscode-dark .mindroot{{{dark}}}',
+        ]
+    else:
+        rules = [f".mindroot{{color-scheme:{theme};{light if theme == 'light' else dark}}}"]
     for wanted, look in _LOOKS:
         coloured = "".join(f"{name}:var(--mr-{value});" for name, value in look.items() if value in _LIGHT)
         if coloured:
@@ -111,7 +147,7 @@ def probability_class(probability: float) -> str:
     return f"p{sum(probability >= floor for floor in FLOORS) - 1}"
 
 
-def fill_template(path: Path, **values: Any) -> str:
+def fill_template(path: Path, *, theme: Theme = "auto", **values: Any) -> str:
     """Return a page, or a part of one. Text is escaped, and its control characters are spelled out.
 
     A template can extend and include those in `TEMPLATES`.
@@ -125,4 +161,4 @@ def fill_template(path: Path, **values: Any) -> str:
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    return environment.get_template(path.name).render(page_colours=Markup(page_colours()), **values)
+    return environment.get_template(path.name).render(theme=theme, page_colours=Markup(page_colours(theme)), **values)

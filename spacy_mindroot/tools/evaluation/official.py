@@ -11,20 +11,16 @@ from typing import Any, NamedTuple
 from ...conllu import Sentence
 from ...conllu.columns import DEPS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
 from ...conllu.sentence import format_rows
-from ...errors import CorpusError, MindRootError
+from ...errors import CorpusError, MissingPackageError
 from ...trees import MISSING
 
-__all__ = ["METRICS", "MissingPackageError", "OfficialScore", "load_script", "official_scores"]
+__all__ = ["METRICS", "OfficialScore", "load_script", "official_scores"]
 
 METRICS = (
     *("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas"),
     *("UAS", "LAS", "CLAS", "MLAS", "BLEX"),
 )
 _EMPTY = {"UPOS": UPOS, "XPOS": XPOS, "Lemmas": LEMMA}  # metrics that say nothing where gold has no such column
-
-
-class MissingPackageError(MindRootError):
-    """An optional package is not installed."""
 
 
 class OfficialScore(NamedTuple):

@@ -1,6 +1,9 @@
 """The drawing: every arc and word, with text that can't be markup."""
 
+import re
 from xml.etree import ElementTree
+
+import pytest
 
 from spacy_mindroot.tools.drawing.arcs import Arc, Word, draw_arcs
 
@@ -23,9 +26,42 @@ def test_arcs_words_and_titles():
     assert len(elements(svg, "tip")) == 3 and len(elements(svg, "hit")) == 1
     root = ElementTree.fromstring(svg.to_svg())
     titled = {group.find(f"{SVG}title").text: [e.get("class") for e in group][1:] for group in root.iter(f"{SVG}g")}
-    assert titled == {"a & b": ["tag marked"], "1 < 2": ["label above p1"]}
+    assert titled == {"a & b": ["tag marked", "more"], "1 < 2": ["label above p1", "more"]}
+    assert {e.text for e in elements(svg, "more")} == {"a & b", "1 < 2"}
     assert root.get("aria-label") == 'say "no"'
     assert [e.get("class") for e in elements(svg, "tag")] == ["tag marked"]
+
+
+@pytest.mark.parametrize("vertical", [True, False])
+def test_hints_are_where_nothing_else_is(vertical):
+    """Below the picture, or to its right, on the line of the word."""
+    title = "a text that is longer than the picture is wide, and has two\nlines"
+    svg = draw_arcs([Word("a", title=title), Word("b", title="b")], [Arc(2, 1, "x", title="c")], vertical=vertical)
+    for hint in elements(svg, "more"):
+        x, y = float(hint.get("x")), float(hint.get("y"))
+        assert (x > svg.width) if vertical else (svg.height < y < svg.height + 16), hint.text
+    lines = {hint.text: float(hint.get("y")) for hint in elements(svg, "more")}
+    assert set(lines) == {title.replace("\n", "  "), "b", "c"} and (lines["b"] > lines["c"]) is vertical
+
+
+def test_a_vertical_drawing_has_a_line_for_each_word():
+    words = [Word("They", tag="PRON"), Word("left"), Word("early")]
+    below = [Arc(1, 3, "25%", "next"), Arc(2, 3, "obj", "gold")]
+    svg = draw_arcs(words, [Arc(2, 1, "nsubj"), Arc(0, 2, "root"), Arc(2, 3, "advmod")], below, vertical=True)
+    wide = draw_arcs([Word("word")] * 40, [])
+    assert wide.height > wide.width and draw_arcs([Word("word")] * 40, [], vertical=False).width > 1180
+    rows = [float(word.get("y")) for word in elements(svg, "word")]
+    assert rows == sorted(rows) and len({word.get("x") for word in elements(svg, "word")}) == 1
+    found = {e.text: (float(e.get("x")), float(e.get("y"))) for e in elements(svg, "label")}
+    (left,) = {x for text, (x, _) in found.items() if text in ("nsubj", "root", "advmod")}
+    assert [found[text][1] for text in ("nsubj", "root", "advmod")] == rows
+    assert left < float(elements(svg, "word")[0].get("x")) < found["25%"][0] < found["obj"][0] < svg.width
+    for arc, tip in zip(elements(svg, "arc"), elements(svg, "tip"), strict=True):
+        points = [tuple(map(float, point.split(","))) for point in re.findall(r"[-\d.]+,[-\d.]+", tip.get("d"))]
+        sign = -1 if "above" in arc.get("class") else 1  # the point of the arrow is at the words
+        assert (points[0][0] - points[1][0]) * sign == 8 and points[0][0] == points[2][0]
+        assert min(abs(points[1][1] - row + 5) for row in rows) < 11
+        assert all(0 <= float(x) <= svg.width for x in re.findall(r"H([-\d.]+)", arc.get("d")))
 
 
 def test_from_right_to_left_is_the_mirror_image():

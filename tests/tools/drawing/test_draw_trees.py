@@ -38,7 +38,8 @@ def test_every_arc_is_drawn_once_on_each_side(n, rng):
 def test_no_two_arcs_lie_on_each_other(heads):
     """Two arcs at the same height do not overlap, and no two lines stand at the same place."""
     tree = (heads.tolist(), ["l"] * len(heads))
-    arcs = [e for e in parts(draw_trees(["word"] * len(heads), tree, tree), "arc") if "above" in e.get("class")]
+    drawing = draw_trees(["word"] * len(heads), tree, tree, vertical=False)
+    arcs = [e for e in parts(drawing, "arc") if "above" in e.get("class")]
     drawn = [found for arc in arcs if (found := segments(arc.get("d"))) is not None]
     assert len(drawn) == len(heads) - 1
     for i, (start, height, end) in enumerate(drawn):
@@ -51,6 +52,7 @@ def test_no_two_arcs_lie_on_each_other(heads):
 
 def test_long_sentences_and_wide_characters_are_drawn():
     heads = [0, *range(1, 300)]
-    ElementTree.fromstring(draw_trees(["語"] * 300, *[(heads, ["<x>"] * 300)] * 2).to_svg())
+    for vertical in (True, False):
+        ElementTree.fromstring(draw_trees(["語"] * 300, *[(heads, ["<x>"] * 300)] * 2, vertical=vertical).to_svg())
     widths = [draw_trees([word], *[([0], ["root"])] * 2).width for word in ("aaaaaa", "語語語語語語")]
     assert widths[1] > widths[0]

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 
 from spacy_mindroot import render
 from spacy_mindroot.tools.drawing.drawing import Drawing, beside, on_card, write_line
-from spacy_mindroot.tools.drawing.style import _LIGHT
+from spacy_mindroot.tools.drawing.style import _DARK, _LIGHT
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = sorted(
@@ -69,18 +69,20 @@ def parse():
     doc = Doc(nlp.vocab, words=["They", "left", "quite\ufffe", "early\uffff"], pos=["PRON", "VERB", "ADV", "ADV"])
     doc._.arc_scores = [np.log([[1e-9, 1e-9, 0.99, 1e-9, 1e-9], [0.99, 1e-9, 1e-9, 1e-9, 1e-9],
                                 [1e-9, 1e-9, 0.4, 1e-9, 0.6], [1e-9, 0.1, 0.8, 0.1, 1e-9]])]  # fmt: skip
-    return render(parser(doc), form="svg")
+    return parser(doc)
 
 
 @pytest.mark.parametrize("draw", [with_cairo, with_librsvg, with_inkscape])
-def test_a_parse_has_the_colours_that_it_should_have(parse, draw):
-    found = pixels(parse, draw)
-    assert share(found, _LIGHT["card"]) > 0.7 and share(found, "#000000") < 0.001
+@pytest.mark.parametrize(("theme", "vertical"), [("light", False), ("dark", False), ("auto", True)])
+def test_a_parse_has_the_colours_that_it_should_have(parse, theme, vertical, draw):
+    colours = _DARK if theme == "dark" else _LIGHT
+    found = pixels(render(parse, form="svg", theme=theme, vertical=vertical), draw)
+    assert share(found, colours["card"]) > 0.7 and share(found, "#000000") < 0.001
     assert share(found, "#ff00ff") < 0.01  # nothing but the corners of the card is left blank
     for colour in ("p5", "p2", "soft"):  # sure and doubtful arcs; dashed arcs
-        assert share(found, _LIGHT[colour]) > 0.0001, colour
+        assert share(found, colours[colour]) > 0.0001, colour
     if has_fonts(draw):
-        lines = np.flatnonzero(near(found, _LIGHT["ink"], 40).any(axis=1))  # words
+        lines = np.flatnonzero(near(found, colours["ink"], 40).any(axis=1))  # words
         assert len(lines) >= 8 and 0.2 < lines.mean() / len(found) < 0.8
 
 

@@ -8,7 +8,7 @@ def figure(name="<one>", **other):
     values = {
         "name": name,
         "expected": "",
-        "picture": write_line("key", "<picture>").to_svg(),
+        "trees": [("best tree", write_line("key", "<picture>").to_svg())],
         "rows": [("1", "<cell>")],
     }
     return values | other
@@ -30,6 +30,14 @@ def test_pages_and_fragments_have_the_same_style():
         "prefers-color-scheme:dark" in style and ".mindroot figure {" in style and f"<style>{style}</style>" in fragment
     )
     assert "<details>" not in fragment and 'class="legend"' not in fragment
+
+
+def test_a_theme_may_be_fixed():
+    for theme, other in (("dark", "#ffffff"), ("light", "#161b22")):
+        page = fill_template(TEMPLATES / "page.html.jinja", theme=theme, title="t", key=[], figures=[])
+        style = page.partition("<style>")[2].partition("</style>")[0]
+        assert f'content="{theme}"' in page and f"color-scheme:{theme}" in style
+        assert "prefers-color-scheme" not in style and other not in style
 
 
 def test_other_templates_extend_the_page(tmp_path):

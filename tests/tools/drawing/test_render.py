@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 import spacy_mindroot
 from spacy_mindroot import MindRootError, render
 from spacy_mindroot.inference import marginals
+from spacy_mindroot.tools.drawing import style
 from spacy_mindroot.tools.drawing.render import Picture, percent, picture_of, render_parses
 from spacy_mindroot.tools.parses import parses_of
 
@@ -74,12 +75,54 @@ def test_corrected_heads_have_no_probability_of_the_old_ones(nlp):
 @pytest.mark.parametrize("form", ["fragment", "page", "svg"])
 def test_all_forms_are_well_formed_and_need_no_script(nlp, form):
     result = render(parsed(nlp), form=form)
-    assert isinstance(result, Picture) and result._repr_html_() == result
+    shown = (result._repr_html_(), result._repr_svg_())
+    assert isinstance(result, Picture) and shown == ((None, result) if form == "svg" else (result, None))
     for bad in ("<script", "http://", "https://", "onclick"):
         assert bad not in result.replace("http://www.w3.org/2000/svg", "")
     assert ("prefers-color-scheme:dark" in result and "var(" in result) is (form != "svg")
     body = re.sub(r"<!DOCTYPE html>\n|<meta[^>]*>", "", result)
     ElementTree.fromstring(body)
+
+
+def test_the_next_best_trees_can_be_stepped_through(nlp):
+    doc = parsed(nlp, kbest=9)
+    trees = next(doc.sents)._.trees
+    page = ElementTree.fromstring(re.sub(r"<!DOCTYPE html>\n|<meta[^>]*>", "", render([doc, doc], form="page")))
+    groups = [e for e in page.iter("div") if e.get("class") == "trees"]
+    assert len(groups) == 2 and len(trees) > 3
+    for group in groups:
+        labels, boxes = group.findall("label"), group.findall("div")
+        assert len(labels) == len(boxes) == len(trees)
+        assert [label.find("input").get("checked") is not None for label in labels] == [True] + [False] * (
+            len(trees) - 1
+        )
+        assert len({label.find("input").get("name") for label in labels}) == 1
+        for number, ((_, weight), label, box) in enumerate(zip(trees, labels, boxes, strict=True), 1):
+            assert "".join(label.itertext()).strip() == (
+                "best tree" if number == 1 else f"{number}: weight −{trees[0][1] - weight:.2f}"
+            )
+            assert len([e for e in box.iter() if e.get("class", "").startswith("arc above")]) == 3
+    assert len({group.find("label/input").get("name") for group in groups}) == 2
+    (parse,) = parses_of(doc)
+    other = parse.with_tree(trees[1][0])
+    assert other.heads == trees[1][0].tolist() and other.head_prob == [
+        parse.marginals[token, head] for token, head in enumerate(other.heads)
+    ]
+    assert [bool(label) for label in other.labels] == [a == b for a, b in zip(other.heads, parse.heads, strict=True)]
+    assert 'class="trees"' not in render(parsed(nlp))
+
+
+def test_themes(nlp):
+    doc = parsed(nlp)
+    light, dark = (render(doc, form="svg", theme=theme) for theme in ("auto", "dark"))
+    assert light == render(doc, form="svg", theme="light") and 'class="more"' not in light
+    for name, colour in style._LIGHT.items():
+        assert f'"{colour}"' not in dark, name
+    assert re.sub('="#\\w+"', "", light) == re.sub('="#\\w+"', "", dark)
+    for theme in ("auto", "dark"):
+        assert ("prefers-color-scheme" in render(doc, theme=theme)) is (theme == "auto")
+    with pytest.raises(MindRootError, match="theme is 'blue'"):
+        render(doc, theme="blue")
 
 
 def test_text_is_escaped(nlp):

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from spacy_mindroot.conllu import read_conllu
-from spacy_mindroot.errors import CorpusError
+from spacy_mindroot.errors import CorpusError, MissingPackageError
 from spacy_mindroot.tools.evaluation import official
-from spacy_mindroot.tools.evaluation.official import METRICS, MissingPackageError, official_scores
+from spacy_mindroot.tools.evaluation.official import METRICS, official_scores
 from spacy_mindroot.tools.evaluation.predicting import sentences_in
 
 pytest.importorskip("udtools", reason="the script needs the extra `evaluate`")
