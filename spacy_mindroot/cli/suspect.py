@@ -21,12 +21,7 @@ __all__ = ["suspect_cli"]
 _SHOWN = 20  # rows of the table
 
 
-class Kind(StrEnum):
-    """The choices of --what."""
-
-    HEADS = "heads"
-    LABELS = "labels"
-    BOTH = "both"
+Kind = StrEnum("Kind", "HEADS LABELS BOTH")
 
 
 @command("out", "report")
