@@ -55,7 +55,6 @@ def build(
     seeds: Sequence[int] = (0,),
     related: Sequence[Path] = (),
     code: Path | None = None,
-    show: bool = True,
     note: Log = print,
     warn: Log = warnings.warn,
 ) -> dict[str, Any]:
@@ -81,7 +80,7 @@ def build(
     about = check_description(replace(about, name=about.name or _name_of(source)))
     chain = Steps(out)
     try:
-        made = _Build(chain, about, seeds, steps, code, show, note, warn)
+        made = _Build(chain, about, seeds, steps, code, note, warn)
         return made.run(source, related, config, lang, optimize, tokenizer)
     except BaseException:
         chain.abandon()
@@ -97,7 +96,6 @@ class _Build:
     seeds: Sequence[int]
     steps: int | None
     code: Path | None
-    show: bool
     note: Log
     warn: Log
     treebank: Treebank = field(init=False)
@@ -208,7 +206,7 @@ class _Build:
     def _train(self) -> tuple[Path, Trained]:
         """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
         out, treebank = self.chain.folder, self.treebank
-        options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show}
+        options: dict[str, Any] = {"steps": self.steps, "code": self.code}
         folders, trainings = [], []
         for name, seed in zip(self.plan, self.seeds, strict=False):  # the first steps of the plan
             best = self.plan[name][0]
@@ -256,7 +254,7 @@ class _Build:
     def _evaluation(self, nlp: Language, gold: list[Sentence], raw: bool, output: Path) -> dict[str, Any]:
         """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
         try:
-            text = predict(nlp, gold, raw=raw, show=self.show)
+            text = predict(nlp, gold, raw=raw)
         except MindRootError as error:  # such as a sentence that is too long: no reason to make no wheel
             self.warn(f"The {'raw text' if raw else 'gold tokens'} could not be evaluated: {error}")
             text = ""

@@ -68,7 +68,7 @@ def wheels(monkeypatch):
 
 def run(source, out, name="demo", **options):
     said = []
-    settings = {"lang": "en", "show": False, "note": said.append, "warn": said.append} | options
+    settings = {"lang": "en", "note": said.append, "warn": said.append} | options
     about = settings.pop("about", Description(name))
     return build(source, out, about, **settings), said
 
@@ -86,7 +86,7 @@ def test_what_can_not_be_parsed_is_left_out(tmp_path, monkeypatch, raw):
 
     monkeypatch.setattr(module, "predict", fails)
     said, output = [], tmp_path / "out.conllu"
-    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, None, False, print, said.append)
+    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, None, print, said.append)
     assert steps._evaluation(spacy.blank("en"), [], raw, output) == {"error": "could not be parsed"}
     assert "2,000 tokens" in said[0] and output.read_text() == ""
 
