@@ -10,7 +10,7 @@ from wasabi import msg, table
 
 from ..escapes import printable
 from . import options
-from .paths import PathsError, check_paths
+from .paths import Paths, PathsError, check_paths
 from .running import command, warn
 
 __all__ = ["build_cli"]
@@ -75,10 +75,14 @@ def build_cli(
     """
     from ..tools.building.build import build
     from ..tools.building.card import Description
+    from ..tools.building.config import files_of, read_config
 
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
-    check_paths({"TREEBANK": treebank, "--with": related, "--config": config, "--code": code}, {"OUT": out}, made="OUT")
+    reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--config": config, "--code": code}
+    if config is not None:
+        reads["a file of --config"] = files_of(read_config(config))
+    check_paths(reads, {"OUT": out}, made="OUT")
     found = build(
         treebank,
         out,

@@ -63,11 +63,10 @@ def decode_cli(
         raise_fault(faults, sentences, source=source, projective=True)
     decoded: list[DecodedSentence] = []
     totals = Totals()
-    with tqdm(total=len(sentences), unit=" sentences", disable=None, delay=1, leave=False) as progress:
-        for each in decode_sentences(sentences, source=source):
-            totals.add(each, None if found is None else found[len(decoded)])
-            decoded.append(each)
-            progress.update()
+    every = decode_sentences(sentences, source=source)
+    for each in tqdm(every, total=len(sentences), unit=" sentences", disable=None, delay=1, leave=False):
+        totals.add(each, None if found is None else found[len(decoded)])
+        decoded.append(each)
     if out is not None:
         stem = printable(scores.stem)
         with opened_to_write(out) as file:

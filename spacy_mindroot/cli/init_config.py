@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from configparser import Error as ConfigParserError
 from pathlib import Path
 
 import typer
@@ -117,20 +116,18 @@ def init_config_cli(
 
 def _converted(source: Path) -> tuple[str, list[str]]:
     """Return the text of a config with this package's parser instead of another, and lines on what has changed."""
-    from spacy.util import load_config
-
+    from ..tools.building.config import read_config
     from ..tools.building.convert import convert_config
 
+    config = read_config(source)
     try:
-        converted = convert_config(load_config(source, interpolate=False))
-        text = converted.config.to_str(interpolate=False)
+        converted = convert_config(config)
     except MindRootError as error:
         raise MindRootError(f"{source}: {error}") from error
-    except (ValueError, ConfigParserError) as error:  # of thinc; its messages are long
-        raise MindRootError(f"{source} is not a config that spaCy can read: {error}") from error
     notes = []
     for title, lines in (("Changed:", converted.changes), ("To check:", converted.problems)):
         notes += [title, *(f"- {line}" for line in lines)] if lines else []
+    text = converted.config.to_str(interpolate=False)
     return f"# Made by: spacy mindroot init-config --from {shlex.quote(source.name)}\n\n{text}", notes
 
 

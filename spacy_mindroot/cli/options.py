@@ -207,11 +207,7 @@ def _known_language(lang: str | None) -> str | None:
     return lang
 
 
-class Optimize(StrEnum):
-    """The choices of --optimize."""
-
-    ACCURACY = "accuracy"
-    EFFICIENCY = "efficiency"
+Optimize = StrEnum("Optimize", "ACCURACY EFFICIENCY")
 
 
 class Tokenizer(StrEnum):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from tqdm import tqdm
 from wasabi import table
 
 from ..escapes import printable
@@ -124,9 +125,7 @@ def _engine(workers: int | None, scheduler: str | None, retries: int, code: Path
             client = engine.client
             if code is not None:
                 client.upload_file(str(code))  # workers import it, those that start later as well
-            if (
-                client.dashboard_link and find_spec("bokeh") is not None
-            ):  # which it needs, and Dask does not bring along
+            if client.dashboard_link and find_spec("bokeh") is not None:  # which Dask does not bring along
                 typer.echo(f"Dashboard: {client.dashboard_link}", err=True)
             if scheduler is not None and not client.nthreads():
                 typer.echo("The cluster has no workers yet. Waiting for the first.", err=True)
@@ -138,8 +137,6 @@ def _counted(number: int, name: str) -> str:
 
 
 def _table(summary: ParseSummary) -> str:
-    from ..corpora.progress import duration
-
     rows = [
         ("Shards", f"{summary.shards:,}"),
         ("Complete before", f"{summary.complete_before:,}"),
@@ -149,7 +146,7 @@ def _table(summary: ParseSummary) -> str:
         ("Words", f"{summary.words:,}"),
         ("Rejected documents", f"{summary.rejected:,}"),
         ("Failed shards", f"{summary.failed:,}"),
-        ("Time", duration(summary.seconds)),
+        ("Time", tqdm.format_interval(summary.seconds)),
     ]
     if summary.seconds and summary.words:
         rows.append(("Words per second", f"{summary.words / summary.seconds:,.0f}"))

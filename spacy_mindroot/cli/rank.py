@@ -20,18 +20,8 @@ __all__ = ["rank_cli"]
 _SHOWN = 10  # rows of the table
 
 
-class By(StrEnum):
-    """The choices of --by."""
-
-    SENTENCE = "sentence"
-    TOKEN = "token"
-
-
-class Order(StrEnum):
-    """The choices of --criterion."""
-
-    RATE = "rate"
-    ERRORS = "errors"
+By = StrEnum("By", "SENTENCE TOKEN")
+Order = StrEnum("Order", "RATE ERRORS")
 
 
 @command("out", "report")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from tqdm import tqdm
@@ -17,20 +16,12 @@ from .files import if_given, outputs
 from .paths import PathsError, check_paths
 from .running import command
 
-if TYPE_CHECKING:
-    from thinc.api import Config
-
 __all__ = ["suspect_cli"]
 
 _SHOWN = 20  # rows of the table
 
 
-class Kind(StrEnum):
-    """The choices of --what."""
-
-    HEADS = "heads"
-    LABELS = "labels"
-    BOTH = "both"
+Kind = StrEnum("Kind", "HEADS LABELS BOTH")
 
 
 @command("out", "report")
@@ -74,7 +65,9 @@ def suspect_cli(
     lang: Language of the default config; xx for any.
     """
     import spacy
+    from spacy.util import load_config_from_str
 
+    from ..tools.building.config import files_of, make_config, read_config
     from ..tools.correction import report as reports
     from ..tools.correction.suspicion import cross_validated, order_suspects
     from ..tools.folds import find_documents, split_documents, with_steps
@@ -82,8 +75,8 @@ def suspect_cli(
 
     if gold.suffix == ".spacy":
         raise PathsError(f"{printable(gold)} is not CoNLL-U. Give the CoNLL-U file or folder that it is from.")
-    own = _config(config, optimize, lang)
-    reads = {"GOLD": gold, "--config": config, "a file of --config": _files_of(own), "--code": code}
+    own = load_config_from_str(make_config(lang, optimize, [], None)) if config is None else read_config(config)
+    reads = {"GOLD": gold, "--config": config, "a file of --config": files_of(own), "--code": code}
     check_paths(reads, {"--out": out, "--report": report})
     parser = with_steps(own, steps)
     sentences = list(read_corpus(gold, spacy.blank("xx").vocab))
@@ -104,22 +97,3 @@ def suspect_cli(
         reports.write_ordered(marked, records, out=conllu, report=lines)
     typer.echo(reports.suspect_table(suspects[:most][:_SHOWN], sentences), err=to_stderr)
     typer.echo(reports.suspect_summary(every, suspects), err=to_stderr)
-
-
-def _config(path: Path | None, optimize: str, lang: str) -> Config:
-    from spacy.util import load_config, load_config_from_str
-
-    from ..tools.building.config import make_config
-
-    if path is None:
-        return load_config_from_str(make_config(lang, optimize, [], None))
-    try:
-        return load_config(path)
-    except (ValueError, OSError) as error:
-        raise CorpusError(f"{printable(path)} is not a config that spaCy can read: {error}") from error
-
-
-def _files_of(config: Config) -> list[str]:
-    """Return the files that a config names, such as word vectors."""
-    named = [*config.get("paths", {}).values(), *config.get("initialize", {}).values()]
-    return [value for value in named if isinstance(value, str) and value]

@@ -242,7 +242,7 @@ def local_client(workers: int, retries: int) -> Iterator[Any]:
             processes=True,
             dashboard_address=":0",
             silence_logs=logging.CRITICAL,
-            preload=["spacy_mindroot.corpora.preload"],
+            preload=["spacy_mindroot.corpora.worker"],
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

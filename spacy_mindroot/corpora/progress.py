@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from .jobs import ParseSummary
 
-__all__ = ["Progress", "duration"]
+__all__ = ["Progress"]
 
 _SECONDS = 60.0  # between two lines
 
@@ -68,18 +68,5 @@ class Progress:
             parts.append(f"{summary.failed:,} failed")
         done = self.done_size - self._before
         if done:
-            parts.append(f"{duration(seconds / done * (self.size - self.done_size))} left")
+            parts.append(f"{tqdm.format_interval(seconds / done * (self.size - self.done_size))} left")
         return ", ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """Return a length of time for people: "45 s", "12 min", "3 h 20 min" or "2 d 4 h"."""
-    minutes = round(seconds / 60)
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if minutes < 90:
-        return f"{minutes} min"
-    hours = round(minutes / 60)
-    if hours < 24:
-        return f"{minutes // 60} h {minutes % 60} min"
-    return f"{hours // 24} d {hours % 24} h"

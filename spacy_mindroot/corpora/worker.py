@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -21,7 +23,7 @@ from .reading import Document, Item, Rejected, read_shard
 from .shards import Shard
 from .writing import WRITERS, Writer
 
-__all__ = ["identify", "parse_shard"]
+__all__ = ["dask_setup", "identify", "parse_shard"]
 
 _BATCH_CHARACTERS = 200_000
 _ZONE_WORDS = 100_000  # parsed before the vocabulary is emptied
@@ -33,6 +35,12 @@ def identify(model: str, settings: Settings, out: str) -> WorkerFacts:
     with loaded(model, confidence=settings.confidence, kbest=settings.kbest) as pipeline:
         sees_output = (Path(out) / PARTS).is_dir()
         return WorkerFacts(pipeline.identity, not undo_trimming(), sees_output, this_process())
+
+
+def dask_setup(worker: Any) -> None:
+    """Ignore Ctrl-C, which a terminal sends to all processes: the command ends its workers itself. Dask calls it."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def parse_shard(job: Job) -> Record:

@@ -80,40 +80,26 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
     right = np.concatenate([own == gold for own, gold in zip(held_out.heads, held_out.gold_heads, strict=True)])
     rows = []
     for name, fit in (("before", Calibration()), ("after", calibration)):
-        found, arcs = confidences_of(
-            held_out.matrices,
-            held_out.heads,
-            **fit.distribution(projective=held_out.projective),
-            marginals=True,
-        )
+        distribution = fit.distribution(projective=held_out.projective)
+        found, arcs = confidences_of(held_out.matrices, held_out.heads, **distribution, marginals=True)
         p = np.concatenate([one.head_prob for one in found])[known]
         labels, labels_right = _probabilities_of_labels(fit, held_out)
-        errors = (expected_calibration_error(p, right[known]), expected_calibration_error(labels, labels_right))
+        errors = expected_calibration_error(p, right[known]), expected_calibration_error(labels, labels_right)
         rows.append((name, f"{p.mean():.1%}", *_shown(errors, labels)))
-    rows.append(
-        ("by chance", "", *_shown((calibration_error_by_chance(p), calibration_error_by_chance(labels)), labels))
-    )
+    errors = calibration_error_by_chance(p), calibration_error_by_chance(labels)
+    rows.append(("by chance", "", *_shown(errors, labels)))
     threshold = calibration.threshold(_SHOWN_COVERAGE)
     sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, held_out.heads, strict=True)]
     size = np.mean([len(heads) for of_sentence in sets for heads in of_sentence])
-    text = str(
-        table(
-            rows,
-            header=("calibration", "mean probability", "ECE of heads", "ECE of labels"),
-            divider=True,
-            aligns=("l", "r", "r", "r"),
-        )
-    ).strip("\n")
+    header = ("calibration", "mean probability", "ECE of heads", "ECE of labels")
+    text = str(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r"))).strip("\n")
     accuracy = f"{right[known].mean():.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences"
-    return "\n".join(
-        [
-            text,
-            f"UAS {accuracy} ({calibration.method}).",
-            "By chance: the error that perfect probabilities would have on so few tokens.",
-            f"Heads: temperature {calibration.arc_temperature:.3g}, lapse {calibration.arc_lapse:.3g}. Labels: "
-            f"temperature {calibration.label_temperature:.3g}, lapse {calibration.label_lapse:.3g}.",
-            f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average.",
-        ]
+    return (
+        f"{text}\nUAS {accuracy} ({calibration.method}).\n"
+        "By chance: the error that perfect probabilities would have on so few tokens.\n"
+        f"Heads: temperature {calibration.arc_temperature:.3g}, lapse {calibration.arc_lapse:.3g}. Labels: "
+        f"temperature {calibration.label_temperature:.3g}, lapse {calibration.label_lapse:.3g}.\n"
+        f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average."
     )
 
 

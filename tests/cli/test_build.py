@@ -1,6 +1,7 @@
 """`spacy mindroot build`, from a treebank to a wheel, as a person runs it."""
 
 import os
+import re
 import shutil
 import signal
 import zipfile
@@ -142,3 +143,21 @@ def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
         assert "spacy-mindroot.Average.v1" in archive.read("en_demo/en_demo-0.1.0/config.cfg").decode()
     again = run(small, tmp_path / "out", *options)
     assert again.output.count("was done before") == 7, again.output
+
+
+def test_what_is_read_is_apart_from_what_is_written(checkout, tmp_path):
+    treebank = shutil.copytree(checkout / "assets" / "treebank", tmp_path / "treebank")
+    (tmp_path / "vectors").mkdir()
+    config = tmp_path / "configs" / "a.cfg"
+    config.parent.mkdir()
+    config.write_text(make_config("en", "efficiency", [], None, vectors=str(tmp_path / "vectors")), "utf8")
+    for arguments, says in [
+        ((treebank, tmp_path), "in OUT, a folder to write"),
+        ((treebank, treebank / "out"), "in TREEBANK, a folder that this command reads"),
+        ((treebank / "train.conllu", tmp_path / "vectors" / "out", "--with", tmp_path / "vectors"), "in --with"),
+        ((treebank / "train.conllu", config.parent, "--config", config), "--config is .*in OUT, a folder to write"),
+        ((treebank, tmp_path / "vectors" / "out", "--config", config), "in a file of --config, a folder that"),
+    ]:
+        result = run(*arguments)
+        assert result.exit_code == 1 and re.search(says, " ".join(result.stderr.split())), result.output
+    assert not list(tmp_path.rglob("out"))

@@ -6,7 +6,7 @@ import pytest
 
 from spacy_mindroot.corpora import progress as module
 from spacy_mindroot.corpora.jobs import ParseSummary
-from spacy_mindroot.corpora.progress import Progress, duration
+from spacy_mindroot.corpora.progress import Progress
 
 
 class Clock:
@@ -29,14 +29,6 @@ def clock(monkeypatch):
     return own
 
 
-@pytest.mark.parametrize(
-    "seconds, text",
-    [(0, "0 s"), (89, "89 s"), (120, "2 min"), (5340, "89 min"), (5460, "1 h 31 min"), (86400 * 2 + 7200, "2 d 2 h")],
-)
-def test_durations(seconds, text):
-    assert duration(seconds) == text
-
-
 def test_a_line_a_minute_where_there_is_no_terminal(clock, capsys):
     summary = ParseSummary(shards=10, complete_before=5)
     progress = Progress(summary, 1000, 500)
@@ -46,7 +38,7 @@ def test_a_line_a_minute_where_there_is_no_terminal(clock, capsys):
         progress.update()
     progress.close()
     first, second = capsys.readouterr().err.splitlines()
-    assert first == " 56%  6,000 words, 100 words/s, 1 worker, 5 of 10 shards, 7 min left"
+    assert first == " 56%  6,000 words, 100 words/s, 1 worker, 5 of 10 shards, 07:20 left"
     assert second.startswith(" 62%  12,000 words")
 
 

@@ -1,6 +1,8 @@
 """Parsing one shard: complete or not there at all, with flat memory, whatever the documents are."""
 
 import json
+import signal
+import threading
 from dataclasses import replace
 
 import pytest
@@ -138,3 +140,16 @@ def test_all_inputs(tmp_path, model, words_model, out):
     (tmp_path / "a.conllu").write_text(second, "utf8")
     again = parse_shard(job(tmp_path / "a.conllu", words_model, out))
     assert again.sentences == again.documents == record.sentences
+
+
+def test_workers_ignore_an_interrupt():
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        thread = threading.Thread(target=worker.dask_setup, args=(None,))  # as in a test of Dask's own
+        thread.start()
+        thread.join()
+        assert signal.getsignal(signal.SIGINT) is before
+        worker.dask_setup(None)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from configparser import Error as ConfigParserError
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
@@ -20,7 +19,7 @@ from spacy.util import load_config_from_str, load_model
 from thinc.api import Config
 
 from ...conllu import Sentence, read_conllu
-from ...errors import CorpusError, MindRootError
+from ...errors import MindRootError
 from ...pipeline.calibration import callback_settings
 from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, sentences_in, words_per_cpu_second
@@ -28,7 +27,7 @@ from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .average import average_trained
 from .card import Description, make_card, make_meta
-from .config import make_config
+from .config import make_config, read_config
 from .related import mix_treebanks
 from .steps import Steps
 from .training import Trained, train
@@ -56,7 +55,6 @@ def build(
     seeds: Sequence[int] = (0,),
     related: Sequence[Path] = (),
     code: Path | None = None,
-    show: bool = True,
     note: Log = print,
     warn: Log = warnings.warn,
 ) -> dict[str, Any]:
@@ -80,11 +78,9 @@ def build(
     check_tools()  # so that what is missing is known before training
     load_script()
     about = check_description(replace(about, name=about.name or _name_of(source)))
-    _check_apart(out, {"the treebank": [source], "a treebank of --with": related})
-    _check_apart(out, {"a file of --config or --code": [path for path in (config, code) if path is not None]})
     chain = Steps(out)
     try:
-        made = _Build(chain, about, seeds, steps, code, show, note, warn)
+        made = _Build(chain, about, seeds, steps, code, note, warn)
         return made.run(source, related, config, lang, optimize, tokenizer)
     except BaseException:
         chain.abandon()
@@ -100,7 +96,6 @@ class _Build:
     seeds: Sequence[int]
     steps: int | None
     code: Path | None
-    show: bool
     note: Log
     warn: Log
     treebank: Treebank = field(init=False)
@@ -117,8 +112,7 @@ class _Build:
         self._prepare(source, related, unfinished / "corpus")
         text = self._config(lang, optimize, tokenizer) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
-        self.config = _parsed(text, config)
-        _check_apart(out, {"what the config names": _paths_in(self.config)})
+        self.config = load_config_from_str(text, interpolate=False) if config is None else read_config(config)
         code = str(self.config["nlp"]["lang"])
         self.about = replace(self.about, name=package_name(self.about.name, code))
         facts = self._facts(text)
@@ -212,7 +206,7 @@ class _Build:
     def _train(self) -> tuple[Path, Trained]:
         """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
         out, treebank = self.chain.folder, self.treebank
-        options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show}
+        options: dict[str, Any] = {"steps": self.steps, "code": self.code}
         folders, trainings = [], []
         for name, seed in zip(self.plan, self.seeds, strict=False):  # the first steps of the plan
             best = self.plan[name][0]
@@ -260,7 +254,7 @@ class _Build:
     def _evaluation(self, nlp: Language, gold: list[Sentence], raw: bool, output: Path) -> dict[str, Any]:
         """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
         try:
-            text = predict(nlp, gold, raw=raw, show=self.show)
+            text = predict(nlp, gold, raw=raw)
         except MindRootError as error:  # such as a sentence that is too long: no reason to make no wheel
             self.warn(f"The {'raw text' if raw else 'gold tokens'} could not be evaluated: {error}")
             text = ""
@@ -290,35 +284,6 @@ class _Build:
 
 def _output_of(name: str) -> str:
     return f"{name.replace(' ', '-')}.conllu"
-
-
-def _check_apart(out: Path, read: Mapping[str, Sequence[Path]]) -> None:
-    """Raise CorpusError if what is read is in the folder to write, or the folder is in one that is read."""
-    folder = out.resolve()
-    for name, paths in read.items():
-        for path in paths:
-            if folder in (path.resolve(), *path.resolve().parents):
-                raise CorpusError(f"OUT is {out}, which holds {name}, {path}. Choose another folder.")
-            if path.is_dir() and path.resolve() in folder.parents:
-                raise CorpusError(
-                    f"OUT is {out}, in the folder of {name}, {path}, where it would count as data. Choose another."
-                )
-
-
-def _parsed(text: str, path: Path | None) -> Config:
-    try:
-        config = load_config_from_str(text, interpolate=False)
-        str(config["nlp"]["lang"])
-    except (ValueError, KeyError, TypeError, ConfigParserError) as error:
-        raise CorpusError(f"{path} is not a config that spaCy can read: {error}") from error
-    return config
-
-
-def _paths_in(config: Config) -> list[Path]:
-    """Return what a training reads besides the treebank, such as vectors."""
-    named = [value for name, value in config.get("paths", {}).items() if name not in PARTS]
-    named += [config.get("initialize", {}).get(name) for name in ("vectors", "init_tok2vec")]
-    return [Path(value) for value in named if isinstance(value, str) and Path(value).exists()]
 
 
 def _name_of(source: Path) -> str:

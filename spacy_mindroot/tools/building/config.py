@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
+from configparser import Error as ConfigParserError
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
 from spacy import util
+from thinc.api import Config
 
-__all__ = ["EXTRAS", "Size", "fill_template", "make_config", "size_for"]
+from ...errors import CorpusError
+from ...escapes import printable
+
+__all__ = ["EXTRAS", "Size", "files_of", "fill_template", "make_config", "read_config", "size_for"]
 
 # Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
 # of None keeps a score out of the table that spaCy prints.
@@ -152,6 +157,22 @@ def make_config(
         size=size_for(optimize, sentences),
         **_tokenizer_settings(lang, tokenizer),
     )
+
+
+def read_config(path: Path) -> Config:
+    """Return a training config, not interpolated. Raise CorpusError if spaCy can't read it."""
+    try:
+        config = util.load_config(path)
+        str(config["nlp"]["lang"])
+    except (ValueError, KeyError, TypeError, OSError, ConfigParserError) as error:
+        raise CorpusError(f"{printable(path)} is not a config that spaCy can read: {error}") from error
+    return config
+
+
+def files_of(config: Config) -> list[str]:
+    """Return the files that a config names, such as word vectors."""
+    named = [*config.get("paths", {}).values(), *config.get("initialize", {}).values()]
+    return [value for value in named if isinstance(value, str) and value]
 
 
 def fill_template(name: str, **values: Any) -> str:

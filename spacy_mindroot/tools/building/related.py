@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from ...conllu import Sentence, conllu_files, read_conllu
+from ...conllu import Sentence, read_conllu
 from ...conllu.columns import DEPREL, FEATS, LEMMA, XPOS
 from ...conllu.marks import SentenceWriter
 from ...conllu.treebanks import COMMENT
 from ...errors import CorpusError
-from ...escapes import printable
-from .treebank import Mixture, Related, Treebank, checked_sentences, licence_of, part_of
+from .treebank import Mixture, Related, Treebank, checked_sentences, find_parts, licence_of
 
 __all__ = ["TARGET_SHARE", "mix_treebanks"]
 
@@ -63,18 +62,12 @@ def mix_treebanks(treebank: Treebank, sources: Sequence[Path]) -> Mixture:
 
 
 def _part_to_mix(source: Path) -> tuple[Related, list[Path]]:
-    if not source.exists():
-        raise CorpusError(f"There is no related treebank {source}.")
-    by_part: dict[str, list[Path]] = {}
-    for path in conllu_files(source):
-        by_part.setdefault(part_of(path), []).append(path)
-    part = next((part for part in ("train", "dev", "") if part in by_part), None)
+    name, files, unused = find_parts(source, "related treebank")
+    part = next((part for part in ("train", "dev", "") if part in files), None)
     if part is None:
         raise CorpusError(f"There is only a test set in the related treebank {source}. Test sets are not trained on.")
-    licence, _ = licence_of(source if source.is_dir() else source.parent)
-    unused = [str(path.relative_to(source)) for path in by_part.get("", [])] if part else []
-    name = printable(source.resolve().name.partition(".conllu")[0])
-    return Related(name, part, licence=licence, unused=unused), by_part[part]
+    licence, _ = licence_of(source)
+    return Related(name, part, licence=licence, unused=unused), files[part]
 
 
 def _adapt(sentence: Sentence, labels: set[str], features: set[str]) -> None:

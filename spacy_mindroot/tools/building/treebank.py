@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -28,8 +29,8 @@ __all__ = [
     "Related",
     "Treebank",
     "checked_sentences",
+    "find_parts",
     "licence_of",
-    "part_of",
     "prepare_treebank",
     "spacy_language",
 ]
@@ -37,6 +38,7 @@ __all__ = [
 PARTS = ("train", "dev", "test")
 _PART = re.compile(r"(?:^|[-_.])(train|dev|test)(?=[-_.]|$)")
 _UD_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-(?:ud-)?(?:train|dev|test)")
+_LAYERS = {"morphologizer": FEATS, "trainable_lemmatizer": LEMMA}  # the columns that some components learn
 _FEWEST = 20  # sentences of a treebank that is divided here
 _ANY_LANGUAGE = "xx"
 _TREEBANK_ROWS = 50  # few treebanks share a row of the four that each has
@@ -151,27 +153,20 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
     RAISES (CorpusError): If there are no training sentences, or too few to divide. ConlluError: for the first sentence
         that is at fault, or whose tree is not single-rooted.
     """
-    if not source.exists():
-        raise CorpusError(f"There is no treebank {source}.")
-    files: dict[str, list[Path]] = {part: [] for part in PARTS}
-    rest: list[Path] = []
-    for path in (paths := conllu_files(source)):
-        files.get(part_of(path), rest).append(path)
-    divided = not any(files.values())
-    treebank = Treebank(
-        name=printable(source.resolve().name.partition(".conllu")[0]),
-        folder=folder,
-        language=_language(paths),
-        unused=[] if divided else [str(path.relative_to(source)) for path in rest],
-        divided=divided,
-    )
-    if not treebank.divided and not files["train"]:
+    name, files, unused = find_parts(source, "treebank")
+    divided = not any(files.get(part) for part in PARTS)
+    if not divided and "train" not in files:
         raise CorpusError(
             f"There is no training set in {source}. Let its file name contain `train`, or name no file after a part."
         )
+    codes = {match[1] for paths in files.values() for path in paths if (match := _UD_FILE.match(path.name))}
+    language = codes.pop() if len(codes) == 1 else ""
+    treebank = Treebank(name, folder, language, unused=unused, divided=divided)
     folder.mkdir(parents=True, exist_ok=True)
-    tags = _Tags()
-    streams = _divided(rest) if treebank.divided else {part: checked_sentences(paths) for part, paths in files.items()}
+    tags: set[tuple[str, str]] = set()  # UPOS and XPOS
+    layers: set[str] = set()
+    named = {part: checked_sentences(files.get(part, [])) for part in PARTS}
+    streams = _divided(files[""]) if divided else named
     digest = hashlib.sha256()
     for part, sentences in streams.items():
         counts = Part()
@@ -181,7 +176,9 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
             for sentence in sentences:
                 counts.add(sentence)
                 if part == "train":
-                    tags.add(sentence)
+                    tags.update(zip(sentence.column(UPOS), sentence.column(XPOS), strict=True))
+                    treebank.has_text |= any(b"SpaceAfter=No" in line for line in sentence.lines)
+                    layers |= {name for name, column in _LAYERS.items() if {*sentence.column(column)} - {"_"}}
                 digest.update(writer.write(sentence))
         digest.update(part.encode())
         if counts.sentences:
@@ -191,9 +188,25 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
     if "train" not in treebank.parts:
         raise CorpusError(f"There are no training sentences in {source}.")
     treebank.digest = digest.hexdigest()
-    treebank.annotated, treebank.has_text = tags.components(), tags.has_text
-    treebank.licence, treebank.licence_file = licence_of(source if source.is_dir() else source.parent)
+    of_upos = Counter(upos for upos, xpos in tags if xpos != "_")
+    if any(number > 1 for number in of_upos.values()):  # UPOS does not determine the tag
+        layers.add("tagger")
+    if any(upos != "_" for upos, _ in tags):
+        layers.add("morphologizer")
+    treebank.annotated = [name for name in ("tagger", *_LAYERS) if name in layers]
+    treebank.licence, treebank.licence_file = licence_of(source)
     return treebank
+
+
+def find_parts(source: Path, what: str) -> tuple[str, dict[str, list[Path]], list[str]]:
+    """Return the name of a treebank, its files by their part, and those without a part if others have one."""
+    if not source.exists():
+        raise CorpusError(f"There is no {what} {source}.")
+    files: dict[str, list[Path]] = {}
+    for path in conllu_files(source):
+        files.setdefault(_part_of(path), []).append(path)
+    unused = [str(path.relative_to(source)) for path in files.get("", [])] if len(files) > 1 else []
+    return printable(source.resolve().name.partition(".conllu")[0]), files, unused
 
 
 def spacy_language(code: str, tokenizer: str = "learnt") -> str:
@@ -215,7 +228,7 @@ def spacy_language(code: str, tokenizer: str = "learnt") -> str:
     return code
 
 
-def part_of(path: Path) -> str:
+def _part_of(path: Path) -> str:
     """Return the part that a file name says, `train`, `dev` or `test`; "" if it says none."""
     match = _PART.search(path.name.partition(".conllu")[0])
     return match[1] if match else ""
@@ -248,46 +261,12 @@ def _divided(paths: list[Path]) -> dict[str, Iterator[Sentence]]:
     }
 
 
-def _language(paths: Iterable[Path]) -> str:
-    codes = {match[1] for path in paths if (match := _UD_FILE.match(path.name))}
-    return codes.pop() if len(codes) == 1 else ""
-
-
-class _Tags:
-    """The layers that are annotated in a training set.
-
-    has_text (bool): See `Treebank`.
-    """
-
-    def __init__(self) -> None:
-        self._xpos: dict[str, set[str]] = {}  # the tags of each UPOS
-        self._morphology = self._lemmas = self.has_text = False
-
-    def add(self, sentence: Sentence) -> None:
-        self.has_text |= any(b"SpaceAfter=No" in line for line in sentence.lines)
-        columns = [sentence.column(number) for number in (UPOS, XPOS, FEATS, LEMMA)]
-        for upos, xpos, feats, lemma in zip(*columns, strict=True):
-            self._xpos.setdefault(upos, set()).add(xpos)
-            self._morphology |= upos != "_" or feats != "_"
-            self._lemmas |= lemma != "_"
-
-    def components(self) -> list[str]:
-        names = []
-        if any(len(tags - {"_"}) > 1 for tags in self._xpos.values()):  # UPOS does not determine the tag
-            names.append("tagger")
-        if self._morphology:
-            names.append("morphologizer")
-        if self._lemmas:
-            names.append("trainable_lemmatizer")
-        return names
-
-
-def licence_of(folder: Path) -> tuple[str, Path | None]:
-    """Return the licence in the machine-readable part of a UD README, and the licence file.
+def licence_of(source: Path) -> tuple[str, Path | None]:
+    """Return the licence in the machine-readable part of the README of a UD treebank, and the licence file.
 
     RAISES (CorpusError): If one of these files is a link out of the folder. The licence file becomes part of a wheel.
     """
-    licence = ""
+    folder, licence = source if source.is_dir() else source.parent, ""
     for path in _files(folder, "README*"):
         match = re.search(r"^Licen[sc]e:\s*(.+?)\s*$", path.read_text("utf8", errors="replace"), flags=re.MULTILINE)
         licence = licence or (match[1].rstrip(".") if match else "")

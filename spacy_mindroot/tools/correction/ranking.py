@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from spacy.tokens import Doc
 
@@ -16,8 +16,6 @@ from ..gold import GoldSentence
 from ..parses import parses_of
 
 __all__ = [
-    "CRITERIA",
-    "Criterion",
     "RankedToken",
     "SureSentence",
     "SureToken",
@@ -26,9 +24,6 @@ __all__ = [
     "order_tokens",
     "sure_sentence",
 ]
-
-Criterion = Literal["rate", "errors"]
-CRITERIA = ("rate", "errors")
 
 _DIGITS = 6  # smaller differences are ties, so that the order is the same on all machines
 
@@ -122,7 +117,7 @@ def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = 
     return SureSentence(position, tokens, gold)
 
 
-def order_sentences(sentences: Iterable[SureSentence], criterion: Criterion = "rate") -> list[SureSentence]:
+def order_sentences(sentences: Iterable[SureSentence], criterion: str = "rate") -> list[SureSentence]:
     """Return the sentences in the order in which to read them. Those without a token to read are left out.
 
     criterion (str): "rate": by the expected number of wrong heads per token. Whatever number of tokens is read in this
@@ -131,8 +126,6 @@ def order_sentences(sentences: Iterable[SureSentence], criterion: Criterion = "r
 
     Ties, up to the sixth decimal place, are in the order of the corpus.
     """
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion is {criterion!r}")
 
     def key(each: SureSentence) -> tuple[float, int]:
         value = each.rate if criterion == "rate" else each.expected_errors

@@ -13,7 +13,7 @@ from ...conllu.marks import SentenceWriter
 from ...escapes import printable, visible
 from ..gold import GoldSentence
 from .ranking import RankedToken, SureSentence, SureToken, expected_yield
-from .suspicion import Suspect, What
+from .suspicion import Suspect
 
 __all__ = [
     "ranked_sentences",
@@ -188,7 +188,7 @@ def suspect_sentences(suspects: Sequence[Suspect], sentences: Sequence[GoldSente
 
 
 def suspect_records(
-    suspects: Sequence[Suspect], sentences: Sequence[GoldSentence], what: What
+    suspects: Sequence[Suspect], sentences: Sequence[GoldSentence], what: str
 ) -> Iterator[dict[str, Any]]:
     for rank, each in enumerate(suspects, 1):
         sentence = sentences[each.sentence]

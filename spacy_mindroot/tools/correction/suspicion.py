@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,7 @@ from ...trees import MISSING
 from ..folds import new_parser, train
 from ..gold import GoldSentence
 
-__all__ = ["Suspect", "What", "assess", "cross_validated", "order_suspects"]
-
-What = Literal["heads", "labels", "both"]
+__all__ = ["Suspect", "assess", "cross_validated", "order_suspects"]
 
 _LEAST = 1e-12  # smaller probabilities count as this one
 _DIGITS = 4  # smaller differences are ties, so that the order is the same on all machines
@@ -64,7 +62,7 @@ class Suspect(NamedTuple):
         """Whether the parser would change the "head", or else only the "label"."""
         return "head" if self.other_head != self.head else "label"
 
-    def log_odds(self, what: What = "both") -> float:
+    def log_odds(self, what: str = "both") -> float:
         """Return the logarithm of how many times more probable the other arc is than the annotated one.
 
         Differences of probabilities would not do: parsers consider many correct arcs improbable, but few as improbable
@@ -84,7 +82,7 @@ def _log(probability: float) -> float:
     return math.log(max(probability, _LEAST))
 
 
-def order_suspects(suspects: Iterable[Suspect], what: What = "both") -> list[Suspect]:
+def order_suspects(suspects: Iterable[Suspect], what: str = "both") -> list[Suspect]:
     """Return suspects by `Suspect.log_odds`, the most suspicious first. Ties keep the order of the corpus."""
     return sorted(suspects, key=lambda each: (-round(each.log_odds(what), _DIGITS), each.sentence, each.word))
 

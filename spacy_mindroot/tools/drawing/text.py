@@ -41,7 +41,7 @@ def parse_lines(parse: Parse) -> str:
     return "\n".join([f"{name}{visible(' '.join(parse.words))}", *tree_lines(parse.words, heads, labels)])
 
 
-def side_by_side(left: Sequence[str], right: Sequence[str], *, gap: int = 4) -> list[str]:
-    """Return two blocks of lines as two columns, with a gap of some spaces between them."""
-    width = max(map(len, left), default=0) + gap
+def side_by_side(left: Sequence[str], right: Sequence[str]) -> list[str]:
+    """Return two blocks of lines as two columns."""
+    width = max(map(len, left), default=0) + 4
     return [f"{a:<{width}}{b}".rstrip() for a, b in zip_longest(left, right, fillvalue="")]

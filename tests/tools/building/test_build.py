@@ -68,7 +68,7 @@ def wheels(monkeypatch):
 
 def run(source, out, name="demo", **options):
     said = []
-    settings = {"lang": "en", "show": False, "note": said.append, "warn": said.append} | options
+    settings = {"lang": "en", "note": said.append, "warn": said.append} | options
     about = settings.pop("about", Description(name))
     return build(source, out, about, **settings), said
 
@@ -86,7 +86,7 @@ def test_what_can_not_be_parsed_is_left_out(tmp_path, monkeypatch, raw):
 
     monkeypatch.setattr(module, "predict", fails)
     said, output = [], tmp_path / "out.conllu"
-    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, None, False, print, said.append)
+    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, None, print, said.append)
     assert steps._evaluation(spacy.blank("en"), [], raw, output) == {"error": "could not be parsed"}
     assert "2,000 tokens" in said[0] and output.read_text() == ""
 
@@ -133,29 +133,20 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
     out, config = tmp_path / "out", tmp_path / "configs" / "config.cfg"
     config.parent.mkdir()
     config.write_text("[nlp\n", "utf8")
-    inside = tmp_path / "full" / "train.conllu"
-    inside.parent.mkdir()
-    shutil.copy(small / "train.conllu", inside)
-    vectors = tmp_path / "with vectors.cfg"
-    text = make_config("en", "efficiency", ["senter"], None, vectors=str(inside.parent))
-    vectors.write_text(text, "utf8")
+    full = tmp_path / "full"
+    shutil.copytree(small, full)
     for options, says in [
         ({"about": Description("a b")}, "can't be the name of a package"),
         ({"about": Description("a", version="one")}, "can't be the version of a package"),
         ({"about": Description("a", licence="MIT\nAuthor: X")}, "The license is"),
         ({"config": config}, "config.cfg is not a config"),
         ({"related": [tmp_path / "nowhere"]}, "no related treebank"),
-        ({"out": inside.parent}, "not empty, and not from an earlier build"),
-        ({"out": inside.parent, "related": [inside]}, "which holds a treebank of --with"),
-        ({"out": tmp_path}, "which holds the treebank"),
-        ({"out": config.parent, "config": config}, "which holds a file of --config"),
-        ({"out": inside.parent / "out", "related": [inside.parent]}, "in the folder of a treebank of --with"),
-        ({"out": inside.parent / "out", "config": vectors}, "in the folder of what the config names"),
+        ({"out": full}, "not empty, and not from an earlier build"),
     ]:
         before = content(tmp_path)
         with pytest.raises((CorpusError, PackagingError), match=says):
             run(small, options.pop("out", out), **options)
-        assert content(tmp_path) == before and not out.exists() and not (inside.parent / "out").exists()
+        assert content(tmp_path) == before and not out.exists()
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 10**7))
     with pytest.raises(PackagingError, match="10 MB free for .*may need 100 MB"):
         run(small, out)

@@ -31,7 +31,7 @@ def test_a_chain_of_thousands_is_no_recursion():
 
 
 def test_side_by_side():
-    assert side_by_side(["a", "bcd"], ["x", "y", "z"], gap=2) == ["a    x", "bcd  y", "     z"]
+    assert side_by_side(["a", "bcd"], ["x", "y", "z"]) == ["a      x", "bcd    y", "       z"]
     assert side_by_side([], ["x"]) == ["    x"]
 
 
