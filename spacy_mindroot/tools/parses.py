@@ -12,7 +12,7 @@ from spacy.tokens import Doc, Span
 from ..decoding import Heads
 from ..doc.extensions import describe
 from ..doc.reading import sentence_bounds
-from ..doc.words import word_forms
+from ..doc.words import MultiwordToken, multiword_tokens, shifted, word_forms
 from ..errors import MindRootError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.head_marginals import head_marginals
@@ -32,6 +32,7 @@ class Parse(NamedTuple):
     name: str = ""
     gold: Sequence[tuple[int | None, str]] | None = None  # the head and label of each token in a file
     trees: Sequence[tuple[Heads, float]] = ()  # the k best trees with their weights; empty for none
+    multiword: Sequence[MultiwordToken] = ()  # whose words are among `words`
 
     def next_best(self, token: int) -> tuple[int, float] | None:
         """Return the most probable head of a token, from 1, besides that of the tree, and its probability.
@@ -105,4 +106,5 @@ def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | 
         tags=tags if any(tags) else (),
         name=name,
         trees=tokens._.trees or (),
+        multiword=shifted(multiword_tokens(doc), start, end),
     )

@@ -22,6 +22,7 @@ _LEVEL = 27.0  # between the heights of arcs
 _ROOM, _EDGE = 34.0, 9.0  # beyond the highest arc, with and without arrows from ROOT
 _TURN = 9.0  # radius of the corners of arcs
 _LINE, _TAG_LINE = 28.0, 14.0  # heights of the line of words, and of that of their tags
+_BRACKET = 6.0  # height of the bracket of a multiword token; its form has the height of a tag
 _MARGIN = 3.0
 _BELOW_LABEL = 13.0  # where an arrow from ROOT begins if it has a label
 _LABEL = 11.5  # font size of labels
@@ -47,6 +48,8 @@ class Word(NamedTuple):
     classes: str = ""
     title: str = ""
     tag: str = ""  # small text below it
+    surface: str = ""  # form of the multiword token that begins with it, which is bracketed below the tags
+    covers: int = 1  # number of words of that token
 
 
 def draw_arcs(
@@ -74,7 +77,9 @@ def draw_arcs(
     least (float): Width of the narrowest words, in pixels.
     vertical (Optional[bool]): Whether the drawing is vertical. None: if it would be too wide for a page or screen.
     """
-    words = [word._replace(text=visible(word.text), tag=visible(word.tag)) for word in words]
+    words = [
+        word._replace(text=visible(word.text), tag=visible(word.tag), surface=visible(word.surface)) for word in words
+    ]
     sides = [[arc._replace(label=visible(arc.label)) for arc in arcs] for arcs in (above, below)]
     arcs = [arc for side in sides for arc in side]
     centres, width = place_words(
@@ -89,7 +94,8 @@ def draw_arcs(
     if right_to_left:
         centres = [width - x for x in centres]
     tags = any(word.tag for word in words)
-    line = _LINE + _TAG_LINE * tags
+    brackets = any(word.surface for word in words)
+    line = _LINE + _TAG_LINE * tags + (_BRACKET + _TAG_LINE) * brackets
     drawn = [_Side(arcs, centres, right_to_left) for arcs in sides]
     heights = [side.height for side in drawn]
     middle = heights[0] + _MARGIN
@@ -112,6 +118,15 @@ def draw_arcs(
             if text or kind == "word":
                 classes = _classes(kind, word.classes)
                 parts.append(write_text(classes, x, y, text, word.title, hint=hint(word.title, x)))
+    for k, word in enumerate(words):
+        if word.surface:
+            ends = sorted((centres[k], centres[k + word.covers - 1]))
+            top = middle + _LINE + _TAG_LINE * tags
+            parts.append(
+                f'<path {attributes("bracket")} d="M{ends[0] - 12:.1f},{top:.1f} v{_BRACKET - 2:.0f} '
+                f'H{ends[1] + 12:.1f} v{2 - _BRACKET:.0f}"/>'
+            )
+            parts.append(write_text("tag", sum(ends) / 2, top + _BRACKET + 9, word.surface))
     return Drawing("".join(parts), width, height, description)
 
 
@@ -144,6 +159,7 @@ def _draw_lines(words: Sequence[Word], sides: Sequence[Sequence[Arc]], descripti
         (1.1 * _LABEL, labels[0]),
         (14.0, [[(_classes("word", word.classes), word.text, word.title)] for word in words]),
         (10.0, [[(_classes("tag", word.classes), word.tag, word.title)] if word.tag else [] for word in words]),
+        (10.0, [[("tag", f"({word.surface})", "")] if word.surface else [] for word in words]),
         (1.1 * _LABEL, labels[1]),
     ]
     edge = _MARGIN + left.height

@@ -168,10 +168,12 @@ def picture_of(
 def arcs_of(parse: Parse, *, close: float = 0.15) -> tuple[list[Word], list[Arc], list[Arc]]:
     """Return what to draw of a parse: its words, and the arcs above and below them."""
     solid, below, words = [], [], []
+    starts = {each.start: (each.surface, len(each.words)) for each in parse.multiword}
     for token, (text, head) in enumerate(zip(parse.words, parse.heads, strict=True), 1):
         prob, other = parse.head_prob[token - 1], parse.next_best(token)
         tag = parse.tags[token - 1] if parse.tags else ""
-        words.append(Word(text, title=_candidates(parse, token), tag=tag))
+        surface, covers = starts.get(token - 1, ("", 1))
+        words.append(Word(text, "", _candidates(parse, token), tag, surface, covers))
         label = parse.labels[token - 1]
         if head is not None:
             shown = f"{label} {percent(prob)}".lstrip() if prob is not None and prob < _SHOWN else label

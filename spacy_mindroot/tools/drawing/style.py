@@ -53,6 +53,7 @@ _LOOKS: list[tuple[str, Mapping[str, object]]] = [
     ("card", {"fill": "card", "stroke": "edge"}),
     ("halo", {"fill": "card"}),
     ("box", {"fill": "none", "stroke": "plain", "stroke-width": 1.5}),
+    ("bracket", {"fill": "none", "stroke": "plain", "stroke-width": 1.0}),
     ("word", {"fill": "ink"}),
     ("label", {"fill": "soft", "font-size": 11.5}),
     ("tag", {"fill": "soft", "font-size": 10}),

@@ -20,6 +20,8 @@ def to_tikz(words: Sequence[Word], above: Sequence[Arc], below: Sequence[Arc]) -
     rows = [[word.text for word in words]]
     if any(word.tag for word in words):
         rows.append([rf"{{\footnotesize {_escaped(word.tag)}}}" for word in words])
+    if any(word.surface for word in words):
+        rows.append([rf"{{\footnotesize {_escaped(word.surface and f'({word.surface})')}}}" for word in words])
     rows[0] = list(map(_escaped, rows[0]))
     arcs = [(arc, "edge below, " * (side == 1)) for side, own in enumerate((above, below)) for arc in own]
     top = 1 + max(levels_of([(arc.head, arc.dependent) for arc in above]), default=0)

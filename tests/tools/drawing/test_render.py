@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 
 import spacy_mindroot
 from spacy_mindroot import MindRootError, render
+from spacy_mindroot.doc.words import MultiwordToken, set_multiword_tokens
 from spacy_mindroot.inference import marginals
 from spacy_mindroot.tools.drawing import style
 from spacy_mindroot.tools.drawing.render import Picture, percent, picture_of, render_parses
@@ -208,3 +209,16 @@ def test_percentages():
 
 def test_render_is_in_the_package():
     assert spacy_mindroot.render is render and "render" in spacy_mindroot.__all__
+
+
+def test_multiword_tokens_are_drawn_as_words_with_their_form_bracketed(nlp):
+    deps = ["ROOT", "case", "det", "nmod"]
+    doc = Doc(nlp.vocab, ["Vente", "d", "u", "jour"], spaces=[True, False, True, False], heads=[0, 3, 3, 0], deps=deps)
+    set_multiword_tokens(doc, [MultiwordToken(1, 3, ("de", "le"))])
+    for vertical, surface in ((False, ">du<"), (True, ">(du)<")):
+        svg = render(doc, form="svg", vertical=vertical)
+        assert all(f">{word}<" in svg for word in ("Vente", "de", "le", "jour")) and svg.count(surface) == 1
+        assert svg.count('class="bracket"') == (not vertical)
+    assert r"{\footnotesize (du)}" in render(doc, form="tikz")
+    set_multiword_tokens(doc, [])
+    assert ">du<" not in render(doc, form="svg") and ">d<" in render(doc, form="svg")
