@@ -56,7 +56,8 @@ setup(
                 *sorted(glob("spacy_mindroot/*/*.hh")),
             ],
             language="c++",
-            extra_compile_args=["/std:c++17", "/O2"] if WINDOWS else ["-std=c++17", "-O3", "-pthread", *options],
+            # -g0: Python's own flags ask for debug symbols, which would be most of the modules.
+            extra_compile_args=["/std:c++17", "/O2"] if WINDOWS else ["-std=c++17", "-O3", "-g0", "-pthread", *options],
             extra_link_args=[] if WINDOWS else ["-pthread"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,

@@ -40,6 +40,15 @@ html_theme = "furo"
 html_title = f"spacy-mindroot {release}"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+html_favicon = "_static/favicon.svg"
+html_theme_options = {
+    "source_repository": "https://github.com/spacy-mindroot/spacy-mindroot/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "footer_icons": [
+        {"name": "GitHub", "url": "https://github.com/spacy-mindroot/spacy-mindroot", "html": "GitHub", "class": ""}
+    ],
+}
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False

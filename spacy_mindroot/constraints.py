@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import ConstraintsError
-from .scores import FloatArray, Ints, shown
+from .scores import FloatArray, Ints, shown, to_list
 from .trees import MISSING
 
 __all__ = ["Arc", "Constraints", "keep_heads", "pairs_of_ints", "read_constraints"]
@@ -112,13 +112,7 @@ def pairs_of_ints(arcs: Iterable[Arc], name: str, *, where: str = "") -> list[Ar
     Its message says what they are, `name` ("required" or "forbidden"), and begins with `where`.
     """
     pairs = []
-    try:
-        arcs = list(arcs)
-    except TypeError as error:
-        raise ConstraintsError(
-            f"{where}{name} arcs are a list of pairs (dependent, head); found {shown(arcs)}."
-        ) from error
-    for arc in arcs:
+    for arc in to_list(arcs, f"{where}{name} arcs", ConstraintsError):
         try:
             numbers = list(arc)
             if bool in map(type, numbers):

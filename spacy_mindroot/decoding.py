@@ -18,7 +18,7 @@ from .core import _core
 from .core.fault import Fault
 from .errors import ScoresShapeError, ScoresTypeError
 from .faults import decoding_error, in_batch
-from .scores import FloatArray, Layout, check_layout, shown, to_count, to_floats, to_int_array, to_root_column
+from .scores import FloatArray, Layout, check_layout, to_count, to_floats, to_int_array, to_list, to_root_column
 
 __all__ = ["Heads", "constrain_scores", "decode", "decode_batch", "decode_matrices", "greedy_heads", "unpad"]
 
@@ -335,13 +335,7 @@ def _to_matrices(scores: Any, lengths: npt.NDArray[np.int64] | None, layout: Lay
             f"a batch has several matrices; this is a single one, shape {scores.shape}. "
             "Use decode() or another function for one sentence, or put it in a list."
         )
-    try:
-        iterator = iter(scores)
-    except TypeError as error:
-        raise ScoresTypeError(
-            f"a batch is an iterable of matrices of arc scores, one per sentence; found {shown(scores)}."
-        ) from error
-    batch: list[Any] = list(iterator)
+    batch = to_list(scores, "a batch", ScoresTypeError)
     if lengths is not None:
         batch = _cut_padding(batch, lengths, layout)
     if layout == "root_column" and _all_readable(batch):

@@ -75,9 +75,7 @@ def read_score_file(path: str | Path) -> list[ScoredSentence]:
             return list(_sentences(_Archive(archive, os.fstat(file.fileno()).st_size)))
     except MindRootError as error:
         raise ScoreFileError(f"{path}: {error}") from error
-    except (
-        Exception
-    ) as error:  # a damaged archive raises errors of many kinds, of zipfile, zlib, numpy, ast and tokenize
+    except Exception as error:  # of zipfile, zlib, numpy, ast or tokenize, if the archive is damaged
         reason = "there is not enough memory" if isinstance(error, MemoryError) else error
         raise ScoreFileError(f"{path} can't be read as an .npz file of arc scores: {reason}") from error
 

@@ -26,9 +26,8 @@ LAYOUTS: dict[Layout, str] = {
     "square_transposed": "(n+1, n+1), [head, dependent], index 0 is ROOT",
     "root_diagonal": "(n, n), [dependent, head], the score of ROOT on the diagonal",
 }
-_ROOT_COLUMN: Layout = (
-    "root_column"  # compared by identity, which is safe for any object; other strings take the long way
-)
+# Compared by identity, which is safe for any object; other strings take the long way.
+_ROOT_COLUMN: Layout = "root_column"
 _MOST = 1 << 30
 _EXACT = 1 << 53  # float64 has all ints up to this
 

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .decoding import Heads, decode
-from .errors import NotEnoughMemoryError, VoteError
+from .errors import MindRootError, NotEnoughMemoryError, VoteError
 from .labels import NO_LABEL, UD_ROOT, is_root_label
 from .scores import to_list, to_texts
 from .trees import is_tree, to_heads
 
-__all__ = ["arc_votes", "to_votes", "vote_heads", "vote_labels"]
+__all__ = ["arc_votes", "to_labels", "to_votes", "vote_heads", "vote_labels"]
 
 _TIE = 1e-9  # the share of the total weight that all arcs of the first parse together get in addition to their votes
 _MOST_TOKENS = 16384  # 2 GiB of votes
@@ -128,10 +128,7 @@ def vote_labels(
     tree = to_heads(heads).tolist()
     if len(tree) != len(own[0]):
         raise VoteError(f"the parses have {len(own[0])} tokens, but the tree is for {len(tree)}.")
-    labels = to_list(labels, "labels", VoteError)
-    if len(labels) != len(own):
-        raise VoteError(f"{len(own)} parses need as many lists of labels; found {len(labels)}.")
-    labels = [to_texts(names, f"labels {k}", len(tree), VoteError) for k, names in enumerate(labels, 1)]
+    labels = to_labels(labels, own, VoteError)
     is_ud = is_root_label(root_label)
     chosen: list[str | None] = []
     for i, head in enumerate(tree):
@@ -143,6 +140,14 @@ def vote_labels(
         most = max(votes.values(), default=0.0)
         chosen.append(next((name for name, count in votes.items() if count > most - _TIE), None))
     return chosen
+
+
+def to_labels(labels: object, parses: Sequence[AnyHeads], error: type[MindRootError]) -> list[list[str]]:
+    """Return the labels of each parse, "" for None. Raise `error` if they are not one per token of each parse."""
+    lists = to_list(labels, "labels", error)
+    if len(lists) != len(parses):
+        raise error(f"{len(parses)} parses need as many lists of labels; found {len(lists)}.")
+    return [to_texts(names, f"labels {k}", len(parses[0]), error) for k, names in enumerate(lists, 1)]
 
 
 def to_votes(

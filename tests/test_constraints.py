@@ -252,8 +252,8 @@ def test_a_conflict_in_a_long_sentence_with_many_constraints(rng):
         ([(True, 0)], "pairs of ints"),
         ([(1, 10**5000)], "no arc"),
         ([(DATE, 0)], "pairs of ints"),
-        (None, "a list of pairs"),
-        (5, "a list of pairs"),
+        (None, "must be a list"),
+        (5, "must be a list"),
     ],
 )
 @pytest.mark.parametrize("name", ["required", "forbidden"])

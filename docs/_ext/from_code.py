@@ -3,12 +3,14 @@
 - `{settings}`: the settings of everything registered, with defaults and descriptions.
 - `{registered-names}`: all entry points of the package.
 - `{commands}`: the help of all commands.
+- `{public-names}`: the functions, classes and errors of a module, in a table.
 
 Pictures in SVG become part of the page, and the page on benchmarks is their README.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -189,6 +191,31 @@ class RegisteredNames(_Generated):
         return lines
 
 
+class PublicNames(_Generated):
+    """The public names of a module with what each does, functions first."""
+
+    required_arguments = 1
+
+    def markdown(self) -> list[str]:
+        rows = [
+            f"| {{py:obj}}`{name} <{self.arguments[0]}.{name}>` | {_cell(summary)} |"
+            for name, summary in public_names(self.arguments[0])
+        ]
+        return ["| name | |", "| --- | --- |", *rows]
+
+
+def public_names(module: str) -> list[tuple[str, str]]:
+    """Return the names in `__all__` and their summaries: functions, then classes, then errors."""
+    owner = importlib.import_module(module)
+
+    def order(name: str) -> int:
+        made = getattr(owner, name)
+        return 2 if isinstance(made, type) and issubclass(made, Exception) else int(not inspect.isfunction(made))
+
+    names = [name for name in sorted(owner.__all__, key=order) if callable(getattr(owner, name))]
+    return [(name, " ".join((inspect.getdoc(getattr(owner, name)) or "").split("\n\n")[0].split())) for name in names]
+
+
 class Commands(_Generated):
     """The help of all commands, each under a heading."""
 
@@ -227,4 +254,5 @@ def setup(app: Any) -> dict[str, Any]:
     app.add_directive("settings", Settings)
     app.add_directive("registered-names", RegisteredNames)
     app.add_directive("commands", Commands)
+    app.add_directive("public-names", PublicNames)
     return {"parallel_read_safe": True, "version": "1"}

@@ -170,11 +170,7 @@ def label_scores(
     const int64_t[::1] dependents, const int64_t[::1] heads, const float[:, :, ::1] queries,
     const float[:, ::1] vectors, const float[:, ::1] by_distance, const int64_t[::1] edges, float[:, ::1] output
 ):
-    """Write the scores (arcs, labels + 1) of all labels on some arcs of a sentence. Label 0 is ROOT's.
-
-    dependents, heads, (arcs,): Tokens from 0; heads, 0 = ROOT. queries, (tokens, labels, width + 1): The products of
-    the dependents with the weights. vectors, (tokens, width): The tokens as heads. by_distance: (buckets, labels).
-    """
+    """Write the scores (arcs, labels + 1) of all labels on some arcs of a sentence. See LabelledArcs in layers.hh."""
     cdef LabelledArcs arcs
     if heads.shape[0] == 0:
         return
@@ -190,10 +186,7 @@ def adam(
     float epsilon, float rate, float decay, float toward, float largest_norm
 ):
     """Update weights, running means and, if it is not None, the average of the weights; and clear the gradient.
-
-    rate: The learning rate, corrected for the bias of the means. decay: The part of each weight that is subtracted.
-    toward: How far the average moves to the weights, from 0 to 1. largest_norm: Gradients with a greater norm are
-    scaled down to it; 0 for no limit.
+    See AdamStep in layers.hh.
     """
     cdef AdamStep step
     cdef float[::1] average_view

@@ -8,7 +8,6 @@ the reference.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ __all__ = ["BiLSTM"]
 InOut = list[Floats2d]
 
 
-def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = glorot_uniform_init) -> Model[InOut, InOut]:
+def BiLSTM(nO: int, nI: int | None = None) -> Model[InOut, InOut]:
     """Build a bidirectional LSTM.
 
     Input: token vectors of each text, (n, nI).
@@ -34,7 +33,7 @@ def BiLSTM(nO: int, nI: int | None = None, *, init_W: Callable[..., Any] = gloro
     return Model(
         "bilstm",
         _forward,
-        init=partial(_init, init_W),
+        init=_init,
         dims={"nI": nI, "nO": nO},
         params={"W": None, "R": None, "b": None},  # (2, nI, 4H), (2, H, 4H), (2, 4H): by direction
     )
@@ -157,20 +156,14 @@ def on_device(model: Model[InOut, InOut], texts: InOut) -> tuple[InOut, Callable
     return ops.unflatten(Y, ops.asarray1i(lengths)), backprop
 
 
-def _init(
-    init_W: Callable[..., Any], model: Model[InOut, InOut], X: InOut | None = None, Y: InOut | None = None
-) -> None:
+def _init(model: Model[InOut, InOut], X: InOut | None = None, Y: InOut | None = None) -> None:
     if X is not None:
         model.set_dim("nI", X[0].shape[1])
     nI, width = model.get_dim("nI"), model.get_dim("nO") // 2
-    weights = {
-        name: model.ops.xp.stack(
-            [model.ops.xp.concatenate([init_W(model.ops, (rows, width)) for _ in range(4)], axis=1) for _ in range(2)]
-        )
-        for name, rows in (("W", nI), ("R", width))
-    }
-    for name, weight in weights.items():
-        model.set_param(name, weight)
+    ops, xp = model.ops, model.ops.xp
+    for name, rows in (("W", nI), ("R", width)):
+        gates = [[glorot_uniform_init(ops, (rows, width)) for _ in range(4)] for _ in range(2)]
+        model.set_param(name, xp.stack([xp.concatenate(of_direction, axis=1) for of_direction in gates]))
     model.set_param("b", model.ops.alloc2f(2, 4 * width))
 
 

@@ -457,6 +457,5 @@ class ArcScorer(TrainablePipe):
                     scores, best = values[:, row, :n, : n + 1]
                     sentences[k] = (scores.copy(), best.astype(dtype))
                 else:
-                    on_demand = LabelsOnDemand(scorer, k, group, row, dtype)
-                    sentences[k] = (values[row, :n, : n + 1].copy(), on_demand)
+                    sentences[k] = (values[row, :n, : n + 1].copy(), LabelsOnDemand(scorer, k, dtype))
         return sentences

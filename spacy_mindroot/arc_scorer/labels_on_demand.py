@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,13 @@ __all__ = ["LabelsOnDemand"]
 class LabelsOnDemand(ArcLabels):
     """The best labels of the arcs of one sentence of a batch: 0 is ROOT's, which the arcs from ROOT have and no others.
 
-    The sentence is in a row of a group, on the host. `dtype` has room for all labels.
+    They are on the host. `dtype` has room for all labels.
     """
 
-    def __init__(self, scores: LabelScores, sentence: int, group: Group, row: int, dtype: Any) -> None:
+    def __init__(self, scores: LabelScores, sentence: int, dtype: Any) -> None:
         n = int(scores.batch.lengths[sentence])
         self.shape, self.dtype = (n, n + 1), np.dtype(dtype)
-        self._scores, self._sentence, self._group, self._row = scores, sentence, group, row
+        self._scores, self._sentence = scores, sentence
 
     def of_tree(self, heads: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
         return self._of_arcs(np.arange(len(heads)), heads).argmax(axis=1).astype(self.dtype)
@@ -58,13 +57,8 @@ class LabelsOnDemand(ArcLabels):
             return self._scores.of_arcs(self._sentence, dependents, heads.astype(np.int64))
 
     def _own(self) -> Group:
-        """Return the group with this sentence alone."""
-        n = self.shape[0]
-        return replace(
-            self._group,
-            sentences=self._group.sentences[self._row : self._row + 1],
-            starts=self._group.starts[self._row : self._row + 1],
-            lengths=self._group.lengths[self._row : self._row + 1],
-            tokens=self._group.tokens[self._row : self._row + 1, :n],
-            real=self._group.real[self._row : self._row + 1, :n],
-        )
+        """Return a group with this sentence alone."""
+        n, lengths = self.shape[0], self._scores.batch.lengths
+        tokens = lengths[: self._sentence].sum() + np.arange(n)[np.newaxis]
+        real = np.ones((1, n), dtype=bool)
+        return Group(self._scores.ops, np.array([self._sentence]), tokens[:, 0], np.array([n]), tokens, real)

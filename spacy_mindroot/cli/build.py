@@ -37,6 +37,7 @@ def build_cli(
     seed: int = options.seed("the training"),
     seeds: int = typer.Option(1, "--seeds", metavar="N", min=1),
     related: list[Path] = typer.Option([], "--with", metavar="TREEBANK", exists=True),
+    speed: bool = typer.Option(False, "--speed"),
     code: Path | None = options.code(),
 ) -> None:
     """Build an installable pipeline from a treebank: train, evaluate, and package it as a wheel.
@@ -72,6 +73,7 @@ def build_cli(
         which is better and takes N times as long: worth it for treebanks of some hundred sentences and less.
     related: Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of
         some hundred sentences and less. May be given several times (default: none).
+    speed: Measure the speed, for the model card. Without it, the same build gives the same wheel (default: off).
     """
     from ..tools.building.build import build
     from ..tools.building.card import Description
@@ -95,6 +97,7 @@ def build_cli(
         seeds=range(seed, seed + seeds),
         related=related,
         code=code,
+        speed=speed,
         note=msg.text,
         warn=warn,
     )

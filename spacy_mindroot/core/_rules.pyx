@@ -123,9 +123,6 @@ def search(
     cdef _Prepared prepared = _prepare(rules)
     cdef LabelRows[real] rows
     rows.scores = &labels[0, 0, 0]
-    rows.cells = NULL
-    rows.size = 0
-    rows.shared = NULL
     if rows_of_arcs is not None:
         rows.shared = &rows_of_arcs[0, 0]
     cdef RulesFound found
@@ -163,7 +160,6 @@ def search_on_demand(
     cdef const float[:, ::1] scores
     cdef int n = <int>arcs.shape[0]
     cdef int64_t nodes = 0
-    rows.shared = NULL
     if not demand.begin(&arcs[0, 0], n, within):
         return None
     array = None

@@ -27,15 +27,7 @@ public:
         for (int token = 0; token < n; ++token) {
             const double* row = arcs + std::size_t(token) * (n + 1);
             const double most = with_loops([&](auto loops) { return loops.best_entry(row, n + 1, token + 1); }).score;
-            double rest = FORBIDDEN;
-            for (int head = 0; head <= n_; ++head) {
-                if (head == token + 1) continue;
-                if (row[head] > FORBIDDEN && (row[head] >= most - within || head == tree[token]))
-                    take(token, head);
-                else
-                    rest = std::max(rest, row[head]);
-            }
-            rest_[token] = rest;
+            take(token, [&](int head) { return row[head] >= most - within || head == tree[token]; });
         }
         return true;
     }
@@ -60,29 +52,30 @@ public:
         heads.clear();
         const double least = weight - 1e-9 * (1 + std::fabs(weight));
         for (int token = 0; token < n_; ++token) {
-            const double others = bound - most[token];
+            const double others = bound - most[token], *row = arcs_ + std::size_t(token) * (n_ + 1);
             if (!(others + rest_[token] >= least)) continue;
-            double rest = FORBIDDEN;
-            for (int head = 0; head <= n_; ++head) {
-                const std::size_t cell = std::size_t(token) * (n_ + 1) + head;
-                if (head == token + 1 || taken_[cell]) continue;
-                if (arcs_[cell] > FORBIDDEN && others + arcs_[cell] >= least)
-                    take(token, head);
-                else
-                    rest = std::max(rest, arcs_[cell]);
-            }
-            rest_[token] = rest;
+            take(token, [&](int head) { return others + row[head] >= least; });
         }
         return !heads.empty();
     }
 
 private:
-    void take(int token, int head) {
-        const std::size_t cell = std::size_t(token) * (n_ + 1) + head;
-        taken_[cell] = 1;
-        dependents.push_back(token);
-        heads.push_back(head);
-        cells.push_back(static_cast<std::int64_t>(cell));
+    // Takes the arcs to a token from wanted heads, and keeps the best score of the rest.
+    template <class Wanted>
+    void take(int token, const Wanted& wanted) {
+        rest_[token] = FORBIDDEN;
+        for (int head = 0; head <= n_; ++head) {
+            const std::size_t cell = std::size_t(token) * (n_ + 1) + head;
+            if (head == token + 1 || taken_[cell]) continue;
+            if (arcs_[cell] > FORBIDDEN && wanted(head)) {
+                taken_[cell] = 1;
+                dependents.push_back(token);
+                heads.push_back(head);
+                cells.push_back(static_cast<std::int64_t>(cell));
+            } else {
+                rest_[token] = std::max(rest_[token], arcs_[cell]);
+            }
+        }
     }
 
     const double* arcs_;

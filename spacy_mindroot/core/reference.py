@@ -41,22 +41,7 @@ class _NoTree(Exception):
 
 
 def decode(scores: npt.NDArray[np.floating], heads: npt.NDArray[np.int32], single_root: bool = True) -> Fault | None:
-    """Write the heads of the best tree of one sentence to `heads`.
-
-    Parameters
-    ----------
-    scores : ndarray of float32 or float64, shape (n, n+1)
-        ``scores[i, j]`` is the score of head j (0 = ROOT) for token i+1.
-    heads : ndarray of int32, shape (n,)
-        Undefined after a fault.
-    single_root : bool
-        Whether exactly one token must have ROOT as its head.
-
-    Returns
-    -------
-    Fault or None
-        The reason why there is no tree, or None.
-    """
+    """Write the heads of the best tree of one sentence to `heads`. Return the reason why there is no tree, or None."""
     try:
         graph = _read(scores)
         if graph:

@@ -96,9 +96,9 @@ private:
 template <class Label>
 struct LabelRows {
     const Label* scores;
-    const std::int64_t* cells;   // the arc of each row, token * (n + 1) + head; null if all arcs have one
-    std::size_t size;            // the number of `cells`
-    const std::int32_t* shared;  // the row of each arc; null if each has its own
+    const std::int64_t* cells = nullptr;   // the arc of each row, token * (n + 1) + head; null if all arcs have one
+    std::size_t size = 0;                  // the number of `cells`
+    const std::int32_t* shared = nullptr;  // the row of each arc; null if each has its own
 };
 
 }  // namespace mindroot

@@ -117,11 +117,10 @@ def confidence_of(
     temperature: float = 1.0,
     lapse: float = 0.0,
     projective: bool = False,
-    where: str = "",
 ) -> Confidence:
     """Return what `confidence` does for a single sentence, without checks. See `confidences_of`."""
     (found,), _ = confidences_of(
-        [matrix], [heads], temperature=temperature, lapse=lapse, projective=projective, where=lambda _: where
+        [matrix], [heads], temperature=temperature, lapse=lapse, projective=projective, where=lambda _: ""
     )
     return found
 

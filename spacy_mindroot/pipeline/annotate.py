@@ -136,7 +136,6 @@ def drop_results(doc: Doc) -> None:
 def write_results(doc: Doc, heads: Sequence[Heads], results: Sequence[Mapping[str, Any]]) -> None:
     """Set attributes of the sentences and their tokens. The trees must have been written before.
 
-    heads (Sequence[np.ndarray]): The heads of each sentence, as they were written.
     results (Sequence[Mapping[str, Any]]): The attributes of each sentence, by their names in `SPAN_ATTRIBUTES` and
         `TOKEN_ATTRIBUTES`; for the latter, a list with the value of each token, None if it is unknown.
     """
@@ -196,13 +195,10 @@ def labels_of_trees(
     heads: Sequence[Heads],
     calibration: Calibration | None = None,
 ) -> tuple[Hashes, list[list[float | None]] | None]:
-    """Return the label of each token's arc, and how probable it is given the head.
+    """Return the label of each token's arc, and how probable it is given the head, if there is a calibration.
 
-    arc_labels (Sequence[ArrayLike | ArcLabels]): The best label of each arc of each sentence, as numbers laid out like
-        the arc scores, (n, n+1).
-    label_hashes (np.ndarray): The hash of each label, by its number.
-    heads (Sequence[np.ndarray]): The heads of each sentence, 0 = ROOT.
-    calibration (Optional[Calibration]): Its temperature and lapse of labels apply. None: without probabilities.
+    Arrays of labels are numbers laid out like the arc scores, (n, n+1); `label_hashes` has the hash of each.
+
     RETURNS (tuple): The hash of each label, (len(doc),), and for each sentence a list of probabilities; None instead of
         these lists if no sentence has label scores. A token has None if its sentence has none, or if its label can't be
         written.

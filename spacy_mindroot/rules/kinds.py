@@ -56,6 +56,7 @@ class _Rule(ABC):
     price: float = math.inf
 
     kind: ClassVar[str]
+    choices: ClassVar[dict[str, tuple[str, str]]] = {}  # fields with two possible values
 
     def __post_init__(self) -> None:
         for key in self._lists():
@@ -76,6 +77,9 @@ class _Rule(ABC):
                 f"{self.name}: the price of a rule is a positive number, or null for a hard rule; found {price!r}."
             )
         object.__setattr__(self, "price", float(price))
+        for key, (one, other) in self.choices.items():
+            if (found := getattr(self, key)) not in (one, other):
+                raise RulesError(f'{self.name}: the {key} is "{one}" or "{other}"; found {found!r}.')
 
     def covers(self, label: str) -> bool:
         """Whether the rule is about this label."""
@@ -177,11 +181,7 @@ class Direction(_Rule):
     side: Literal["left", "right"] = "right"
 
     kind: ClassVar[str] = "direction"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.side not in ("left", "right"):
-            raise RulesError(f'{self.name}: the side is "left" or "right"; found {self.side!r}.')
+    choices = {"side": ("left", "right")}
 
     def faults(self, heads: list[int], labels: Sequence[str], pos: Sequence[str | None]) -> list[int]:
         return [
@@ -265,11 +265,7 @@ class Planar(_Rule):
     which: Literal["own", "other"] = "own"
 
     kind: ClassVar[str] = "planar"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.which not in ("own", "other"):
-            raise RulesError(f'{self.name}: `which` is "own" or "other"; found {self.which!r}.')
+    choices = {"which": ("own", "other")}
 
     def faults(self, heads: list[int], labels: Sequence[str], pos: Sequence[str | None]) -> list[int]:
         covered = [token for token, label in enumerate(labels, 1) if self.covers(label)]

@@ -173,22 +173,17 @@ def decode_labelled(
 
 @dataclass(frozen=True)
 class Problem:
-    """A sentence whose best labelled tree is to be found. Its arguments are checked, and mostly as `decode_labelled`.
+    """A sentence whose best labelled tree is to be found. Arguments are checked; most are as for `decode_labelled`."""
 
-    matrix : the arc scores, (n, n+1), without the mask of the constraints.
-    scores : the label scores, (n, n+1, labels). With `rows_of_arcs`, (rows, 1, labels).
-    rows_of_arcs : the row of `scores` that belongs to each arc, int32, (n, n+1). With shared rows, as many labels as
-        tokens take memory in O(n^2).
-    """
-
-    matrix: FloatArray
-    scores: FloatArray
+    matrix: FloatArray  # arc scores, (n, n+1), without the mask of the constraints
+    scores: FloatArray  # label scores, (n, n+1, labels); with `rows_of_arcs`, (rows, 1, labels)
     labels: Sequence[str]
     rules: Rules
     pos: Sequence[str | None] | None = None
     constraints: Constraints | None = None
     projective: bool = False
     max_nodes: int = MAX_NODES
+    # The row of `scores` that belongs to each arc, (n, n+1). With shared rows, n labels take memory in O(n^2).
     rows_of_arcs: npt.NDArray[np.int32] | None = None
 
     def search(self, rules: Rules | None = None) -> Found | Fault:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ..errors import LabelsError, RulesError
 from ..labels import NO_LABEL, UD_ROOT, is_root_label
-from ..scores import to_count, to_list, to_texts
+from ..scores import to_count, to_texts
 from ..trees import is_tree, to_heads
-from ..voting import AnyHeads, arc_votes, to_votes
+from ..voting import AnyHeads, arc_votes, to_labels, to_votes
 from .labelled import MAX_NODES, LabelledTree, Problem
 from .ruleset import Rules, to_rules
 
@@ -135,10 +135,7 @@ def vote_labelled(
     trees, shares = to_votes(parses, weights)
     votes = arc_votes(trees, shares)
     n = len(votes)
-    labels = to_list(labels, "labels", LabelsError)
-    if len(labels) != len(trees):
-        raise LabelsError(f"labels are one list per parse, with one label for each of its {n} tokens.")
-    labels = [to_texts(own, f"labels {k}", n, LabelsError) for k, own in enumerate(labels, 1)]
+    labels = to_labels(labels, trees, LabelsError)
     pos = None if pos is None else to_texts(pos, "pos", n, RulesError)
     limit = to_count(max_nodes, "max_nodes", what="nodes")
     seen = dict.fromkeys(label for own in labels for label in own if label not in NO_LABEL)

@@ -57,7 +57,7 @@ def test_the_first_of_equal_labels_is_the_best(rng):
     model = LabelBiaffine(4, nO=6)
     model.initialize(X=(vectors(rng, 3, 4), vectors(rng, 3, 4), batch, None, None))  # all weights are 0
     scores = model.predict((vectors(rng, 3, 4), vectors(rng, 3, 4), batch, None, None))
-    labels = LabelsOnDemand(scores, 0, batch.groups[0], 0, np.uint8)
+    labels = LabelsOnDemand(scores, 0, np.uint8)
     assert labels.of_tree(np.array([0, 1, 2])).tolist() == [0, 1, 1]
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 from importlib.metadata import distribution
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import spacy
@@ -72,6 +73,15 @@ def test_every_command_is_in_the_help():
     assert {"decode", "audit", "init-config", "repair", "vote"} <= set(names)
     for name in names:
         assert f"Usage: spacy mindroot {name}" in from_code.help_of(name)
+
+
+def test_a_module_begins_with_a_table_of_its_functions():
+    names = from_code.public_names("spacy_mindroot")
+    assert {name for name, _ in names} == set(spacy_mindroot.__all__) and all(summary for _, summary in names)
+    kinds = [isinstance(getattr(spacy_mindroot, name), type) for name, _ in names]
+    assert kinds == sorted(kinds) and [name for name, _ in names][-2:] == ["MindRootError", "TangledTreeWarning"]
+    table = from_code.PublicNames.markdown(SimpleNamespace(arguments=["spacy_mindroot"]))
+    assert any(line.startswith("| {py:obj}`decode <spacy_mindroot.decode>` | Return the best tree") for line in table)
 
 
 def test_every_attribute_is_described():

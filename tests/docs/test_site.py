@@ -17,3 +17,8 @@ def test_the_site_builds_without_a_warning(tmp_path):
     settings = (tmp_path / "site/reference/settings.html").read_text("utf8")
     assert "spacy-mindroot.Biaffine.v1" in settings
     assert "fallback_label" in settings
+    index = (tmp_path / "site/index.html").read_text("utf8")
+    assert '<meta content="Graph-based dependency parsing' in index and "favicon.svg" in index
+    assert "https://github.com/spacy-mindroot/spacy-mindroot" in index and index.count("<svg") > 1
+    api = (tmp_path / "site/reference/api/spacy_mindroot.html").read_text("utf8")
+    assert 0 < api.index('href="#spacy_mindroot.decode"') < api.index('id="spacy_mindroot.MindRootError"')

@@ -123,7 +123,7 @@ def test_ties_of_a_vote_go_to_the_first_parse_and_missing_heads_have_no_vote():
     assert (tree.heads.tolist(), tree.labels) == ([2, 0], ["y", "root"])
     with pytest.raises(LabelsError, match="labels 1 is for 1"):
         vote_labelled([[0, 1]], [["root"]], Rules())
-    with pytest.raises(LabelsError, match="one list per parse"):
+    with pytest.raises(LabelsError, match="as many lists of labels"):
         vote_labelled([[0, 1]], [], Rules())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
@@ -19,6 +20,7 @@ from .treebank import Treebank
 __all__ = ["Description", "make_card", "make_meta"]
 
 _UNKNOWN = "unknown"
+_HUB_LICENCES = re.compile(r"cc0-1\.0|cc-by(-n[cd]|-sa)*-[234]\.\d|mit|apache-2\.0|[al]?gpl-[23]\.0")
 
 
 @dataclass
@@ -71,7 +73,10 @@ def make_card(
     megabytes: float,
     example: str,
 ) -> str:
-    """Return the model card, in Markdown. The speed is in tokens per second of CPU time."""
+    """Return the model card, in Markdown, with the header that model hubs read.
+
+    speed (int): Tokens per second of CPU time; 0 if it is not measured.
+    """
     package = f"{meta['lang']}_{meta['name']}"
     gold = scores.get("gold tokens")
     return fill_template(
@@ -79,6 +84,7 @@ def make_card(
         package=package,
         wheel=f"{package}-{meta['version']}-py3-none-any.whl",
         meta=meta,
+        hub_licence=_hub_licence(str(meta["license"])),
         megabytes=megabytes,
         speed=speed,
         example=json.dumps(example, ensure_ascii=False),
@@ -89,6 +95,12 @@ def make_card(
         evaluated_on=evaluated_on,
         sure=gold["measures"]["calibration"] if gold else None,
     )
+
+
+def _hub_licence(name: str) -> str:
+    """Return the name that model hubs have for a licence: `CC BY-SA 4.0` is `cc-by-sa-4.0`; "other" without one."""
+    slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+    return slug if slug == _UNKNOWN or _HUB_LICENCES.fullmatch(slug) else "other"
 
 
 def _description(nlp: Language, treebank: Treebank) -> str:

@@ -22,6 +22,7 @@ from .training import one_thread, reason
 
 __all__ = ["PackagingError", "build_wheel", "check_description", "check_tools", "package_name", "wheel_name"]
 
+_EPOCH = "315532800"  # the first second of 1980, the least that zip files know, unless the environment has another
 _NEEDS = "A wheel is made with the package `build`. Install it with: pip install 'spacy-mindroot[build]'"
 
 
@@ -105,11 +106,10 @@ def build_wheel(
 
 
 def _call(module: str, *arguments: object) -> str:
-    """Run a module, and return what it says."""
+    """Run a module, and return what it says. The times in a wheel do not depend on when it is made."""
     command = [sys.executable, "-m", module, *map(str, arguments)]
-    done = subprocess.run(
-        command, env=one_thread(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
+    env = {"SOURCE_DATE_EPOCH": _EPOCH} | one_thread()
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return done.stdout
 
 

@@ -86,7 +86,7 @@ def test_what_can_not_be_parsed_is_left_out(tmp_path, monkeypatch, raw):
 
     monkeypatch.setattr(module, "predict", fails)
     said, output = [], tmp_path / "out.conllu"
-    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, None, print, said.append)
+    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, None, False, print, said.append)
     assert steps._evaluation(spacy.blank("en"), [], raw, output) == {"error": "could not be parsed"}
     assert "2,000 tokens" in said[0] and output.read_text() == ""
 

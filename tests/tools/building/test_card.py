@@ -2,6 +2,7 @@
 
 import pytest
 import spacy
+import srsly
 
 from spacy_mindroot.tools.building.card import Description, make_card, make_meta
 from spacy_mindroot.tools.building.training import Trained
@@ -62,7 +63,6 @@ def test_card(nlp, tmp_path):
         "| | gold tokens | raw text |",
         "its mean is 75.0 %",
         "CC BY-SA 4.0. Source: https://example.org",
-        "61 seconds of CPU time",
     ):
         assert part in text, part
     assert "\n\n\n" not in text
@@ -71,7 +71,30 @@ def test_card(nlp, tmp_path):
 def test_card_without_scores(nlp, tmp_path):
     data = treebank(tmp_path, train=Part(5, 10, 2))
     text = card(nlp, data, {}, evaluated_on="", best="model-last", speed=0)
-    assert "Not evaluated" in text and "the last step was kept" in text and "not measured" in text
+    assert "Not evaluated" in text and "the last step was kept" in text and "speed" not in text
+    assert "model-index" not in text
+
+
+@pytest.mark.parametrize(
+    ("licence", "hub"),
+    [
+        ("CC BY-SA 4.0", "cc-by-sa-4.0"),
+        ("CC BY-NC-SA 3.0", "cc-by-nc-sa-3.0"),
+        ("CC0 1.0", "cc0-1.0"),
+        ("MIT", "mit"),
+        ("LGPL-3.0", "lgpl-3.0"),
+        ("my own: ask", "other"),
+        ("", "unknown"),
+    ],
+)
+def test_the_header_that_model_hubs_read(nlp, tmp_path, licence, hub):
+    data = treebank(tmp_path)
+    data.name, data.licence = 'UD "X": Y', licence
+    header = srsly.yaml_loads(card(nlp, data, scores()).split("---\n")[1])
+    assert (header["language"], header["license"], header["library_name"]) == ("en", hub, "spacy")
+    (model,) = header["model-index"]
+    assert model["name"] == "en_xy" and [each["dataset"]["name"] for each in model["results"]] == ['UD "X": Y'] * 2
+    assert {"type": "f1", "name": "LAS", "value": 0.875} in model["results"][1]["metrics"]
 
 
 @pytest.mark.parametrize("failed", ["gold tokens", "raw text", None])
