@@ -62,7 +62,7 @@ def init_config_cli(
         unknown; suits a thousand).
     vectors: Pipeline, or folder, with word vectors to use as features, as made by `spacy init vectors` (default:
         none).
-    source: Config with spaCy's parser, or spacy-experimental's, to convert. Everything else in it is kept, and what
+    source: Config with spaCy's parser, or explosion's biaffine one, to convert. Everything else in it is kept, and what
         changes is reported on standard error. No other option but --force goes with it (default: none).
     force: Overwrite OUT if it exists (default: off).
     """
