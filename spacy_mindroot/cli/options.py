@@ -32,6 +32,7 @@ __all__ = [
     "kbest",
     "language",
     "model",
+    "new_pipeline",
     "optimize",
     "out_file",
     "report",
@@ -73,6 +74,13 @@ def ending(*allowed: str, only: bool = False) -> Callable[[Path | None], Path | 
 def model() -> Any:
     """Return the argument MODEL, a pipeline by its folder or package."""
     return typer.Argument(..., metavar="MODEL")
+
+
+def new_pipeline() -> Any:
+    """Return the required option --output, a new folder for a pipeline."""
+    return typer.Option(
+        ..., "--output", "-o", metavar="FOLDER", help="New folder for the pipeline", file_okay=False, callback=ending()
+    )
 
 
 def code(*flags: str) -> Any:

@@ -17,7 +17,7 @@ from thinc.api import Config
 from ...arc_scorer.component import DEFAULT_MODEL, DEFAULT_SETTINGS
 from ...errors import MindRootError
 
-__all__ = ["Conversion", "convert_config"]
+__all__ = ["Conversion", "convert_config", "renamed"]
 
 PREDICTERS = ("experimental_arc_predicter", "arc_predicter")  # spacy-experimental's, spacy-biaffine-parser's
 LABELERS = ("experimental_arc_labeler", "arc_labeler")
@@ -143,8 +143,8 @@ class _Converter:
         found = model.get("@architectures")
         if found and not re.fullmatch(rf"spacy-(experimental|biaffine-parser)\.{architecture}\.v\d+", found):
             self.problems.append(
-                f"components.{name}.model is {found}, not explosion's {architecture}. Only its tok2vec and hidden_width "
-                "are taken over."
+                f"components.{name}.model is {found}, not explosion's {architecture}. Only its tok2vec and "
+                "hidden_width are taken over."
             )
         return model.get("hidden_width", default)
 
@@ -178,7 +178,7 @@ class _Converter:
     def _rename(self, parser: str, names: dict[str, list[str]]) -> None:
         """Rename the components wherever they are named, and see to the sentences."""
         nlp, training = self.config["nlp"], self.config.get("training", {})
-        pipeline = _renamed(nlp.get("pipeline", []), names)
+        pipeline = renamed(nlp.get("pipeline", []), names)
         if SCORER in pipeline:
             pipeline.remove(DECODER)  # it comes right after the scorer, wherever the labeler was
             pipeline.insert(pipeline.index(SCORER) + 1, DECODER)
@@ -202,7 +202,7 @@ class _Converter:
         for section, path, key in lists:
             value = section.get(key)
             if isinstance(value, list) and names.keys() & set(value):
-                section[key] = _renamed(value, names)
+                section[key] = renamed(value, names)
                 self.changes.append(f"{path}.{key}: {', '.join(section[key])}.")
         if training.get("annotating_components") and not self.of_spacy:
             self.changes.append(
@@ -210,10 +210,10 @@ class _Converter:
                 f"{SCORER} doesn't need it: in training, it takes the sentences of the corpus."
             )
         for section, key, value in list(_strings(self.config)):
-            renamed = re.sub(rf"\$\{{components\.{re.escape(parser)}(?=[.:}}])", f"${{components.{SCORER}", value)
-            if renamed != value:
-                section[key] = renamed
-                self.changes.append(f"{key} = {renamed}: refers to the new component.")
+            new = re.sub(rf"\$\{{components\.{re.escape(parser)}(?=[.:}}])", f"${{components.{SCORER}", value)
+            if new != value:
+                section[key] = new
+                self.changes.append(f"{key} = {new}: refers to the new component.")
 
     def _senter(self, parser: str, disabled: list[str]) -> str | None:
         """Return the name of a senter for the place before the scorer: one that the config has, or a new one."""
@@ -299,7 +299,8 @@ def _component(factory: str) -> dict[str, Any]:
     return {"factory": factory, **deepcopy(known.get_factory_meta(factory).default_config)}
 
 
-def _renamed(names: list[str], new: dict[str, list[str]]) -> list[str]:
+def renamed(names: list[str], new: dict[str, list[str]]) -> list[str]:
+    """Return names of components with those that replace them, each once."""
     return list(dict.fromkeys(to for name in names for to in new.get(name, [name])))
 
 
