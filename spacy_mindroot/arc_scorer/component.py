@@ -27,7 +27,7 @@ from ..scores import FloatArray
 from .gold import GoldArcs, lengths_to_score, read_gold
 from .label_biaffine import LabelScores
 from .labels_on_demand import LabelsOnDemand
-from .listening import is_foreign, running_mean
+from .listening import is_foreign, remember
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
 from .products import one_thread
@@ -156,6 +156,7 @@ class ArcScorer(TrainablePipe):
         self.max_length = max_length
         self._warned: set[str] = set()
         self._updates_at_rate_0 = 0
+        self._updated = False
         self.cfg: dict[str, Any] = {"labels": [], "tags": []}
 
     @property
@@ -289,7 +290,7 @@ class ArcScorer(TrainablePipe):
         flat_lengths = [n for of_doc in lengths for n in of_doc]
         if not flat_lengths:
             return [DocArcs([], []) for _ in docs]
-        if is_foreign(self.model, docs, self.cfg.get("vectors")):
+        if not self._updated and is_foreign(self.model, docs, self.cfg.get("heard")):
             self._warn_once(
                 "vectors",
                 "its vectors are unlike those that it was trained on, so trees will be poor. Does it come from another "
@@ -342,7 +343,8 @@ class ArcScorer(TrainablePipe):
         gold = self._read_gold(examples)
         docs = [example.predicted for example in examples]
         output, backprop = self.model.begin_update(self._training_input(docs, gold))
-        self.cfg["vectors"] = running_mean(self.model, docs, self.cfg.get("vectors"))
+        self.cfg["heard"] = remember(self.model, docs, self.cfg.get("heard"))
+        self._updated = True  # from now on it hears what it learns from, or the running average of that
         loss, d_output = self._loss(gold, output)
         backprop(d_output)
         if sgd not in (None, False):

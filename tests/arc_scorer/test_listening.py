@@ -8,12 +8,12 @@ from spacy.tokens import Doc
 from thinc.api import fix_random_seed
 
 from scorer_helpers import gold_docs, make_examples, small, trees
-from spacy_mindroot.arc_scorer.listening import is_foreign, running_mean
+from spacy_mindroot.arc_scorer.listening import is_foreign, remember
 
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96}
 
 
-def listening(seed=0, steps=4):
+def listening(seed=0, steps=8):
     fix_random_seed(seed)
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
@@ -92,22 +92,28 @@ def test_the_remedy(saved, tmp_path):
 def test_little_text_says_nothing_and_other_encoders_are_not_listened_to(saved):
     nlp = spacy.load(saved)
     scorer = nlp.get_pipe("arc_scorer")
-    foreign = list(other().pipe(["A few words."]))
-    assert not is_foreign(scorer.model, foreign, scorer.cfg["vectors"])
-    fix_random_seed(0)
+    memory = scorer.cfg["heard"]
+    assert len(memory) == 8 and "the" in memory
+    foreign = list(other().pipe(["The key, and the dog."]))
+    assert not is_foreign(scorer.model, foreign, memory)
+    assert is_foreign(scorer.model, 10 * foreign, memory)
+    assert not is_foreign(scorer.model, 10 * list(other().pipe(["No words of these!"])), memory)
+    assert not is_foreign(scorer.model, 10 * foreign, None)  # saved by an older version
     own = spacy.blank("en").add_pipe("arc_scorer", config=small())
-    assert running_mean(own.model, foreign, None) is None
-    assert not is_foreign(own.model, 30 * foreign, scorer.cfg["vectors"])
-    assert not is_foreign(scorer.model, 30 * foreign, None)  # saved by an older version
-    assert is_foreign(scorer.model, 30 * foreign, scorer.cfg["vectors"])
+    assert remember(own.model, foreign, None) is None
+    assert not is_foreign(own.model, 10 * foreign, memory)
 
 
-def test_the_mean_follows_the_tok2vec(saved):
+def test_the_means_follow_the_tok2vec(saved):
     nlp = spacy.load(saved)
-    scorer = nlp.get_pipe("arc_scorer")
-    docs = [nlp.get_pipe("tok2vec")(nlp.make_doc("A few words."))]
-    before = [0.0] * 96
-    nlp.get_pipe("tok2vec").set_annotations(docs, nlp.get_pipe("tok2vec").predict(docs))
-    found = running_mean(scorer.model, docs, before)
-    expected = docs[0].tensor.mean(axis=0)
-    assert found == pytest.approx((0.1 * expected).tolist(), abs=1e-4)
+    tok2vec, scorer = nlp.get_pipe("tok2vec"), nlp.get_pipe("arc_scorer")
+    docs = [nlp.make_doc("the dog and the dog")]
+    vectors, _ = tok2vec.model.begin_update(docs)
+    for listener in tok2vec.listeners:
+        listener.receive(listener.get_batch_id(docs), vectors, lambda dX: [])
+    found = remember(scorer.model, docs, {"the": [0.0] * 96, "cat": [1.0] * 96})
+    assert found["the"] == pytest.approx((0.25 * (vectors[0][0] + vectors[0][3])).tolist(), abs=1e-4)
+    assert found["cat"] == [1.0] * 96 and len(found) == 2
+    begun = remember(scorer.model, docs, None)
+    assert begun["dog"] == pytest.approx((0.5 * (vectors[0][1] + vectors[0][4])).tolist(), abs=1e-4)
+    assert list(begun) == ["the", "dog", "and"]
