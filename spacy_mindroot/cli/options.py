@@ -21,6 +21,7 @@ from .running import errors_as_messages
 
 __all__ = [
     "CONLLU",
+    "Loss",
     "Optimize",
     "Tokenizer",
     "code",
@@ -31,6 +32,7 @@ __all__ = [
     "ending",
     "kbest",
     "language",
+    "loss",
     "model",
     "new_pipeline",
     "optimize",
@@ -228,6 +230,25 @@ class Tokenizer(StrEnum):
 def optimize(*flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
     """Return the option --optimize."""
     return typer.Option(default, "--optimize", *flags, metavar="accuracy|efficiency")
+
+
+class Loss(StrEnum):
+    """The choices of --loss."""
+
+    HEAD = "head"
+    TREE = "tree"
+    BOTH = "both"
+
+
+def loss() -> Any:
+    """Return the option --loss, the setting `loss` of `arc_scorer`."""
+    return typer.Option(
+        Loss.TREE,
+        "--loss",
+        metavar="head|tree|both",
+        help="What the parser learns: trees with one root, the head of each word by itself, or both. Without tree, "
+        "`audit` shows what the root constraint changes for a parser that has not learnt it",
+    )
 
 
 def seed(of: str) -> Any:

@@ -105,6 +105,7 @@ def make_config(
     whole_doc: bool = False,
     sentences: int | None = None,
     vectors: str | None = None,
+    loss: str = "tree",
     curated: dict[str, Any] | None = None,
     tokenizer: str = "learnt",
 ) -> str:
@@ -127,6 +128,8 @@ def make_config(
         options.append("--curated")
     if optimize != "accuracy":
         options.append(f"--optimize {optimize}")
+    if loss != "tree":
+        options.append(f"--loss {loss}")
     if extras not in ([], ["senter"]):
         options.append(f"--pipeline {','.join(extras)}")
     if whole_doc:
@@ -152,6 +155,7 @@ def make_config(
         score_weights=weights,
         whole_doc=whole_doc,
         learnt_tokenizer=tokenizer == "learnt",
+        loss=loss,
         vectors=vectors,
         vectors_json=json.dumps(vectors, ensure_ascii=False),
         size=size_for(optimize, sentences),
