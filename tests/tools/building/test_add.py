@@ -122,12 +122,24 @@ def test_the_tokenizer_comes_along_if_it_is_wanted(source, into, folders, tmp_pa
     expected = [t.text for t in source(TEXT)]
     kept = spacy.load(folders / "theirs")
     (difference,) = add_parser(source, kept).differences
-    assert "--tokenizer" in difference and [t.text for t in kept(TEXT)] != expected
+    assert "--take-tokenizer" in difference and [t.text for t in kept(TEXT)] != expected
     source = spacy.load(folders / "ours")
     source.tokenizer.add_special_case("cake in", [{"ORTH": "cake in"}])
     assert add_parser(source, into, tokenizer=True).differences == []
     into.to_disk(tmp_path)
     assert [t.text for t in spacy.load(tmp_path)(TEXT)] == expected
+
+
+def test_a_learnt_tokenizer_comes_along(into, folders, tmp_path):
+    source = spacy.load(folders / "ours")
+    settings = {"@tokenizers": "spacy-mindroot.Tokenizer.v1"}
+    source.config["nlp"]["tokenizer"] = settings
+    source.tokenizer = spacy.registry.resolve({"tokenizer": settings})["tokenizer"](source)
+    source.tokenizer.initialize(lambda: make_examples(source, gold_docs(20)), nlp=source)
+    expected = [(t.text, t.head.i) for t in source(TEXT)]
+    assert add_parser(source, into, tokenizer=True).differences == []
+    into.to_disk(tmp_path)
+    assert [(t.text, t.head.i) for t in spacy.load(tmp_path)(TEXT)] == expected
 
 
 def test_another_table_of_norms_is_named(source, into):
