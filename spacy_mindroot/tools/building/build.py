@@ -25,12 +25,11 @@ from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, sentences_in, words_per_cpu_second
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
-from .average import average_trained
 from .card import Description, make_card, make_meta
 from .config import make_config, read_config
 from .related import mix_treebanks
 from .steps import Steps
-from .training import Trained, train
+from .training import Trained, average_trained, train
 from .treebank import PARTS, Related, Treebank, prepare_treebank, spacy_language
 from .wheel import PackagingError, build_wheel, check_description, check_tools, package_name, wheel_name
 
