@@ -63,7 +63,7 @@ def parse_corpus(
     workers : int, optional
         Number of processes to start on this machine, instead of a client.
     format : str
-        ``"conllu"``, ``"conllu.gz"``, ``"spacy"``, ``"jsonl"`` or ``"parquet"``.
+        ``"conllu"``, ``"conllu.gz"``, ``"spacy"``, ``"jsonl"``, ``"parquet"`` or ``"tokens"``.
     text_column, id_column : str
         Keys in JSON lines, or columns in Parquet, with the text and the id of a document. If `id_column` is None, it is
         ``"id"``, if there is one.
@@ -118,7 +118,7 @@ def run_parse(
     _check_settings(settings)
     found = find_files(inputs, warn)
     _check_paths(found, out)
-    if settings.format == "parquet":
+    if settings.ending.endswith("parquet"):
         import_parquet()
     model = os.path.abspath(model) if os.path.exists(model) else model
     with OutputFolder(out) as folder:

@@ -150,7 +150,7 @@ def test_a_corpus_and_a_model_that_have_moved(whole, corpus, model, tmp_path):
 @pytest.mark.parametrize(
     "change, error, message",
     [
-        ({"format": "csv"}, CorpusError, "must be one of conllu, conllu.gz, spacy, jsonl, parquet"),
+        ({"format": "csv"}, CorpusError, "must be one of conllu, conllu.gz, spacy, jsonl, parquet, tokens"),
         ({"shard_words": 0}, CountError, "shard_words is 0"),
         ({"kbest": 0}, CountError, "kbest is 0"),
         ({"retries": -1}, CountError, "retries is -1"),
@@ -178,9 +178,11 @@ def test_all_outputs_of_all_inputs(tmp_path, model, corpus):
     parquet.write_table(pa.table({"text": texts(10), "id": list(map(str, range(10)))}), corpus / "c.parquet")
     parse_corpus(model, corpus / "c.parquet", tmp_path / "docs", format="spacy")
     shutil.copy(shard_files(tmp_path / "docs")[0], corpus / "d.spacy")
-    for format in ("conllu", "conllu.gz", "spacy", "jsonl", "parquet"):
+    for format in ("conllu", "conllu.gz", "spacy", "jsonl", "parquet", "tokens"):
         summary = parse_corpus(model, corpus, tmp_path / format, format=format, confidence=True, kbest=2)
         assert summary.documents == 180 and summary.rejected == 0
+        ending = ".tokens.parquet" if format == "tokens" else f".{format}"
+        assert all(path.name.endswith(ending) for path in shard_files(tmp_path / format))
 
 
 def test_progress_and_summary(tmp_path, model, corpus, capsys, monkeypatch):
