@@ -19,7 +19,7 @@ from .loss import mean_log_softmax
 from .model import ArcInput, ArcOutput
 from .products import on_one_thread
 
-__all__ = ["average_pipelines", "build_average"]
+__all__ = ["average_pipelines", "build_average", "replace_listeners"]
 
 
 def build_average(*scorers: Model[ArcInput | list[Doc], ArcOutput]) -> Model[ArcInput | list[Doc], ArcOutput]:
@@ -80,7 +80,7 @@ def average_pipelines(pipelines: Sequence[Language]) -> Language:
     for number, (nlp, scorer) in enumerate(zip(pipelines, scorers, strict=True), 1):
         _check_alike(pipelines[0], scorers[0], nlp, scorer, number)
     for nlp, own in zip(pipelines[1:], names[1:], strict=True):
-        _replace_listeners(nlp, own)
+        replace_listeners(nlp, own)
     configs = [nlp.config.interpolate()["components"][own] for nlp, own in zip(pipelines, names, strict=True)]
 
     config = {name: getattr(scorers[0], name) for name in DEFAULT_SETTINGS}
@@ -131,8 +131,8 @@ def _check_alike(first: Language, expected: ArcScorer, nlp: Language, scorer: Ar
         )
 
 
-def _replace_listeners(nlp: Language, name: str) -> None:
-    """Give a component its own encoder in place of one that it listens to."""
+def replace_listeners(nlp: Language, name: str) -> None:
+    """Give a component of a pipeline its own copy of the encoder that it listens to, wherever the listener is."""
     for encoder, pipe in nlp.pipeline:
         if name in getattr(pipe, "listening_components", []):
             paths = _paths_to_listeners(nlp.get_pipe_config(name)["model"], "model")

@@ -27,6 +27,7 @@ from ..scores import FloatArray
 from .gold import GoldArcs, lengths_to_score, read_gold
 from .label_biaffine import LabelScores
 from .labels_on_demand import LabelsOnDemand
+from .listening import is_foreign, remember
 from .loss import class_loss, head_loss, log_softmax
 from .model import ArcGradient, ArcInput, ArcOutput
 from .products import one_thread
@@ -155,7 +156,8 @@ class ArcScorer(TrainablePipe):
         self.max_length = max_length
         self._warned: set[str] = set()
         self._updates_at_rate_0 = 0
-        self.cfg: dict[str, list[str]] = {"labels": [], "tags": []}
+        self._updated = False
+        self.cfg: dict[str, Any] = {"labels": [], "tags": []}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -288,6 +290,15 @@ class ArcScorer(TrainablePipe):
         flat_lengths = [n for of_doc in lengths for n in of_doc]
         if not flat_lengths:
             return [DocArcs([], []) for _ in docs]
+        if not self._updated and is_foreign(self.model, docs, self.cfg.get("heard")):
+            self._warn_once(
+                "vectors",
+                "its vectors are unlike those that it was trained on, so trees will be poor. Does it come from another "
+                "pipeline, and listen to the tok2vec of this one? Give it a copy of its own encoder before you add it: "
+                f"source.replace_listeners('tok2vec', '{self.name}', ['model.tok2vec']). `spacy mindroot add` does all "
+                "that is needed.",
+                stacklevel=5,
+            )
         with one_thread():  # labels are scored while they are read
             sentences = self._to_host(self.model.predict(ArcInput(docs, flat_lengths)))
         predictions, start = [], 0
@@ -330,7 +341,10 @@ class ArcScorer(TrainablePipe):
             return losses
         set_dropout_rate(self.model, drop)
         gold = self._read_gold(examples)
-        output, backprop = self.model.begin_update(self._training_input([e.predicted for e in examples], gold))
+        docs = [example.predicted for example in examples]
+        output, backprop = self.model.begin_update(self._training_input(docs, gold))
+        self.cfg["heard"] = remember(self.model, docs, self.cfg.get("heard"))
+        self._updated = True  # from now on it hears what it learns from, or the running average of that
         loss, d_output = self._loss(gold, output)
         backprop(d_output)
         if sgd not in (None, False):

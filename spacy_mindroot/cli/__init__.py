@@ -19,8 +19,8 @@ __all__ = ["COMMANDS", "function_of", "mindroot"]
 
 
 COMMANDS = (  # in the order of the help
-    "decode", "audit", "score", "evaluate", "build", "init-config", "average", "calibrate", "repair", "parse",
-    "vote", "show", "rank", "suspect", "rules",
+    "decode", "audit", "score", "evaluate", "build", "init-config", "add", "average", "calibrate", "repair",
+    "parse", "vote", "show", "rank", "suspect", "rules",
 )  # fmt: skip
 
 

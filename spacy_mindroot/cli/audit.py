@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_cli"]
 
+_PIPELINES = "the pipeline's "
 _MANY_UNKNOWN = 0.05  # share of tokens with unknown gold labels that is worth a warning
 
 
@@ -76,7 +77,7 @@ def audit_cli(
     known = None if rules is None else to_rules(rules, what="--rules")
     tally, valid_tally = Tally(), None if known is None else RuleTally(known)
     with outputs(*([] if out is None else [out])) as opened, ExitStack() as stack:
-        total, pairs, aside = _audited(model, corpus, surface_tokens, all_labels=known is not None)
+        total, pairs, facts = _audited(model, corpus, surface_tokens, all_labels=known is not None)
         folder = None if out is None else AuditFolder(out, stack, opened, most)
         for audited, gold in tqdm(pairs, total=total, unit=" sentences", disable=None, leave=False):
             tally.add(audited)
@@ -90,8 +91,11 @@ def audit_cli(
         audit = tally.summarize(seed=seed)
         valid_audit = None if valid_tally is None else valid_tally.summarize(seed=seed)
         if folder is not None:
-            folder.finish(audit, _facts(model, corpus, aside), valid_audit)
+            folder.finish(audit, _facts(model, corpus) | facts, valid_audit)
     _print(audit, valid_audit, out)
+    if "root scores" in facts:
+        typer.echo(f"\n{facts['root scores']}")
+    aside = facts.get("not applied", "").removeprefix(_PIPELINES)
     if aside:
         typer.echo(
             f"\nThe pipeline has {aside}. The trees above do not take that into account: they are the best ones of "
@@ -102,11 +106,12 @@ def audit_cli(
 
 def _audited(
     model: str, corpus: Path | None, surface_tokens: bool | None, *, all_labels: bool
-) -> tuple[int | None, Pairs, str]:
+) -> tuple[int | None, Pairs, dict[str, str]]:
     """Return the number of sentences, if it is known, and the audited sentences, each with its gold sentence.
 
-    The third is the settings of the pipeline's `mind_root` that the audit does not apply; "" if there are none.
+    The third is what to know about them: what was done to scores, and settings of `mind_root` that are not applied.
     """
+    from ..tools.audit.levels import NOTE, with_one_root_expected
     from ..tools.audit.measures import audit_sentences
     from ..tools.gold import load_pipeline, score_sentences
     from .corpora import read_for
@@ -123,14 +128,19 @@ def _audited(
             raise CorpusError(f"There are no sentences in {model}.")
         stem = printable(Path(model).stem)
         named = (replace(sentence, name=f"{stem}-{k}") for k, sentence in enumerate(scored, 1))
-        return len(scored), zip(audit_sentences(named, source=printable(model)), repeat(None), strict=False), ""
+        return len(scored), zip(audit_sentences(named, source=printable(model)), repeat(None), strict=False), {}
     if ".npz" in (corpus.suffix, Path(model).suffix):
         raise CorpusError("a score file is audited by itself, without a pipeline: spacy mindroot audit FILE.npz")
     nlp = load_pipeline(model)
-    _warn_of_loss(nlp)
     gold, to_score = tee(read_for(nlp, corpus, surface_tokens))
-    audited = audit_sentences(score_sentences(nlp, to_score, all_labels=all_labels), source=printable(corpus))
-    return None, zip(audited, gold, strict=True), _settings_aside(nlp)
+    sentences = score_sentences(nlp, to_score, all_labels=all_labels)
+    facts: dict[str, str] = {}
+    if _learnt_by_trees(nlp):
+        sentences = (replace(each, scores=with_one_root_expected(each.scores)) for each in sentences)
+        facts = {"root scores": NOTE}
+    aside = _settings_aside(nlp)
+    audited = audit_sentences(sentences, source=printable(corpus))
+    return None, zip(audited, gold, strict=True), facts | ({"not applied": _PIPELINES + aside} if aside else {})
 
 
 def _settings_aside(nlp: Language) -> str:
@@ -144,25 +154,19 @@ def _settings_aside(nlp: Language) -> str:
     return " and ".join(settings)
 
 
-def _warn_of_loss(nlp: Language) -> None:
+def _learnt_by_trees(nlp: Language) -> bool:
+    """Whether the scores of a pipeline are from training with the root constraint."""
     from ..arc_scorer.component import ArcScorer
 
-    for name, component in nlp.pipeline:
-        if isinstance(component, ArcScorer) and component.loss == "tree":
-            warn(
-                f'{name} was trained with loss = "tree", which does not teach it how many roots a sentence has. All '
-                'that is called "unconstrained" here is therefore meaningless. To see what the constraint changes, '
-                'train with loss = "head" or "both".'
-            )
+    return any(isinstance(component, ArcScorer) and component.loss == "tree" for _, component in nlp.pipeline)
 
 
-def _facts(model: str, corpus: Path | None, aside: str) -> dict[str, str]:
+def _facts(model: str, corpus: Path | None) -> dict[str, str]:
     """Return the names of the model and the corpus, and the versions of the packages, for the reports."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("spacy-mindroot", "spacy", "numpy"))
     if corpus is None:
         return {"scores": printable(model), "versions": versions}
-    facts = {"model": printable(model), "corpus": printable(corpus), "versions": versions}
-    return facts | ({"not applied": f"the pipeline's {aside}"} if aside else {})
+    return {"model": printable(model), "corpus": printable(corpus), "versions": versions}
 
 
 def _print(audit: Audit, valid: RuleAudit | None, out: Path | None) -> None:

@@ -18,7 +18,7 @@ __all__ = ["average_cli"]
 @command("output")
 def average_cli(
     models: list[str] = typer.Argument(..., metavar="MODEL"),
-    output: Path = typer.Option(..., "--output", "-o", metavar="FOLDER", file_okay=False, callback=options.ending()),
+    output: Path = options.new_pipeline(),
     code: Path | None = options.code("-c"),
 ) -> None:
     """Join pipelines into one whose arc scores and label scores are the mean of theirs.
@@ -28,7 +28,6 @@ def average_cli(
     `calibrate`. `build --seeds` does all of this in one go.
 
     models: Trained pipelines, folders or packages: two or more, trained on the same data with other seeds.
-    output: New folder for the pipeline.
     """
     from ..arc_scorer.average import average_pipelines
     from ..tools.gold import load_pipeline

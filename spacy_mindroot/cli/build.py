@@ -32,6 +32,7 @@ def build_cli(
     licence: str = typer.Option("", "--license", metavar="NAME"),
     optimize: options.Optimize = options.optimize("-o"),
     tokenizer: options.Tokenizer = options.tokenizer(),
+    loss: options.Loss = options.loss(),
     config: Path | None = options.training_config(),
     steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
@@ -79,6 +80,8 @@ def build_cli(
     from ..tools.building.card import Description
     from ..tools.building.config import files_of, read_config
 
+    if config is not None and loss != "tree":
+        raise typer.BadParameter("set it in the file of --config.", param_hint="--loss")
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
     reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--config": config, "--code": code}
@@ -92,6 +95,7 @@ def build_cli(
         lang=lang or "",
         optimize=optimize,
         tokenizer=tokenizer,
+        loss=loss,
         config=config,
         steps=steps,
         seeds=range(seed, seed + seeds),

@@ -62,13 +62,9 @@ def calibrate_cli(
     name, mind_root = find_mind_root(nlp, component)
     reads = {"MODEL": model_folder(model), "CORPUS": corpus, "--train": train, "--code": code}
     check_paths(reads, {"--output": output}, made="--output")
-    held_out, method = held_out_scores(
-        nlp,
-        read_for(nlp, corpus, surface_tokens),
-        None if train is None else read_for(nlp, train, surface_tokens),
-        folds=folds,
-        name=name,
-    )
+    sentences = read_for(nlp, corpus, surface_tokens)
+    trained_on = None if train is None else read_for(nlp, train, surface_tokens)
+    held_out, method = held_out_scores(nlp, sentences, trained_on, folds=folds, name=name)
     calibration = held_out.fit(method)
     set_calibration(nlp, calibration, name)
     if output is None:

@@ -30,6 +30,7 @@ def init_config_cli(
     lang: str = options.language(),
     optimize: options.Optimize = options.optimize("-o"),
     tokenizer: options.Tokenizer = options.tokenizer(),
+    loss: options.Loss = options.loss(),
     pipeline: str = typer.Option("", "--pipeline", "-p", metavar="NAME,..."),
     whole_doc: bool = typer.Option(False, "--whole-doc", "-w"),
     transformer: str | None = typer.Option(None, "--transformer", "-t", metavar="NAME", callback=_name_of_model),
@@ -62,7 +63,7 @@ def init_config_cli(
         unknown; suits a thousand).
     vectors: Pipeline, or folder, with word vectors to use as features, as made by `spacy init vectors` (default:
         none).
-    source: Config with spaCy's parser, or spacy-experimental's, to convert. Everything else in it is kept, and what
+    source: Config with spaCy's parser, or explosion's biaffine one, to convert. Everything else in it is kept, and what
         changes is reported on standard error. No other option but --force goes with it (default: none).
     force: Overwrite OUT if it exists (default: off).
     """
@@ -72,7 +73,7 @@ def init_config_cli(
     notes: list[str] = []
     if source is not None:
         given = [whole_doc, pipeline, transformer, curated, sentences, vectors]
-        given += [lang != "xx", optimize != "accuracy", tokenizer != "learnt"]
+        given += [lang != "xx", optimize != "accuracy", tokenizer != "learnt", loss != "tree"]
         if any(given):
             raise typer.BadParameter(
                 "the config is converted as it is. Leave out all other options.", param_hint="--from"
@@ -96,6 +97,7 @@ def init_config_cli(
             sentences=sentences,
             vectors=vectors,
             tokenizer=tokenizer,
+            loss=loss,
             curated=curated_model(transformer, read_model_config(transformer)) if curated and transformer else None,
         )
     if out is None or str(out) == "-":

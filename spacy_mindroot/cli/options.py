@@ -21,6 +21,7 @@ from .running import errors_as_messages
 
 __all__ = [
     "CONLLU",
+    "Loss",
     "Optimize",
     "Tokenizer",
     "code",
@@ -31,7 +32,9 @@ __all__ = [
     "ending",
     "kbest",
     "language",
+    "loss",
     "model",
+    "new_pipeline",
     "optimize",
     "out_file",
     "report",
@@ -75,17 +78,18 @@ def model() -> Any:
     return typer.Argument(..., metavar="MODEL")
 
 
+def new_pipeline() -> Any:
+    """Return the required option --output, a new folder for a pipeline."""
+    return typer.Option(
+        ..., "--output", "-o", metavar="FOLDER", help="New folder for the pipeline", file_okay=False, callback=ending()
+    )
+
+
 def code(*flags: str) -> Any:
     """Return the option --code, a Python file that is imported before the command runs."""
+    text = "Python file to import first: components and other registered functions of the pipeline (default: none)"
     return typer.Option(
-        None,
-        "--code",
-        *flags,
-        metavar="FILE",
-        help="Python file to import first: components and other registered functions of the pipeline (default: none)",
-        exists=True,
-        dir_okay=False,
-        callback=_imported,
+        None, "--code", *flags, metavar="FILE", help=text, exists=True, dir_okay=False, callback=_imported
     )
 
 
@@ -110,9 +114,8 @@ def corpus(sentences: str, more: str = "", *, default: EllipsisType | None = ...
 
 def conllu_source() -> Any:
     """Return the argument IN of commands that read CoNLL-U only."""
-    return typer.Argument(
-        ..., metavar="IN", help="CoNLL-U file, a folder of them, or - for standard input", allow_dash=True
-    )
+    text = "CoNLL-U file, a folder of them, or - for standard input"
+    return typer.Argument(..., metavar="IN", help=text, allow_dash=True)
 
 
 def out_file(*endings: str, only: bool = False, default: EllipsisType | None = None) -> Any:
@@ -126,49 +129,29 @@ def out_file(*endings: str, only: bool = False, default: EllipsisType | None = N
 
 def report(what: str, *, allow_dash: bool = True) -> Any:
     """Return the option --report, a file of JSON lines."""
+    text, check = f"File to write {what} to, as JSON lines (default: none)", ending(".jsonl", ".ndjson", ".json")
     return typer.Option(
-        None,
-        "--report",
-        "-r",
-        metavar="FILE",
-        help=f"File to write {what} to, as JSON lines (default: none)",
-        dir_okay=False,
-        allow_dash=allow_dash,
-        callback=ending(".jsonl", ".ndjson", ".json"),
+        None, "--report", "-r", metavar="FILE", help=text, dir_okay=False, allow_dash=allow_dash, callback=check
     )
 
 
 def surface_tokens(verb: str, source: str = "CoNLL-U") -> Any:
     """Return the pair of options that chooses between multiword tokens and their words."""
-    return typer.Option(
-        None,
-        "--surface-tokens/--words",
-        help=f"{verb} the multiword tokens of {source}, or the words in them (default: as the corpus reader in the "
-        "pipeline's config; words if it names none)",
-    )
+    source_of_default = "as the corpus reader in the pipeline's config; words if it names none"
+    text = f"{verb} the multiword tokens of {source}, or the words in them (default: {source_of_default})"
+    return typer.Option(None, "--surface-tokens/--words", help=text)
 
 
 def rules(effect: str, more: str = "") -> Any:
     """Return the option --rules, which `rules.to_rules` reads."""
-    return typer.Option(
-        None,
-        "--rules",
-        metavar="RULES",
-        help=f"{effect}: ud, for the syntax of Universal Dependencies, or a JSON file of rules (default: none)"
-        f"{more and '. '}{more}",
-    )
+    text = f"{effect}: ud, for the syntax of Universal Dependencies, or a JSON file of rules (default: none)"
+    return typer.Option(None, "--rules", metavar="RULES", help=f"{text}{more and '. '}{more}")
 
 
 def demoted_label(words: str) -> Any:
     """Return the option --demoted-label."""
-    return typer.Option(
-        None,
-        "--demoted-label",
-        "-l",
-        metavar="LABEL",
-        help=f"Label for {words} (default: parataxis, or dep without UPOS)",
-        callback=_no_root_label,
-    )
+    text = f"Label for {words} (default: parataxis, or dep without UPOS)"
+    return typer.Option(None, "--demoted-label", "-l", metavar="LABEL", help=text, callback=_no_root_label)
 
 
 def _no_root_label(label: str | None) -> str | None:
@@ -198,10 +181,8 @@ def _known_language(lang: str | None) -> str | None:
     from spacy.util import get_lang_class
 
     try:
-        if lang is not None and not lang.isidentifier():
-            raise ImportError(lang)
         if lang is not None:
-            get_lang_class(lang)
+            get_lang_class(lang if lang.isidentifier() else "")  # "": unknown
     except ImportError as error:
         raise typer.BadParameter(f"spaCy has no language {lang!r}; use xx for any.") from error
     return lang
@@ -210,16 +191,31 @@ def _known_language(lang: str | None) -> str | None:
 Optimize = StrEnum("Optimize", "ACCURACY EFFICIENCY")
 
 
-class Tokenizer(StrEnum):
-    """The choices of --tokenizer."""
-
-    LEARNT = "learnt"
-    SPACY = "spacy"
+Tokenizer = StrEnum("Tokenizer", "LEARNT SPACY")
 
 
 def optimize(*flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
     """Return the option --optimize."""
     return typer.Option(default, "--optimize", *flags, metavar="accuracy|efficiency")
+
+
+class Loss(StrEnum):
+    """The choices of --loss."""
+
+    HEAD = "head"
+    TREE = "tree"
+    BOTH = "both"
+
+
+def loss() -> Any:
+    """Return the option --loss, the setting `loss` of `arc_scorer`."""
+    return typer.Option(
+        Loss.TREE,
+        "--loss",
+        metavar="head|tree|both",
+        help="What the parser learns: trees with one root, the head of each word by itself, or both. Without tree, "
+        "`audit` shows what the root constraint changes for a parser that has not learnt it",
+    )
 
 
 def seed(of: str) -> Any:

@@ -61,7 +61,7 @@ def parse_cli(
     inputs: Files, folders, patterns or URLs (s3://...) of .txt, .jsonl, .conllu, .parquet and .spacy; the first
         three may be compressed with gzip (.gz).
     out: Folder to write. Run the same command again to go on.
-    format: Format of the output: conllu, conllu.gz, spacy, jsonl or parquet.
+    format: Format of the output: conllu, conllu.gz, spacy, jsonl, parquet, or tokens (Parquet, one word per row).
     text_column: Key or column with the text of a document, in JSON lines or Parquet.
     id_column: Key or column with the id of a document (default: id, if there is one).
     paragraphs: Documents in .txt files are separated by empty lines (default: each line is a document).

@@ -163,7 +163,7 @@ class OutputFolder:
     def output_of(self, shard: Shard) -> str:
         """Return the name of a shard's file. The names sort as the corpus does."""
         stem = plain(Found(shard.path, shard.format, shard.compressed).name)[:_LONGEST_STEM]
-        return f"{shard.name}.{stem}.{self.settings.format}"
+        return f"{shard.name}.{stem}.{self.settings.ending}"
 
     def start_over(self) -> None:
         """Remove all that an earlier run has written."""

@@ -23,6 +23,11 @@ class Settings:
     kbest: int = 1
     shard_words: int = 200_000
 
+    @property
+    def ending(self) -> str:
+        """What the names of the shards end in."""
+        return "tokens.parquet" if self.format == "tokens" else self.format
+
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Settings:
         """Return settings, of which `asdict` has been written as JSON."""

@@ -1,26 +1,30 @@
-"""Parses a corpus: plans it, runs what is missing, and keeps the manifest."""
+"""Parses a corpus: plans it, runs what is missing, keeps the manifest, and shows how far it is."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from ..errors import CorpusError, CountError
 from .engine import Engine, open_engine
 from .folder import OutputFolder
 from .jobs import Job, ParseSummary, Settings, WorkerFacts
-from .progress import Progress
 from .reading import Columns, estimate_bytes_per_word
 from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
 from .sources import Found, find_files
 from .writing import WRITERS
 
-__all__ = ["parse_corpus", "run_parse"]
+__all__ = ["Progress", "parse_corpus", "run_parse"]
+
+_LINE_SECONDS = 60.0  # between two lines of progress where there is no terminal
 
 
 def parse_corpus(
@@ -59,7 +63,7 @@ def parse_corpus(
     workers : int, optional
         Number of processes to start on this machine, instead of a client.
     format : str
-        ``"conllu"``, ``"conllu.gz"``, ``"spacy"``, ``"jsonl"`` or ``"parquet"``.
+        ``"conllu"``, ``"conllu.gz"``, ``"spacy"``, ``"jsonl"``, ``"parquet"`` or ``"tokens"``.
     text_column, id_column : str
         Keys in JSON lines, or columns in Parquet, with the text and the id of a document. If `id_column` is None, it is
         ``"id"``, if there is one.
@@ -114,7 +118,7 @@ def run_parse(
     _check_settings(settings)
     found = find_files(inputs, warn)
     _check_paths(found, out)
-    if settings.format == "parquet":
+    if settings.ending.endswith("parquet"):
         import_parquet()
     model = os.path.abspath(model) if os.path.exists(model) else model
     with OutputFolder(out) as folder:
@@ -210,17 +214,12 @@ def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseS
             done_size += shard.size
     failed: list[tuple[Shard, str]] = []
     progress = Progress(summary, size, done_size, shown=show)
-
-    def tick() -> None:
-        progress.workers = engine.workers
-        progress.update()
-
     jobs = (
         Job(shard, model, folder.settings, str(folder.path), folder.output_of(shard), folder.identity)
         for shard in folder.remaining()
     )
     try:
-        for outcome in engine.run(jobs, tick):
+        for outcome in engine.run(jobs, lambda: progress.update(engine.workers)):
             shard, record = outcome.job.shard, outcome.record
             if record is not None and record.mismatch:
                 raise CorpusError(
@@ -234,9 +233,65 @@ def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseS
                 folder.add(record)
                 summary.add(record)
             progress.done_size += shard.size
-            tick()
+            progress.update(engine.workers)
         folder.finish(failed)
     finally:
         progress.close()
         summary.seconds = round(time.perf_counter() - began, 3)
     return summary
+
+
+class Progress:
+    """Shows the state of a run on standard error: a bar on a terminal, one line per minute elsewhere.
+
+    size, done_size (int): Bytes of input, of all shards and of those that are finished, in this run or before it.
+    """
+
+    def __init__(self, summary: ParseSummary, size: int = 0, done_size: int = 0, *, shown: bool = True) -> None:
+        self.summary = summary
+        self.size, self.done_size = size, done_size
+        self._began = self._last = time.monotonic()
+        self._before = done_size  # finished by earlier runs
+        self._bar: Any = None
+        self._shown = shown and sys.stderr is not None
+        if self._shown and sys.stderr.isatty():
+            form = "{percentage:3.0f}%|{bar}| {desc}"
+            self._bar = tqdm(total=size, initial=done_size, bar_format=form, leave=False)
+
+    def update(self, workers: int) -> None:
+        """Show the state, if it is time to."""
+        if not self._shown:
+            return
+        now = time.monotonic()
+        if self._bar is not None:
+            self._bar.n = self.done_size
+            self._bar.set_description_str(self.line(workers), refresh=True)
+        elif now - self._last >= _LINE_SECONDS:
+            self._last = now
+            share = self.done_size / self.size if self.size else 1.0
+            print(f"{share:4.0%}  {self.line(workers)}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def line(self, workers: int) -> str:
+        """Return the state in words."""
+        summary = self.summary
+        finished = summary.complete_before + summary.parsed + summary.failed
+        seconds = max(time.monotonic() - self._began, 1e-9)
+        parts = [
+            f"{summary.words:,} words",
+            f"{summary.words / seconds:,.0f} words/s",
+            f"{workers} worker{'s' if workers != 1 else ''}",
+            f"{finished:,} of {summary.shards:,} shards",
+        ]
+        if summary.rejected:
+            parts.append(f"{summary.rejected:,} rejected")
+        if summary.failed:
+            parts.append(f"{summary.failed:,} failed")
+        done = self.done_size - self._before
+        if done:
+            parts.append(f"{tqdm.format_interval(seconds / done * (self.size - self.done_size))} left")
+        return ", ".join(parts)

@@ -34,6 +34,15 @@ _TEXT_COLUMNS = (  # of a sentence in JSON and Parquet: one string per word
     ("feats", FEATS),
     ("deprels", DEPREL),
 )
+_TOKEN_COLUMNS = (  # of a word in a row of its own
+    ("word", FORM),
+    ("lemma", LEMMA),
+    ("upos", UPOS),
+    ("xpos", XPOS),
+    ("feats", FEATS),
+    ("deprel", DEPREL),
+)
+_OF_HEAD = ("word", "lemma", "upos", "deprel")  # what such a row has of the head as well
 _Marked = tuple[Sentence, dict[str, str], dict[int, dict[str, str]]]  # comments, and attributes of MISC by word
 _ROWS = 20_000  # sentences in a row group of Parquet
 
@@ -204,35 +213,39 @@ class ParquetWriter(Writer):
         parquet = import_parquet()
         import pyarrow as pa
 
-        words, numbers, number = pa.list_(pa.string()), pa.list_(pa.float64()), pa.int32()
         self._pa = pa
-        self._schema = pa.schema(
-            [
-                ("doc_id", pa.string()),
-                ("doc_meta", pa.string()),
-                ("number", number),
-                ("text", pa.string()),
-                *((name, words) for name, _ in _TEXT_COLUMNS),
-                ("heads", pa.list_(pa.int32())),
-                ("space_after", pa.list_(pa.bool_())),
-                ("multiword_tokens", pa.list_(pa.struct([("form", pa.string()), ("first", number), ("last", number)]))),
-                ("head_prob", numbers),
-                ("head_entropy", numbers),
-                ("tree_logprob", pa.float64()),
-                ("tree_margin", pa.float64()),
-                ("trees", pa.list_(pa.struct([("weight", pa.float64()), ("heads", pa.list_(pa.int32()))]))),
-            ]
-        )
+        self._schema = pa.schema(self._columns(pa))
         self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
 
-    def add(self, document: Document, doc: Doc, cells: Cells) -> None:
-        sentences = parsed_sentences(doc, cells)
+    def _columns(self, pa: Any) -> list[tuple[str, Any]]:
+        words, numbers, number = pa.list_(pa.string()), pa.list_(pa.float64()), pa.int32()
+        return [
+            ("doc_id", pa.string()),
+            ("doc_meta", pa.string()),
+            ("number", number),
+            ("text", pa.string()),
+            *((name, words) for name, _ in _TEXT_COLUMNS),
+            ("heads", pa.list_(pa.int32())),
+            ("space_after", pa.list_(pa.bool_())),
+            ("multiword_tokens", pa.list_(pa.struct([("form", pa.string()), ("first", number), ("last", number)]))),
+            ("head_prob", numbers),
+            ("head_entropy", numbers),
+            ("tree_logprob", pa.float64()),
+            ("tree_margin", pa.float64()),
+            ("trees", pa.list_(pa.struct([("weight", pa.float64()), ("heads", pa.list_(pa.int32()))]))),
+        ]
+
+    def _rows_of(self, document: Document, sentences: list[ParsedSentence]) -> list[dict[str, Any]]:
         meta = _json(document.meta)
-        self._rows += [
+        return [
             {"doc_id": document.id, "doc_meta": meta, "number": number, **_as_row(sentence)}
             for number, sentence in enumerate(sentences, 1)
         ]
+
+    def add(self, document: Document, doc: Doc, cells: Cells) -> None:
+        sentences = parsed_sentences(doc, cells)
+        self._rows += self._rows_of(document, sentences)
         self.count(sentences)
         if len(self._rows) >= _ROWS:
             self._flush()
@@ -245,6 +258,37 @@ class ParquetWriter(Writer):
         if self._rows:
             self._flush()
         self._writer.close()
+
+
+class TokenWriter(ParquetWriter):
+    """Writes Parquet, one word per row with columns of its head, for queries. Unknown cells are null."""
+
+    def _columns(self, pa: Any) -> list[tuple[str, Any]]:
+        text, number = pa.string(), pa.int32()
+        return [
+            ("doc_id", text),
+            ("number", number),
+            ("token", number),
+            *((name, text) for name, _ in _TOKEN_COLUMNS),
+            ("head", number),
+            *((f"head_{name}", text) for name, _ in _TOKEN_COLUMNS if name in _OF_HEAD),
+            ("head_prob", pa.float64()),
+        ]
+
+    def _rows_of(self, document: Document, sentences: list[ParsedSentence]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for number, sentence in enumerate(sentences, 1):
+            words = [
+                {name: row[at] if row[at] != "_" or at == FORM else None for name, at in _TOKEN_COLUMNS}
+                for row in sentence.rows
+            ]
+            for token, (word, row) in enumerate(zip(words, sentence.rows, strict=True), 1):
+                head = None if row[HEAD] == "_" else int(row[HEAD])
+                of_head = {f"head_{name}": words[head - 1][name] for name in _OF_HEAD} if head else {}
+                prob = None if sentence.head_prob is None else round(sentence.head_prob[token - 1], 4)
+                place = {"doc_id": document.id, "number": number, "token": token}
+                found.append({**place, **word, "head": head, **of_head, "head_prob": prob})
+        return found
 
 
 class DocBinWriter(Writer):
@@ -271,10 +315,11 @@ class DocBinWriter(Writer):
         self.file.write(self._docs.to_bytes())
 
 
-WRITERS: dict[str, Callable[[BinaryIO], Writer]] = {  # by the format, which is also the ending of the file's name
+WRITERS: dict[str, Callable[[BinaryIO], Writer]] = {  # by the format; see `Settings.ending` for the files' names
     "conllu": ConlluWriter,
     "conllu.gz": GzipConlluWriter,
     "spacy": DocBinWriter,
     "jsonl": JsonWriter,
     "parquet": ParquetWriter,
+    "tokens": TokenWriter,
 }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from spacy.language import Language
+from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
 
 from ..doc.extensions import describe
 from ..doc.reading import AnnotatedSentence, blank_doc, check_sentences, listed
-from ..errors import CorpusError, MindRootError, SentenceMismatchError
+from ..errors import CorpusError, MindRootError, MissingScoresError, SentenceMismatchError
 from .head_scores import HeadScores
 from .mind_root import MindRoot
 from .sources import DocArcScores, ScoreSource, SourcedScores
@@ -35,13 +38,27 @@ def find_mind_root(nlp: Language, name: str | None = None) -> tuple[str, MindRoo
     name = next(iter(found), None) if name is None else name
     if name is None or name not in found:
         wanted = "a mind_root component" if name is None else f"a mind_root component named {name!r}"
-        raise CorpusError(f"The pipeline does not have {wanted}. It has: {', '.join(nlp.pipe_names) or 'none'}.")
+        raise CorpusError(
+            f"The pipeline does not have {wanted}. It has: {', '.join(nlp.pipe_names) or 'none'}.{_of_any_parser(nlp)}"
+        )
     if isinstance(found[name].scores, HeadScores):
         raise CorpusError(
             f"The component {name} of the pipeline repairs the heads of another parser, so there are no arc scores and "
             "no probabilities."
         )
     return name, found[name]
+
+
+def _of_any_parser(nlp: Language) -> str:
+    """Return what can be done with a pipeline that has spaCy's own parser; "" if it has none."""
+    if not any(isinstance(pipe, DependencyParser) for _, pipe in nlp.pipeline):
+        return ""
+    config = shlex.quote(str((nlp.path or Path("MODEL")) / "config.cfg"))
+    return (
+        " spaCy's parser sets no scores of arcs, and no probabilities. `spacy mindroot evaluate` measures its trees "
+        "and counts their roots, `show` draws them, and `repair` mends those that `parse` writes. To train a parser "
+        f"that sets scores: spacy mindroot init-config new.cfg --from {config}"
+    )
 
 
 def piped(nlp: Language, pairs: Iterable[tuple[str | Doc, _Context]]) -> Iterator[tuple[Doc, _Context]]:
@@ -69,7 +86,11 @@ def scored(
         at, source = nlp.pipe_names.index(name), component.scores
     with nlp.select_pipes(enable=nlp.pipe_names[:at]):
         for doc, sentences in piped(nlp, ((blank_doc(nlp.vocab, own), own) for own in docs)):
-            sourced = source.read(doc)
+            try:
+                sourced = source.read(doc)
+            except MissingScoresError as error:
+                remedy = _of_any_parser(nlp)
+                raise CorpusError(f"There are no arc scores.{remedy}") if remedy else error from None
             lengths, expected = ([len(each) for each in sourced.matrices], [len(each.words) for each in sentences])
             if lengths != expected:
                 raise SentenceMismatchError(

@@ -67,8 +67,7 @@ def test_audits_a_pipeline_on_a_corpus(model, tmp_path):
     page = (out / "audit.html").read_text("utf8")
     assert page.count("<figure") == found["changed_sentences"] == sum(bool(r["changed"]) for r in records)
     assert "| UAS |" in (out / "audit.md").read_text("utf8") and "UAS" in result.output
-    assert 'arc_scorer was trained with loss = "tree"' in result.stderr
-
+    assert "trained with the root constraint" in result.stdout and "one root is expected" in found["root scores"]
     assert "The pipeline has" not in result.output and "not applied" not in found
 
     # What the pipeline itself does with these sentences is what is called "single root".
@@ -281,6 +280,25 @@ def test_rules_need_the_scores_of_all_labels(model, checkout, tmp_path):
     assert result.exit_code == 1 and "which score files do not have" in " ".join(result.output.split())
     result = audit(model / "model-last", checkout / "assets" / "treebank" / "test.conllu", "--rules", "x")
     assert result.exit_code == 1 and "--rules" in result.output
+
+
+def test_the_level_of_root_scores_is_chosen_for_a_parser_that_was_trained_by_trees(model, tmp_path, monkeypatch):
+    def all_roots(scores):
+        level = scores.copy()
+        level[:, 0] += 1000
+        return level
+
+    monkeypatch.setattr("spacy_mindroot.tools.audit.levels.with_one_root_expected", all_roots)
+    for loss in ("tree", "both"):
+        shutil.copytree(model / "model-last", tmp_path / loss)
+        config = spacy.util.load_config(tmp_path / loss / "config.cfg")
+        config["components"]["arc_scorer"]["loss"] = loss
+        config.to_disk(tmp_path / loss / "config.cfg")
+        result = audit(tmp_path / loss, model / "test.spacy", "--out", tmp_path / "out" / loss)
+        assert ("root constraint (loss" in result.stdout) == (loss == "tree"), result.output
+        found = json.loads((tmp_path / "out" / loss / "audit.json").read_text("utf8"))
+        assert ("root scores" in found) == (loss == "tree")
+        assert (found["mean_roots"] > 12) == (loss == "tree")
 
 
 @pytest.mark.parametrize(

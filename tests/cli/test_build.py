@@ -22,7 +22,7 @@ def run(*args):
     return CliRunner().invoke(app, ["mindroot", "build", *map(str, args)])
 
 
-OPTIONS = ("--lang", "en", "--name", "en_demo", "--steps", 3, "--optimize", "efficiency")
+OPTIONS = ("--lang", "en", "--name", "en_demo", "--steps", 3, "--optimize", "efficiency", "--loss", "both")
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,7 @@ def test_everything_is_made(built):
     nlp = spacy.load(out / "training" / "model-best")
     components = ["senter", "morphologizer", "trainable_lemmatizer", "arc_scorer", "mind_root"]
     assert nlp.pipe_names == ["tok2vec", *components]
+    assert nlp.get_pipe("arc_scorer").loss == "both"
 
 
 def test_the_wheel_is_complete(built):
@@ -100,7 +101,7 @@ def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatc
         result = run(*args)
         assert result.exit_code == 1 and says in result.stderr, result.output
     assert not (tmp_path / "out").exists() and len(list((tmp_path / "broken").iterdir())) == 1
-    for wrong in (("--optimize", "nothing"), ("--lang", "dep")):
+    for wrong in (("--optimize", "nothing"), ("--lang", "dep"), ("--loss", "head", "--config", __file__)):
         result = run(treebank, tmp_path / "out", *wrong)
         assert result.exit_code == 2 and wrong[0] in result.output, result.output
 

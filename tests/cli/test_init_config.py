@@ -39,6 +39,7 @@ def differences(ours, filled, path=""):
         [],
         ["--lang", "de"],
         ["-o", "efficiency"],
+        ["--loss", "head"],
         ["-p", "all"],
         ["-p", "morphologizer,tagger"],
         ["-p", "tagger,senter", "-o", "efficiency"],

@@ -76,6 +76,7 @@ OUTPUTS = {
     ("evaluate", "output"): ("a.conllu a.CONLLU", "a.json"),
     ("build", "out"): ("a UD_X-2.5", "a.zip"),
     ("init-config", "out"): ("a.cfg a", "a.json a.conllu"),
+    ("add", "output"): ("a", "a.json"),
     ("average", "output"): ("a model-1.0", "a.spacy"),
     ("calibrate", "output"): ("a", "a.json"),
     ("repair", "out"): ("a.conllu a.conllu.gz a.conllx a.txt", "a.npz a.html a.spacy"),

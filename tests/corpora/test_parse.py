@@ -1,6 +1,7 @@
 """Whole corpora from Python: the union of the outputs is the same, however often a run begins anew."""
 
 import gzip
+import io
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ from corpora_helpers import lines, make_model, shard_files, texts, union
 from spacy_mindroot.corpora import ParseSummary, parse, parse_corpus
 from spacy_mindroot.corpora.engine import Engine
 from spacy_mindroot.corpora.folder import OutputFolder
+from spacy_mindroot.corpora.parse import Progress
 from spacy_mindroot.corpora.sources import UnreadableInputError
 from spacy_mindroot.errors import CorpusError, CountError
 
@@ -148,7 +150,7 @@ def test_a_corpus_and_a_model_that_have_moved(whole, corpus, model, tmp_path):
 @pytest.mark.parametrize(
     "change, error, message",
     [
-        ({"format": "csv"}, CorpusError, "must be one of conllu, conllu.gz, spacy, jsonl, parquet"),
+        ({"format": "csv"}, CorpusError, "must be one of conllu, conllu.gz, spacy, jsonl, parquet, tokens"),
         ({"shard_words": 0}, CountError, "shard_words is 0"),
         ({"kbest": 0}, CountError, "kbest is 0"),
         ({"retries": -1}, CountError, "retries is -1"),
@@ -176,13 +178,15 @@ def test_all_outputs_of_all_inputs(tmp_path, model, corpus):
     parquet.write_table(pa.table({"text": texts(10), "id": list(map(str, range(10)))}), corpus / "c.parquet")
     parse_corpus(model, corpus / "c.parquet", tmp_path / "docs", format="spacy")
     shutil.copy(shard_files(tmp_path / "docs")[0], corpus / "d.spacy")
-    for format in ("conllu", "conllu.gz", "spacy", "jsonl", "parquet"):
+    for format in ("conllu", "conllu.gz", "spacy", "jsonl", "parquet", "tokens"):
         summary = parse_corpus(model, corpus, tmp_path / format, format=format, confidence=True, kbest=2)
         assert summary.documents == 180 and summary.rejected == 0
+        ending = ".tokens.parquet" if format == "tokens" else f".{format}"
+        assert all(path.name.endswith(ending) for path in shard_files(tmp_path / format))
 
 
 def test_progress_and_summary(tmp_path, model, corpus, capsys, monkeypatch):
-    monkeypatch.setattr("spacy_mindroot.corpora.progress._SECONDS", 0)
+    monkeypatch.setattr("spacy_mindroot.corpora.parse._LINE_SECONDS", 0)
     summary = parse_corpus(model, str(corpus), str(tmp_path / "out"), shard_words=300, progress=True)
     shown = capsys.readouterr().err.splitlines()
     assert shown[-1].startswith("100%") and f"{summary.words:,} words" in shown[-1]
@@ -241,3 +245,64 @@ def test_facts_of_the_first_worker(tmp_path, model, corpus, monkeypatch):
     assert "MALLOC_TRIM_THRESHOLD_" in warned[0]
     with OutputFolder(tmp_path / "out") as folder:
         assert folder.begun
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    own = Clock()
+    monkeypatch.setattr(parse, "time", own)
+    return own
+
+
+def test_a_line_a_minute_where_there_is_no_terminal(clock, capsys):
+    summary = ParseSummary(shards=10, complete_before=5)
+    progress = Progress(summary, 1000, 500)
+    for second in range(0, 150, 10):
+        clock.now = second
+        summary.words, progress.done_size = second * 100, 500 + second
+        progress.update(1)
+    progress.close()
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == " 56%  6,000 words, 100 words/s, 1 worker, 5 of 10 shards, 07:20 left"
+    assert second.startswith(" 62%  12,000 words")
+
+
+def test_failures_are_shown():
+    progress = Progress(ParseSummary(shards=2, rejected=3, failed=1), 10)
+    line = progress.line(2)
+    assert line.endswith("2 workers, 1 of 2 shards, 3 rejected, 1 failed")
+
+
+def test_a_bar_on_a_terminal(monkeypatch):
+    summary, stream = ParseSummary(shards=2), Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    progress = Progress(summary, 100)
+    progress.done_size, summary.words = 50, 1234
+    progress.update(1)
+    progress.close()
+    assert " 50%|" in stream.getvalue() and "1,234 words" in stream.getvalue()
+
+
+def test_nothing_if_nothing_is_wanted(clock, capsys):
+    progress = Progress(ParseSummary(), shown=False)
+    clock.now = 1000
+    progress.update(1)
+    progress.close()
+    assert capsys.readouterr().err == ""
+    progress = Progress(ParseSummary())
+    clock.now = 2000
+    progress.update(1)
+    assert capsys.readouterr().err.startswith("100%")

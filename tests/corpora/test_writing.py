@@ -140,6 +140,24 @@ def test_parquet(written):
     assert rows == sentences
 
 
+def test_a_word_per_row_with_its_head(written):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = parquet.read_table(io.BytesIO(written["tokens"])).to_pylist()
+    expected = []
+    for document in map(json.loads, written["jsonl"].splitlines()):
+        for number, sentence in enumerate(document["sentences"], 1):
+            for k, (word, head) in enumerate(zip(sentence["words"], sentence["heads"], strict=True)):
+                expected.append((document["id"], number, k + 1, word, sentence["deprels"][k], head))
+                row = rows[len(expected) - 1]
+                assert row["head_word"] == (sentence["words"][head - 1] if head else None)
+                assert row["head_deprel"] == (sentence["deprels"][head - 1] if head else None)
+                assert row["head_prob"] == sentence["head_prob"][k]
+    names = ("doc_id", "number", "token", "word", "deprel", "head")
+    assert [tuple(row[name] for name in names) for row in rows] == expected
+    assert {row["upos"] for row in rows} == {None}  # this pipeline does not predict it
+    assert list(rows[0])[-5:] == ["head_word", "head_lemma", "head_upos", "head_deprel", "head_prob"]
+
+
 def test_parquet_in_parts(model, monkeypatch):
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("spacy_mindroot.corpora.writing._ROWS", 2)

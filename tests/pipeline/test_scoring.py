@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import spacy
 
+from scorer_helpers import gold_docs, make_examples
 from spacy_mindroot.doc.reading import AnnotatedSentence, blank_doc
 from spacy_mindroot.errors import CorpusError, SentenceMismatchError
 from spacy_mindroot.pipeline.scoring import find_mind_root, mind_roots, scored
@@ -79,3 +80,20 @@ def test_blank_docs():
     doc = blank_doc(spacy.blank("en").vocab, [TWO, ONE])
     assert [token.is_sent_start for token in doc] == [True, False, True] and not doc.has_annotation("DEP")
     assert len(blank_doc(doc.vocab, [])) == 0
+
+
+def test_what_can_be_done_with_a_parser_of_spacy_is_said(tmp_path):
+    """Its Docs have heads, but no scores."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("parser", config={"min_action_freq": 1})
+    nlp.to_disk(tmp_path / "their model")
+    nlp = spacy.load(tmp_path / "their model")
+    remedy = rf"`spacy mindroot evaluate` .*init-config new\.cfg --from '{tmp_path}/their model/config\.cfg'"
+    with pytest.raises(CorpusError, match=r"does not have a mind_root component\. It has: parser\. .*" + remedy):
+        find_mind_root(nlp)
+    nlp.initialize(lambda: make_examples(nlp, gold_docs(4)))
+    for name in (None, "mind_root"):
+        if name:
+            nlp.add_pipe(name)
+        with pytest.raises(CorpusError, match="There are no arc scores. .*" + remedy):
+            list(scored(nlp, [[ONE]]))

@@ -25,12 +25,11 @@ from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, sentences_in, words_per_cpu_second
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
-from .average import average_trained
 from .card import Description, make_card, make_meta
 from .config import make_config, read_config
 from .related import mix_treebanks
 from .steps import Steps
-from .training import Trained, train
+from .training import Trained, average_trained, train
 from .treebank import PARTS, Related, Treebank, prepare_treebank, spacy_language
 from .wheel import PackagingError, build_wheel, check_description, check_tools, package_name, wheel_name
 
@@ -51,6 +50,7 @@ def build(
     lang: str = "",
     optimize: str = "accuracy",
     tokenizer: str = "learnt",
+    loss: str = "tree",
     config: Path | None = None,
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
@@ -84,7 +84,7 @@ def build(
     chain = Steps(out)
     try:
         made = _Build(chain, about, seeds, steps, code, speed, note, warn)
-        return made.run(source, related, config, lang, optimize, tokenizer)
+        return made.run(source, related, config, lang, {"optimize": optimize, "tokenizer": tokenizer, "loss": loss})
     except BaseException:
         chain.abandon()
         raise
@@ -108,13 +108,16 @@ class _Build:
     plan: dict[str, list[str]] = field(init=False)  # the files and folders that each step makes, the main one first
 
     def run(
-        self, source: Path, related: Sequence[Path], config: Path | None, lang: str, optimize: str, tokenizer: str
+        self, source: Path, related: Sequence[Path], config: Path | None, lang: str, settings: dict[str, Any]
     ) -> dict[str, Any]:
-        """Take all steps. See `build`."""
+        """Take all steps. See `build`.
+
+        settings (dict[str, Any]): Those of `make_config`, for lack of a config.
+        """
         chain, out = self.chain, self.chain.folder
         unfinished = chain.begin_unfinished()
         self._prepare(source, related, unfinished / "corpus")
-        text = self._config(lang, optimize, tokenizer) if config is None else config.read_text("utf8")
+        text = self._config(lang, settings) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
         self.config = load_config_from_str(text, interpolate=False) if config is None else read_config(config)
         code = str(self.config["nlp"]["lang"])
@@ -144,18 +147,18 @@ class _Build:
                 files = ", ".join(each.unused)
                 self.warn(f"Not used of {each.name}: {files}. No `train`, `dev` or `test` is in the name.")
 
-    def _config(self, lang: str, optimize: str, tokenizer: str) -> str:
+    def _config(self, lang: str, settings: dict[str, Any]) -> str:
         treebank = self.treebank
-        if tokenizer == "learnt" and not treebank.has_text:
+        if settings["tokenizer"] == "learnt" and not treebank.has_text:
             self.warn(
                 f"No token of {treebank.name} has SpaceAfter=No, so nothing can be learnt about tokens: the pipeline "
                 "gets spaCy's tokenizer."
             )
-            tokenizer = "spacy"
+            settings = settings | {"tokenizer": "spacy"}
         sentences = treebank.parts["train"].sentences + (treebank.mixture.sentences if treebank.mixture else 0)
-        code = spacy_language(lang or treebank.language, tokenizer)
+        code = spacy_language(lang or treebank.language, settings["tokenizer"])
         extras = ["senter", *treebank.annotated]
-        return make_config(code, optimize, extras, None, sentences=sentences, tokenizer=tokenizer)
+        return make_config(code, extras=extras, transformer=None, sentences=sentences, **settings)
 
     def _facts(self, text: str) -> dict[str, Any]:
         """Return everything that the results depend on."""

@@ -60,16 +60,9 @@ def size_for(optimize: str, sentences: int | None = None) -> Size:
     if sentences is None:
         size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)
     elif sentences < 100:
-        rows = (1000, 500, 1000, 500)  # in larger tables, most rows are never trained
-        size = Size(
-            "Enough for a hundred sentences",
-            *(1000, 1000),
-            eval_frequency=100,
-            lstm_depth=1,
-            rows=rows,
-            ngram_rows=3000,
-            projective=True,
-        )
+        size = Size("Enough for a hundred sentences", 1000, 1000, eval_frequency=100, projective=True)
+        # In larger tables, most rows are never trained.
+        size = size._replace(lstm_depth=1, rows=(1000, 500, 1000, 500), ngram_rows=3000)
     elif sentences < 600:
         size = Size("Enough for a few hundred sentences", 1500, 1000, eval_frequency=100)
     elif sentences < 3000:
@@ -77,18 +70,8 @@ def size_for(optimize: str, sentences: int | None = None) -> Size:
     elif sentences < 10000:
         size = Size("Enough for ten thousand sentences", 4000, batch=1500)
     else:
-        rows = (20000, 2000, 5000, 5000)
-        size = Size(
-            "For more than ten thousand sentences",
-            *(12000, 3000),
-            eval_frequency=500,
-            batch=2000,
-            divisions=1,
-            width=256,
-            arc_width=256,
-            rows=rows,
-            ngram_rows=20000,
-        )
+        size = Size("For more than ten thousand sentences", 12000, 3000, eval_frequency=500, batch=2000, divisions=1)
+        size = size._replace(width=256, arc_width=256, rows=(20000, 2000, 5000, 5000), ngram_rows=20000)
     if optimize == "efficiency":
         comment = size.comment.replace("four", "three")
         steps = size.steps if sentences is not None and sentences < 600 else 8 * size.steps // 5
@@ -105,6 +88,7 @@ def make_config(
     whole_doc: bool = False,
     sentences: int | None = None,
     vectors: str | None = None,
+    loss: str = "tree",
     curated: dict[str, Any] | None = None,
     tokenizer: str = "learnt",
 ) -> str:
@@ -127,6 +111,8 @@ def make_config(
         options.append("--curated")
     if optimize != "accuracy":
         options.append(f"--optimize {optimize}")
+    if loss != "tree":
+        options.append(f"--loss {loss}")
     if extras not in ([], ["senter"]):
         options.append(f"--pipeline {','.join(extras)}")
     if whole_doc:
@@ -152,6 +138,7 @@ def make_config(
         score_weights=weights,
         whole_doc=whole_doc,
         learnt_tokenizer=tokenizer == "learnt",
+        loss=loss,
         vectors=vectors,
         vectors_json=json.dumps(vectors, ensure_ascii=False),
         size=size_for(optimize, sentences),

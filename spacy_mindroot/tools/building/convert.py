@@ -1,6 +1,6 @@
 """`spacy mindroot init-config --from`: a config with another parser, converted.
 
-spaCy's `parser`, or spacy-experimental's `experimental_arc_predicter` and `experimental_arc_labeler`, become
+spaCy's `parser`, or the predicter and labeler of spacy-experimental and its successor spacy-biaffine-parser, become
 `arc_scorer` and `mind_root`. Everything else stays.
 """
 
@@ -17,12 +17,16 @@ from thinc.api import Config
 from ...arc_scorer.component import DEFAULT_MODEL, DEFAULT_SETTINGS
 from ...errors import MindRootError
 
-__all__ = ["Conversion", "convert_config"]
+__all__ = ["Conversion", "convert_config", "renamed"]
 
-PREDICTER, LABELER = "experimental_arc_predicter", "experimental_arc_labeler"
+PREDICTERS = ("experimental_arc_predicter", "arc_predicter")  # spacy-experimental's, spacy-biaffine-parser's
+LABELERS = ("experimental_arc_labeler", "arc_labeler")
 PARSERS = ("parser", "beam_parser")  # spaCy's own
 SCORER, DECODER, SENTER = "arc_scorer", "mind_root", "senter"
-_BILINEAR = {PREDICTER: ("PairwiseBilinear", 64), LABELER: ("Bilinear", 128)}  # with the default of hidden_width
+# The architecture of each, and the default of hidden_width.
+_BILINEAR = dict.fromkeys(PREDICTERS, ("PairwiseBilinear", 64)) | dict(
+    zip(LABELERS, (("Bilinear", 128), ("Bilinear", 64)), strict=True)
+)
 _FINDS_SENTENCES = {SENTER, "sentencizer", *PARSERS}
 _NO_SETTINGS = {"factory", "model", "model.@architectures", "model.tok2vec", "model.nO"}
 _NEW_SCORES = ("dep_uem", "dep_lem", "root_acc", "single_root")
@@ -37,7 +41,7 @@ class Conversion(NamedTuple):
 
 
 def convert_config(config: Config) -> Conversion:
-    """Convert a config, not interpolated, that has spaCy's parser or spacy-experimental's. It is not changed."""
+    """Convert a config, not interpolated, that has spaCy's parser or explosion's biaffine one. It is not changed."""
     return _Converter(config.copy()).run()
 
 
@@ -49,15 +53,15 @@ class _Converter:
         self.problems: list[str] = []
 
     def run(self) -> Conversion:
-        parser, labeler = self._named(PREDICTER), self._named(LABELER)
+        parser, labeler = self._named(*PREDICTERS), self._named(*LABELERS)
         self.of_spacy = parser is None
         if parser is None:
             parser = self._named(*PARSERS)
         if parser is None or (self.of_spacy and labeler):
             raise MindRootError(
-                f"The config has no component {PREDICTER}, only {LABELER}, which labels the arcs of another parser."
+                f"The config has no {' or '.join(PREDICTERS)}, only {labeler}, which labels the arcs of another parser."
                 if labeler
-                else f"There is no parser to convert: no component is a {', '.join((*PARSERS, PREDICTER))}. "
+                else f"There is no parser to convert: no component is a {', '.join((*PARSERS, *PREDICTERS))}. "
                 "For a new config, leave out --from."
             )
         taken = {SCORER, DECODER} & self.components.keys()
@@ -111,14 +115,15 @@ class _Converter:
                 f"{replaced} Its tok2vec is kept, and its settings ({', '.join(dropped)}) are dropped; {lost}"
             )
         else:
-            width, label_width = self._width(name, PREDICTER, arcs), self._width(labeler or LABELER, LABELER, labels)
+            width = self._width(name, old["factory"], arcs)
+            label_width = self._width(labeler, old_labeler.get("factory", LABELERS[0]), labels)
             self.changes.append(
                 f"{replaced} arc_width = {width} and label_width = {label_width} are their hidden widths; {lost}"
             )
             self._dropped(name, old, arcs)
             self._dropped(labeler, old_labeler, labels)
             if not labeler:
-                self.problems.append(f"There is no {LABELER}; {SCORER} also learns labels, so the data needs them.")
+                self.problems.append(f"There is no labeler; {SCORER} also learns labels, so the data needs them.")
         tok2vec = arcs.get("tok2vec")
         if "tok2vec" in labels and labels["tok2vec"] != tok2vec:
             self.problems.append(
@@ -133,12 +138,12 @@ class _Converter:
         model = DEFAULT_MODEL | {"arc_width": width, "label_width": label_width, "tok2vec": tok2vec}
         return {"factory": SCORER, **DEFAULT_SETTINGS, "model": model}
 
-    def _width(self, name: str, factory: str, model: dict[str, Any]) -> Any:
+    def _width(self, name: str | None, factory: str, model: dict[str, Any]) -> Any:
         architecture, default = _BILINEAR[factory]
         found = model.get("@architectures")
-        if found and not re.fullmatch(rf"spacy-experimental\.{architecture}\.v\d+", found):
+        if found and not re.fullmatch(rf"spacy-(experimental|biaffine-parser)\.{architecture}\.v\d+", found):
             self.problems.append(
-                f"components.{name}.model is {found}, not spacy-experimental's {architecture}. Only its tok2vec and "
+                f"components.{name}.model is {found}, not explosion's {architecture}. Only its tok2vec and "
                 "hidden_width are taken over."
             )
         return model.get("hidden_width", default)
@@ -151,9 +156,11 @@ class _Converter:
         if old.get("senter_name"):
             self.problems.append(
                 f"components.{name} split long sentences where {old['senter_name']} was least sure (senter_name, "
-                f"max_tokens). {SCORER} takes sentences as they are, up to max_length = 1000 tokens. "
-                f"{old['senter_name']} no longer has to save its activations."
+                f"max_tokens). {SCORER} takes sentences as they are, up to max_length = 1000 tokens."
             )
+        for other, section in self.components.items():
+            if section.pop("save_activations", None) is not None:  # which spaCy 3.8 does not have
+                self.changes.append(f"components.{other}: save_activations dropped, since spaCy 3 has no such setting.")
 
     def _source(self, name: str, old: dict[str, Any], labeler: str | None, old_labeler: dict[str, Any]) -> None:
         new = {key: value for key, value in old.items() if key != "component"}
@@ -171,7 +178,7 @@ class _Converter:
     def _rename(self, parser: str, names: dict[str, list[str]]) -> None:
         """Rename the components wherever they are named, and see to the sentences."""
         nlp, training = self.config["nlp"], self.config.get("training", {})
-        pipeline = _renamed(nlp.get("pipeline", []), names)
+        pipeline = renamed(nlp.get("pipeline", []), names)
         if SCORER in pipeline:
             pipeline.remove(DECODER)  # it comes right after the scorer, wherever the labeler was
             pipeline.insert(pipeline.index(SCORER) + 1, DECODER)
@@ -195,7 +202,7 @@ class _Converter:
         for section, path, key in lists:
             value = section.get(key)
             if isinstance(value, list) and names.keys() & set(value):
-                section[key] = _renamed(value, names)
+                section[key] = renamed(value, names)
                 self.changes.append(f"{path}.{key}: {', '.join(section[key])}.")
         if training.get("annotating_components") and not self.of_spacy:
             self.changes.append(
@@ -203,10 +210,10 @@ class _Converter:
                 f"{SCORER} doesn't need it: in training, it takes the sentences of the corpus."
             )
         for section, key, value in list(_strings(self.config)):
-            renamed = re.sub(rf"\$\{{components\.{re.escape(parser)}(?=[.:}}])", f"${{components.{SCORER}", value)
-            if renamed != value:
-                section[key] = renamed
-                self.changes.append(f"{key} = {renamed}: refers to the new component.")
+            new = re.sub(rf"\$\{{components\.{re.escape(parser)}(?=[.:}}])", f"${{components.{SCORER}", value)
+            if new != value:
+                section[key] = new
+                self.changes.append(f"{key} = {new}: refers to the new component.")
 
     def _senter(self, parser: str, disabled: list[str]) -> str | None:
         """Return the name of a senter for the place before the scorer: one that the config has, or a new one."""
@@ -292,7 +299,8 @@ def _component(factory: str) -> dict[str, Any]:
     return {"factory": factory, **deepcopy(known.get_factory_meta(factory).default_config)}
 
 
-def _renamed(names: list[str], new: dict[str, list[str]]) -> list[str]:
+def renamed(names: list[str], new: dict[str, list[str]]) -> list[str]:
+    """Return names of components with those that replace them, each once."""
     return list(dict.fromkeys(to for name in names for to in new.get(name, [name])))
 
 

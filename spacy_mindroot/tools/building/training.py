@@ -1,4 +1,4 @@
-"""Trains a pipeline with `spacy train` in a process of its own, and says how long it took."""
+"""Trains a pipeline with `spacy train` in a process of its own, times it, and averages pipelines of several seeds."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ import re
 import subprocess
 import sys
 import time
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from spacy.util import load_config
+from spacy.language import Language
+from spacy.util import load_config, load_model
 
-from ...errors import TrainingError
-from ...pipeline.calibration import callback_settings
+from ...arc_scorer.average import average_pipelines
+from ...errors import MindRootError, TrainingError
+from ...pipeline import calibration as calibrations
 from .treebank import Treebank
 
-__all__ = ["Trained", "one_thread", "reason", "train"]
+__all__ = ["Trained", "average_trained", "one_thread", "reason", "train"]
 
 _LINES = 6  # of an error message
 # The command `spacy`. Its exceptions go to standard output, as its messages do, so that the log has both, in order.
@@ -72,7 +76,7 @@ def train(
         changed = treebank.mixture.overrides(loaded)
         overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     training = loaded["training"]
-    if not calibrate and callback_settings(loaded) is not None:
+    if not calibrate and calibrations.callback_settings(loaded) is not None:
         overrides.pop("training.before_to_disk.folds", None)  # of a mixture
         overrides["training.before_to_disk"] = "null"
     if steps is not None:
@@ -101,6 +105,41 @@ def train(
         cpu_seconds=round(_cpu_of_children() - cpu, 1),
         seconds=round(time.monotonic() - began, 1),
         best="model-best" if dev else "model-last",
+    )
+
+
+def average_trained(
+    folders: Sequence[Path], trained: Sequence[Trained], calibration: Mapping[str, Any] | None, *, has_dev: bool
+) -> tuple[Language, Trained]:
+    """Return the average of some pipelines, and what is known of their training.
+
+    See `average_pipelines`. Without a development set, as many pipelines are trained for each part of the training set
+    as are averaged.
+
+    calibration (Optional[Mapping[str, Any]]): The settings of the callback that would have calibrated each of them (see
+        `callback_settings`); None for no calibration.
+    """
+    pipelines = [load_model(folder) for folder in folders]
+    own = pipelines[0].config.copy()
+    nlp = average_pipelines(pipelines)
+    seeds = [seed for each in trained for seed in each.seeds]
+    if calibration is not None:
+        try:
+            dev, to_train = calibrations.read_corpora(own)
+            if has_dev:
+                gold = [example.reference for example in dev(nlp)]
+                calibrations.calibrate(nlp, gold[: calibration["limit"] or None])
+            elif folds := calibration["folds"]:
+                fit = calibrations.fit_by_folds(own, to_train, folds, seeds=seeds, combine=average_pipelines)
+                calibrations.set_calibration(nlp, fit)
+        except MindRootError as error:
+            warnings.warn(f"The pipeline is saved without calibration: {error}", stacklevel=2)
+    return nlp, Trained(
+        steps=trained[0].steps,
+        seeds=seeds,
+        cpu_seconds=round(sum(each.cpu_seconds for each in trained), 1),
+        seconds=round(sum(each.seconds for each in trained), 1),
+        best="average",
     )
 
 

@@ -1,4 +1,4 @@
-"""`init-config --from`: configs with spaCy's parser, or with the biaffine parser of spacy-experimental."""
+"""`init-config --from`: configs with spaCy's parser, or with explosion's biaffine parsers."""
 
 import pytest
 import spacy
@@ -238,9 +238,19 @@ def test_what_is_left_of_spacy_experimental_is_named():
         "@architectures = spacy-experimental.Other.v1 still needs spacy-experimental",
         "tok2vec differs from that of experimental_arc_predicter",
         "refers to experimental_arc_labeler, which no longer exists",
-        "is mine.Bilinear.v1, not spacy-experimental's Bilinear",
+        "is mine.Bilinear.v1, not explosion's Bilinear",
     ):
         assert said in problems, said
+
+
+def test_the_successor_of_spacy_experimental_is_converted_in_the_same_way(converted):
+    """Its components and architectures have shorter names, and its senter a setting that spaCy 3 does not have."""
+    text = CONFIG.replace("experimental_arc_", "arc_").replace("spacy-experimental.", "spacy-biaffine-parser.")
+    text = text.replace('factory = "senter"\n', 'factory = "senter"\nsave_activations = true\n')
+    config, changes, problems = convert_config(read(text))
+    assert config == converted.config
+    assert any("components.senter: save_activations dropped" in change for change in changes)
+    assert not any("explosion" in problem or "no longer exists" in problem for problem in problems)
 
 
 def test_a_predicter_alone():
@@ -272,7 +282,7 @@ def test_a_predicter_alone():
         (CONFIG + '\n[components.mind_root]\nfactory = "mind_root"\n', "has a component mind_root already"),
         (
             CONFIG + '\n[components.another]\nfactory = "experimental_arc_predicter"\n',
-            "several components experimental_arc_predicter: experimental_arc_predicter, another",
+            "several components experimental_arc_predicter or arc_predicter: experimental_arc_predicter, another",
         ),
     ],
 )
@@ -300,7 +310,7 @@ def test_the_command(tmp_path):
     assert run(out, "--from", path).exit_code == 1 and "--force" in run(out, "--from", path).stderr
 
 
-@pytest.mark.parametrize("option", [["--lang", "hu"], ["-p", "tagger"], ["-o", "efficiency"], ["--whole-doc"]])
+@pytest.mark.parametrize("option", [["--lang", "hu"], ["-p", "tagger"], ["-o", "efficiency"], ["--loss", "head"]])
 def test_no_other_options_go_with_it(tmp_path, option):
     (tmp_path / "parser.cfg").write_text(CONFIG)
     result = run("--from", tmp_path / "parser.cfg", *option)
