@@ -14,6 +14,7 @@ import typer
 from tqdm import tqdm
 from wasabi import table
 
+from ..errors import CorpusError
 from ..escapes import printable
 from . import options
 from .files import opened_to_write
@@ -96,24 +97,17 @@ def parse_cli(
             typer.echo(note, err=True)
         raise typer.Exit(getattr(error, "code", 128 + signal.SIGINT)) from None
     typer.echo(_table(summary))
+    rejected, failed = printable(out / "rejected.jsonl"), printable(out / "failed.jsonl")
     if summary.rejected:
-        warn(f"{_counted(summary.rejected, 'document')} rejected: see {printable(out / 'rejected.jsonl')}.")
+        warn(f"{_counted(summary.rejected, 'document')} rejected: see {rejected}.")
     if summary.notes:
-        warn(
-            f"{_counted(summary.notes, 'note')} on texts or sentences that are too long, or empty: see "
-            f"{printable(out / 'rejected.jsonl')}."
-        )
+        notes = _counted(summary.notes, "note")
+        warn(f"{notes} on texts or sentences that are too long, or empty: see {rejected}.")
     if summary.failed:
-        typer.secho(
-            f"Error: {_counted(summary.failed, 'shard')} failed: see {printable(out / 'failed.jsonl')}. Run the "
-            "same command again to try them once more.",
-            fg="red",
-            err=True,
-        )
-        raise typer.Exit(1)
+        shards = _counted(summary.failed, "shard")
+        raise CorpusError(f"{shards} failed: see {failed}. Run the same command again to try them once more.")
     if summary.rejected and not summary.documents and not summary.complete_before:
-        typer.secho("Error: every document was rejected.", fg="red", err=True)
-        raise typer.Exit(1)
+        raise CorpusError("every document was rejected.")
 
 
 @contextmanager
