@@ -26,6 +26,11 @@ def pieces(text):
     return list(read_pieces(io.BytesIO(raw), "in.conllu"))
 
 
+def sentences_in(text):
+    """The sentences of a file with this content."""
+    return [piece for piece in pieces(text) if isinstance(piece, Sentence)]
+
+
 def sentence(text):
     """The only sentence of a file with this content."""
     (found,) = (piece for piece in pieces(text) if isinstance(piece, Sentence))

@@ -22,11 +22,7 @@ from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.errors import MindRootError
 from spacy_mindroot.tools.building.related import mix_treebanks
 from spacy_mindroot.tools.building.treebank import prepare_treebank
-from spacy_mindroot.tools.evaluation.predicting import (
-    predict,
-    sentences_in,
-    words_per_cpu_second,
-)
+from spacy_mindroot.tools.evaluation.predicting import predict, words_per_cpu_second
 from spacy_mindroot.tools.evaluation.report import evaluate, to_json
 
 from .contestants import save, train_contestant
@@ -73,8 +69,7 @@ def run(
 
 def _evaluated(nlp: Language, gold: list[Any], *, raw: bool) -> dict[str, Any]:
     try:
-        text = predict(nlp, gold, raw=raw, surface_tokens=False, show=False)
-        return to_json(evaluate(gold, sentences_in(text, "output")))
+        return to_json(evaluate(gold, predict(nlp, gold, raw=raw, surface_tokens=False, show=False)))
     except MindRootError as error:
         return {"error": str(error)[:300]}
 

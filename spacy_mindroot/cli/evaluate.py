@@ -57,7 +57,7 @@ def evaluate_cli(
     from ..conllu.files import CONLLU_SUFFIXES
     from ..conllu.marks import SentenceWriter
     from ..tools.evaluation.official import load_script
-    from ..tools.evaluation.predicting import predict, sentences_in
+    from ..tools.evaluation.predicting import predict
     from ..tools.evaluation.report import (
         COST_HEADER,
         OFFICIAL_HEADER,
@@ -93,10 +93,10 @@ def evaluate_cli(
             system = list(read_conllu(Path(model)))
         else:
             tokens = "raw text" if raw else "gold"
-            nlp, source = load_pipeline(model), printable(output or model)
-            system = sentences_in(predict(nlp, annotated, raw=raw, surface_tokens=surface_tokens), source)
+            nlp = load_pipeline(model)
+            system = predict(nlp, annotated, raw=raw, surface_tokens=surface_tokens)
             if raw:
-                from_gold = evaluate(annotated, sentences_in(predict(nlp, annotated), source))
+                from_gold = evaluate(annotated, predict(nlp, annotated))
         found = evaluate(annotated, system)
         if conllu is not None:
             writer = SentenceWriter(conllu)

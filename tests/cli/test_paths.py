@@ -47,7 +47,11 @@ READS = {
     "code": "code.py",
 }
 WRITES = {"out", "output", "report", "json", "metrics"}
-NEEDED = {"add": {"into": "model2"}, "audit": {"corpus": "tb"}, "repair": {"out": "fixed"}}  # beyond what the declaration says
+NEEDED = {
+    "add": {"into": "model2"},
+    "audit": {"corpus": "tb"},
+    "repair": {"out": "fixed"},
+}  # beyond what the declaration says
 # In place by intention; and options that only name what is read later.
 APART = {("repair", "out", "source"), ("calibrate", "output", "model"), ("init-config", "out", "vectors")}
 

@@ -22,7 +22,7 @@ from ...conllu import Sentence, read_conllu
 from ...errors import MindRootError
 from ...pipeline.calibration import callback_settings
 from ..evaluation.official import load_script
-from ..evaluation.predicting import predict, sentences_in, words_per_cpu_second
+from ..evaluation.predicting import predict, words_per_cpu_second
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .card import Description, make_card, make_meta
@@ -262,12 +262,12 @@ class _Build:
     def _evaluation(self, nlp: Language, gold: list[Sentence], raw: bool, output: Path) -> dict[str, Any]:
         """Write the output of a pipeline on a treebank to a file, and return its evaluation as JSON."""
         try:
-            text = predict(nlp, gold, raw=raw)
+            system = predict(nlp, gold, raw=raw)
         except MindRootError as error:  # such as a sentence that is too long: no reason to make no wheel
             self.warn(f"The {'raw text' if raw else 'gold tokens'} could not be evaluated: {error}")
-            text = ""
-        output.write_text(text, encoding="utf8")
-        return to_json(evaluate(gold, sentences_in(text, str(output)))) if text else {"error": "could not be parsed"}
+            system = []
+        output.write_bytes(b"".join(sentence.to_bytes() for sentence in system))
+        return to_json(evaluate(gold, system)) if system else {"error": "could not be parsed"}
 
     def _package(
         self, work: Path, best: Path, nlp: Language, trained: Trained, scores: Mapping[str, Any], speed: int

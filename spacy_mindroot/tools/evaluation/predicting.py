@@ -33,7 +33,6 @@ __all__ = [
     "predict",
     "predict_from_raw_text",
     "predict_from_tokens",
-    "sentences_in",
     "with_confidence",
     "words_per_cpu_second",
 ]
@@ -49,8 +48,8 @@ def predict(
     raw: bool = False,
     surface_tokens: bool | None = None,
     show: bool = True,
-) -> str:
-    """Return the output of a pipeline on a treebank in CoNLL-U, with the probability of each head in MISC.
+) -> list[Sentence]:
+    """Return the output of a pipeline on a treebank, with the probability of each head in MISC.
 
     raw (bool): Whether to parse the raw text instead of gold sentences and tokens.
     surface_tokens (Optional[bool]): Whether gold tokens are multiword tokens. None: as the pipeline's config has it.
@@ -62,7 +61,9 @@ def predict(
         chosen = bool(reads_surface_tokens(nlp) if surface_tokens is None else surface_tokens)
         parts, total, unit = predict_from_tokens(nlp, sentences, surface_tokens=chosen), len(sentences), " sentences"
     with with_confidence(nlp):
-        return "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
+        text = "".join(tqdm(parts, total=total, unit=unit, disable=None if show else True, leave=False))
+    pieces = read_pieces(io.BytesIO(text.encode("utf8")), "the output")
+    return [piece for piece in pieces if isinstance(piece, Sentence)]
 
 
 def predict_from_tokens(nlp: Language, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Iterator[str]:
@@ -111,15 +112,6 @@ def words_per_cpu_second(nlp: Language, sentences: Sequence[Sentence]) -> int:
             return 0
         words += tokens
     return round(words / max(time.process_time() - began, 1e-9))
-
-
-def sentences_in(text: str, source: str) -> list[Sentence]:
-    """Return the sentences of a text in CoNLL-U. Messages name its source."""
-    pieces = read_pieces(io.BytesIO(text.encode("utf8")), source)
-    sentences = [piece for piece in pieces if isinstance(piece, Sentence)]
-    for sentence in sentences:
-        sentence.check_heads()
-    return sentences
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """Measures that the CoNLL 2018 script lacks, on gold tokens and on others."""
 
 import pytest
+from conllu_samples import sentences_in
 
 from spacy_mindroot.tools.evaluation.measures import measure
-from spacy_mindroot.tools.evaluation.predicting import sentences_in
 
 
 def text(*sentences):
@@ -25,7 +25,7 @@ def text(*sentences):
 
 
 def found(gold, system):
-    return measure(*(sentences_in(text(*each), "test") for each in (gold, system)))
+    return measure(*(sentences_in(text(*each)) for each in (gold, system)))
 
 
 GOLD = ["a:2:nsubj b:0:root c:2:obj", "d:0:root e:1:nmod/poss"]

@@ -5,12 +5,12 @@ import subprocess
 import sys
 
 import pytest
+from conllu_samples import sentences_in
 
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.errors import CorpusError, MissingPackageError
 from spacy_mindroot.tools.evaluation import official
 from spacy_mindroot.tools.evaluation.official import METRICS, official_scores
-from spacy_mindroot.tools.evaluation.predicting import sentences_in
 
 pytest.importorskip("udtools", reason="the script needs the extra `evaluate`")
 
@@ -28,7 +28,7 @@ GOLD = """# text = Nous allons au marché.
 
 
 def score(system, gold=GOLD):
-    return official_scores(sentences_in(gold, "gold"), sentences_in(system, "system"))
+    return official_scores(sentences_in(gold), sentences_in(system))
 
 
 def test_gold_against_itself():
@@ -83,7 +83,7 @@ def test_several_roots_are_scored():
     "old, new, says",
     [
         ("marché\tmarché", "marche\tmarché", "concatenation of tokens"),
-        ("2\tpunct", "_\tpunct", "system:9: line 9 has no HEAD"),
+        ("2\tpunct", "_\tpunct", "in.conllu:9: line 9 has no HEAD"),
         ("2\tallons\taller\tVERB\tV\t_\t0", "2\tallons\taller\tVERB\tV\t_\t1", "cycle"),
     ],
 )

@@ -1,9 +1,9 @@
 """The text that a pipeline gets: that of the treebank, in its paragraphs."""
 
 import pytest
+from conllu_samples import sentences_in
 
 from spacy_mindroot.conllu import read_conllu
-from spacy_mindroot.tools.evaluation.predicting import sentences_in
 from spacy_mindroot.tools.evaluation.raw_text import paragraphs, text_of
 
 
@@ -14,7 +14,7 @@ def sentence(rows, *comments):
         number, form, *misc = row.split()
         head = "_" if "-" in number else str(int(number) - 1)
         lines.append("\t".join([number, form, "_", "_", "_", "_", head, "dep", "_", misc[0] if misc else "_"]))
-    return sentences_in("\n".join(lines) + "\n\n", "test")[0]
+    return sentences_in("\n".join(lines) + "\n\n")[0]
 
 
 FUSED = "1 A;2-3 dua SpaceAfter=No;2 de;3 la;4 b X=Y|SpaceAfter=No;5 ."

@@ -1,10 +1,10 @@
 """An evaluation as tables and as JSON."""
 
 import pytest
+from conllu_samples import sentences_in
 
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.errors import CorpusError
-from spacy_mindroot.tools.evaluation.predicting import sentences_in
 from spacy_mindroot.tools.evaluation.report import (
     OFFICIAL_HEADER,
     evaluate,
@@ -19,7 +19,7 @@ TWO = "1\ta\ta\tX\tx\t_\t0\troot\t_\tHeadProb=0.75\n2\tb\tb\tX\tx\t_\t1\tdep:y\t
 
 
 def test_rows_and_json():
-    gold, system = sentences_in(TWO, "gold"), sentences_in(TWO.replace("dep:y", "dep"), "system")
+    gold, system = sentences_in(TWO), sentences_in(TWO.replace("dep:y", "dep"))
     found = evaluate(gold, system)
     rows = {name: values for name, *values in official_rows(found)}
     assert len(OFFICIAL_HEADER) == 5 and rows["LAS"] == ["100.00"] * 4 and rows["Sentences"][-1] == ""
@@ -45,4 +45,4 @@ def test_nonprojective_arcs_of_a_treebank(checkout):
 @pytest.mark.parametrize("gold, system, says", [("", TWO, "in the treebank"), (TWO, "", "in the output")])
 def test_nothing_to_evaluate(gold, system, says):
     with pytest.raises(CorpusError, match=says):
-        evaluate(sentences_in(gold, "gold"), sentences_in(system, "system"))
+        evaluate(sentences_in(gold), sentences_in(system))
