@@ -10,7 +10,7 @@ import numpy.typing as npt
 from spacy.tokens import Doc, Span
 
 from ..decoding import Heads
-from ..doc.extensions import describe
+from ..doc.extensions import describe, read_extension
 from ..doc.reading import sentence_bounds
 from ..doc.words import MultiwordToken, multiword_tokens, shifted, word_forms
 from ..errors import MindRootError
@@ -31,7 +31,7 @@ class Parse(NamedTuple):
     tags: Sequence[str] = ()  # parts of speech; empty for none
     name: str = ""
     gold: Sequence[tuple[int | None, str]] | None = None  # the head and label of each token in a file
-    trees: Sequence[tuple[Heads, float]] = ()  # the k best trees with their weights; empty for none
+    trees: Sequence[tuple[Heads, list[str], float]] = ()  # the k best: heads, labels ("" if unknown) and weight
     multiword: Sequence[MultiwordToken] = ()  # whose words are among `words`
 
     def next_best(self, token: int) -> tuple[int, float] | None:
@@ -49,14 +49,11 @@ class Parse(NamedTuple):
         best = int(row.argmax())
         return (best, float(row[best])) if row[best] > 0 else None
 
-    def with_tree(self, heads: Heads) -> Parse:
-        """Return the parse with another tree. Labels are known where the head is the same."""
+    def with_tree(self, heads: Heads, labels: list[str]) -> Parse:
+        """Return the parse with another tree, and the probabilities of its heads."""
         arcs = list(enumerate(heads.tolist()))
-        return self._replace(
-            heads=[head for _, head in arcs],
-            labels=[self.labels[token] if head == self.heads[token] else "" for token, head in arcs],
-            head_prob=[None if self.marginals is None else float(self.marginals[arc]) for arc in arcs],
-        )
+        probs = [None if self.marginals is None else float(self.marginals[arc]) for arc in arcs]
+        return self._replace(heads=[head for _, head in arcs], labels=labels, head_prob=probs)
 
     def word(self, head: int | None) -> str:
         """Return the name of a head: the word, or ROOT."""
@@ -75,13 +72,29 @@ def parses_of(owner: Doc | Span) -> list[Parse]:
             "such as those of doc.sents."
         )
     marginals = head_marginals(doc)
-    return [
-        _parse(doc, *bounds[k], None if marginals is None else marginals[k], f"{k + 1}" if len(bounds) > 1 else "")
-        for k in chosen
-    ]
+    names, arc_labels = read_extension(doc, "arc_label_names"), read_extension(doc, "arc_labels")
+    found = []
+    for k in chosen:
+        parse = _parse(doc, *bounds[k], None if marginals is None else marginals[k])
+        of_arcs = np.array(names)[np.asarray(arc_labels[k])] if names and arc_labels else None
+        trees = [
+            (heads, _labels_of(heads, parse, of_arcs), weight)
+            for heads, weight in doc[bounds[k][0] : bounds[k][1]]._.trees or ()
+        ]
+        found.append(parse._replace(name=f"{k + 1}" if len(bounds) > 1 else "", trees=trees))
+    return found
 
 
-def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | None, name: str) -> Parse:
+def _labels_of(heads: Heads, best: Parse, of_arcs: npt.NDArray[np.str_] | None) -> list[str]:
+    """Return the labels of another tree of a sentence: those of its own where the head is the same."""
+    labels = []
+    for token, head in enumerate(heads.tolist()):
+        other = UD_ROOT if head == 0 else "" if of_arcs is None else str(of_arcs[token, head])
+        labels.append(best.labels[token] if head == best.heads[token] else other)
+    return labels
+
+
+def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | None) -> Parse:
     heads: list[int | None] = []
     known: list[float | None] = []
     tokens = doc[start:end]
@@ -104,7 +117,5 @@ def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | 
         head_prob=known,
         marginals=marginals,
         tags=tags if any(tags) else (),
-        name=name,
-        trees=tokens._.trees or (),
         multiword=shifted(multiword_tokens(doc), start, end),
     )

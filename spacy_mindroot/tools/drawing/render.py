@@ -146,10 +146,10 @@ def render_parses(
 
 def _other_trees(parse: Parse, draw: Callable[[Parse], Drawing]) -> list[tuple[str, str]]:
     """Return the next best trees: what their buttons say, and their pictures."""
-    best = parse.trees[0][1] if parse.trees else 0.0
+    best = parse.trees[0][2] if parse.trees else 0.0
     return [
-        (f"{number}: weight {weight - best:+.2f}".replace("-", "−"), draw(parse.with_tree(heads)).to_svg())
-        for number, (heads, weight) in enumerate(parse.trees[1:], 2)
+        (f"{number}: weight {weight - best:+.2f}".replace("-", "−"), draw(parse.with_tree(heads, labels)).to_svg())
+        for number, (heads, labels, weight) in enumerate(parse.trees[1:], 2)
     ]
 
 
@@ -247,7 +247,8 @@ def _key(parses: Sequence[Parse], close: float) -> list[Drawing]:
     """Return the entries of the key; none if there are no probabilities."""
     if all(prob is None for parse in parses for prob in parse.head_prob):
         return []
-    entries = [(f"p{k}", f"≥ {floor:.0%}" if k else f"< {FLOORS[1]:.0%}") for k, floor in enumerate(FLOORS)][::-1]
+    ends = zip(FLOORS, (*FLOORS[1:], 1.0), strict=True)
+    entries = [(f"p{k}", f"{100 * low:.0f}–{high:.0%}") for k, (low, high) in enumerate(ends)][::-1]
     if close <= 1 and any(parse.marginals is not None for parse in parses):
         entries.append(("next", "next best head"))
     if any(parse.gold is not None for parse in parses):

@@ -105,11 +105,17 @@ def test_the_next_best_trees_can_be_stepped_through(nlp):
             assert len([e for e in box.iter() if e.get("class", "").startswith("arc above")]) == 3
     assert len({group.find("label/input").get("name") for group in groups}) == 2
     (parse,) = parses_of(doc)
-    other = parse.with_tree(trees[1][0])
+    other = parse.with_tree(*parse.trees[1][:2])
     assert other.heads == trees[1][0].tolist() and other.head_prob == [
         parse.marginals[token, head] for token, head in enumerate(other.heads)
     ]
-    assert [bool(label) for label in other.labels] == [a == b for a, b in zip(other.heads, parse.heads, strict=True)]
+    same = [a == b or a == 0 for a, b in zip(other.heads, parse.heads, strict=True)]
+    assert [bool(label) for label in other.labels] == same and not all(same)
+    doc._.arc_labels, doc._.arc_label_names = [np.eye(3, 4, dtype=np.uint8)], ["det", "obj"]
+    assert parses_of(doc)[0].trees[1][1] == [
+        label or ("obj" if token == head else "det")
+        for token, (label, head) in enumerate(zip(other.labels, other.heads, strict=True))
+    ]
     assert 'class="trees"' not in render(parsed(nlp))
 
 
