@@ -274,16 +274,8 @@ class _Build:
     ) -> dict[str, Any]:
         megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
         meta = make_meta(nlp, self.treebank, self.about, scores)
-        card = make_card(
-            meta,
-            self.treebank,
-            trained,
-            scores,
-            evaluated_on=self.part,
-            speed=speed,
-            megabytes=megabytes,
-            example=_example(self.treebank),
-        )
+        facts = {"evaluated_on": self.part, "speed": speed, "megabytes": megabytes}
+        card = make_card(meta, self.treebank, trained, scores, _example(self.treebank), **facts)
         (work / "README.md").write_text(card, encoding="utf8")
         wheel = build_wheel(best, work / "dist", meta, card, self.treebank.licence_file, self.code)
         size = round(wheel.stat().st_size / 1e6, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version as version_of
 from typing import Any
 
@@ -45,37 +45,33 @@ def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Map
         performance[key] = {metric: found["official"][metric]["f1"] for metric in found["official"]}
     related = [] if treebank.mixture is None else treebank.mixture.related
     sources = [(treebank.name, about.url, treebank.licence), *((each.name, "", each.licence) for each in related)]
-    return meta | {
-        "name": about.name,
-        "version": about.version,
-        "description": about.description or _description(nlp, treebank),
-        "author": about.author,
-        "email": about.email,
-        "url": about.url,
-        "license": about.licence or treebank.licence or _UNKNOWN,
-        "spacy_version": get_minor_version_range(version_of("spacy")),
-        "sources": [
-            {"name": name, "url": url, "license": licence or _UNKNOWN, "author": ""} for name, url, licence in sources
-        ],
-        "requirements": sorted(get_third_party_dependencies(nlp.config.interpolate())),
-        "performance": performance,
-    }
+    given = asdict(about)
+    del given["licence"]
+    return (
+        meta
+        | given
+        | {
+            "description": about.description or _description(nlp, treebank),
+            "license": about.licence or treebank.licence or _UNKNOWN,
+            "spacy_version": get_minor_version_range(version_of("spacy")),
+            "sources": [
+                {"name": name, "url": url, "license": licence or _UNKNOWN, "author": ""}
+                for name, url, licence in sources
+            ],
+            "requirements": sorted(get_third_party_dependencies(nlp.config.interpolate())),
+            "performance": performance,
+        }
+    )
 
 
 def make_card(
-    meta: Mapping[str, Any],
-    treebank: Treebank,
-    trained: Trained,
-    scores: Mapping[str, Any],
-    *,
-    evaluated_on: str,
-    speed: int,
-    megabytes: float,
-    example: str,
+    meta: Mapping[str, Any], treebank: Treebank, trained: Trained, scores: Mapping[str, Any], example: str, **facts: Any
 ) -> str:
     """Return the model card, in Markdown, with the header that model hubs read.
 
-    speed (int): Tokens per second of CPU time; 0 if it is not measured.
+    example (str): A sentence.
+    **facts (Any): `evaluated_on`, the part of the treebank; `megabytes`; and `speed`, in tokens per second of CPU time,
+        0 if it is not measured.
     """
     package = f"{meta['lang']}_{meta['name']}"
     gold = scores.get("gold tokens")
@@ -85,15 +81,13 @@ def make_card(
         wheel=f"{package}-{meta['version']}-py3-none-any.whl",
         meta=meta,
         hub_licence=_hub_licence(str(meta["license"])),
-        megabytes=megabytes,
-        speed=speed,
-        example=json.dumps(example, ensure_ascii=False),
         treebank=treebank,
         training=trained,
         scores=scores,
         metrics=[*{metric: None for found in scores.values() for metric in found["official"]}],
-        evaluated_on=evaluated_on,
         sure=gold["measures"]["calibration"] if gold else None,
+        example=json.dumps(example, ensure_ascii=False),
+        **facts,
     )
 
 
