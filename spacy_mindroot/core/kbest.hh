@@ -250,8 +250,8 @@ inline Fault k_best(const Sentence& sentence, std::size_t k, bool single_root, b
 }
 
 // For each sentence, finds the best single-rooted tree other than the one in `heads`. Writes the scores of the arcs of
-// both trees to `own` and `other`, (tokens,), end to end, and whether there is another tree to `found`. Only the scores of tokens
-// that differ in their heads are written; those of the rest are 0. Returns a fault if a sentence has no tree.
+// both trees to `own` and `other`, (tokens,), end to end, and whether there is another tree to `found`. Only the scores
+// of tokens that differ in their heads are written; those of the rest are 0. Returns a fault if a sentence has no tree.
 inline Fault best_others(const Sentence* sentences, std::size_t count, bool projective, double* own, double* other,
                          char* found) noexcept try {
     std::vector<std::int32_t> trees;

@@ -33,8 +33,8 @@ struct Span {
     int head, end;
 };
 
-// The chart: the score of the best derivation of each span. Each table holds a span twice, at [i][j] and [j][i], so that
-// every loop runs along rows.
+// The chart: the score of the best derivation of each span, or whatever Loops::best_entry makes of their scores. Each
+// table holds a span twice, at [i][j] and [j][i], so that every loop runs along rows.
 template <class Loops>
 class Chart {
 public:
@@ -48,10 +48,10 @@ public:
           roots_(nodes_),
           sums_(nodes_) {}
 
-    // `best_heads` is the greedy graph. Scores are taken relative to the best score of their row.
-    template <class T>
-    void fill(const Scores<T>& scores, const std::int32_t* best_heads) {
-        const double scale = safe_scale(scores);
+    // `best_heads` is the greedy graph. Scores are multiplied by `scale`, and taken relative to the best of their row.
+    // Calls keep(i, j, score) for each pair of nodes with the score of what is between them.
+    template <class T, class Keep>
+    void fill(const Scores<T>& scores, const std::int32_t* best_heads, double scale, const Keep& keep) {
         const auto score = [&](int dependent, int head) -> double {
             if (dependent == 0) return FORBIDDEN;
             return scale * scores.at(dependent - 1, head) - scale * scores.at(dependent - 1, best_heads[dependent - 1]);
@@ -59,6 +59,7 @@ public:
         for (int j = first_ + 1; j < nodes_; ++j)
             for (int i = j - 1; i >= first_; --i) {
                 const double halves = best_split({false, i, j}).score;
+                keep(i, j, halves);
                 arc_[at(i, j)] = halves + score(j, i);
                 arc_[at(j, i)] = halves + score(i, j);
                 right_[at(i, j)] = right_[at(j, i)] = best_split({true, i, j}).score;
@@ -66,6 +67,11 @@ public:
             }
         for (int root = 1; first_ == 1 && root < nodes_; ++root)
             roots_[root] = left_[at(1, root)] + right_[at(root, nodes_ - 1)] + score(root, 0);
+    }
+
+    template <class T>
+    void fill(const Scores<T>& scores, const std::int32_t* best_heads) {
+        fill(scores, best_heads, safe_scale(scores), [](int, int, double) {});
     }
 
     bool has_tree() { return best_split(whole()).column != NONE; }
@@ -90,8 +96,8 @@ protected:
     Span whole() const { return {true, first_ == 1 ? NONE : 0, nodes_ - 1}; }
 
     // A span is split at one of consecutive nodes. At k, an incomplete span between i and j consists of the right half
-    // of i up to k, and the left half of j from k + 1 on; a complete one, of the arc from its head to k, and the half of
-    // k on the far side; the whole tree, of the halves of its root k.
+    // of i up to k, and the left half of j from k + 1 on; a complete one, of the arc from its head to k, and the half
+    // of k on the far side; the whole tree, of the halves of its root k.
     int first_split(const Span& span) const {
         if (span.head == NONE) return 1;
         return std::min(span.head, span.end) + (span.complete && span.head < span.end);
@@ -111,12 +117,20 @@ protected:
     }
 
     // The scores of all splits, without the score of the span's own arc. They are valid until the next call.
-    MINDROOT_INLINE const double* sums(const Span& span) {
-        if (span.head == NONE) return &roots_[1];
+    MINDROOT_INLINE double* sums(const Span& span) {
+        if (span.head == NONE) {
+            std::copy(roots_.begin() + 1, roots_.end(), sums_.begin());
+            return sums_.data();
+        }
         const int i = std::min(span.head, span.end), j = std::max(span.head, span.end);
         if (!span.complete) return add(&right_[at(i, i)], &left_[at(j, i + 1)], j - i);
         if (span.head == i) return add(&arc_[at(i, i + 1)], &right_[at(j, i + 1)], j - i);
         return add(&left_[at(i, i)], &arc_[at(j, i)], j - i);
+    }
+
+    // The score of a complete span.
+    double score(const Span& span) const {
+        return span.head < span.end ? right_[at(span.head, span.end)] : left_[at(span.head, span.end)];
     }
 
     // The score and the place of the best split; the first one in case of a tie.
@@ -128,7 +142,7 @@ protected:
     std::size_t cells_;
 
 private:
-    const double* add(const double* left, const double* right, int size) {
+    double* add(const double* left, const double* right, int size) {
         for (int k = 0; k < size; ++k) sums_[k] = left[k] + right[k];
         return sums_.data();
     }

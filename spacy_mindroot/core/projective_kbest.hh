@@ -1,6 +1,6 @@
-// The k best projective trees, best first (Huang and Chiang 2005, algorithm 3). Each tree has one derivation in Eisner's
-// chart: a split of each of its spans. A span lists its best derivations, and finds the next one when it is asked for.
-// O(n^3) for the chart, and at most O(n^2 log n) for each further tree.
+// The k best projective trees, best first (Huang and Chiang 2005, algorithm 3). Each tree has one derivation in
+// Eisner's chart: a split of each of its spans. A span lists its best derivations, and finds the next one when it is
+// asked for. O(n^3) for the chart, and at most O(n^2 log n) for each further tree.
 #pragma once
 
 #include <queue>
@@ -37,7 +37,7 @@ private:
 
     // A derivation of a span: where it is split, and which derivations of the two parts it consists of.
     struct Derivation {
-        double loss, of_split;  // score of the span's best derivation minus that of this one, and of the best with `split`
+        double loss, of_split;  // the best score of the span minus that of this one; minus the best with `split`
         int split;
         std::array<std::size_t, 2> ranks;
 
@@ -122,14 +122,10 @@ inline Fault k_best_projective(Sentence sentence, std::size_t k, bool single_roo
     if (const Fault fault = greedy_graph(sentence)) return fault;
     with_loops([&](auto loops) {
         ProjectiveKBest<decltype(loops)> chart(n, single_root);
-        sentence.with_scores([&](const auto& scores) {
-            chart.fill(scores, best.data());
-            return Fault();
-        });
+        sentence.with_scores([&](const auto& scores) { chart.fill(scores, best.data()); });
         best.assign(trees.begin(), trees.end());
         for (std::size_t number = 0; trees.size() < k * n && chart.read(number, heads.data()); ++number)
             if (heads != best) trees.insert(trees.end(), heads.begin(), heads.end());
-        return true;
     });
     return {};
 }

@@ -90,7 +90,7 @@ public:
         return label_.data()[slot(cell_of(token, head)) * classes_ + own];
     }
 
-    // Whether the rule of a mask needs no further test at a head, or, for a planar rule, its price is imposed on an arc.
+    // Whether the rule of a mask needs no further test at a head, and whether a planar rule has its price on an arc.
     bool done(int mask, int head) const { return done_[cell_of(mask, head)]; }
     bool charged(int mask, int token, int head) const { return charged_[charge_of(mask, cell_of(token, head))]; }
 
