@@ -11,6 +11,7 @@ from ..treebanks.prepare import REPOSITORIES, fetch
 from . import scoreboard
 from .contestants import AVERAGED, CONTESTANTS, MEMBERS, RELATED
 from .run import Comparison, build_all, compare_all
+from .udpipe import UDPIPE
 
 app = typer.Typer(help="Pipelines for UD treebanks, and the scoreboard.", no_args_is_help=True)
 
@@ -61,7 +62,8 @@ def compare(
         ",".join(CONTESTANTS),
         metavar="NAME,...",
         help=f"Contestants that take part, in this order. `{AVERAGED}` is the mean of {MEMBERS} of ours, each trained "
-        f"for its share of the time; `{RELATED}` is ours, --with related treebanks",
+        f"for its share of the time; `{RELATED}` is ours, --with related treebanks; `{UDPIPE}` is UDPipe 1, in its own "
+        "time",
     ),
     related: str = typer.Option(
         "", "--with", metavar="NAME,...", help="Related treebanks, which the contestant `related` is trained with, too"
@@ -73,10 +75,9 @@ def compare(
 ) -> None:
     """Train our pipeline and spaCy's on treebanks for the same CPU time. Runs that are in the file are not repeated."""
     taking_part = [name.strip() for name in contestants.split(",")]
-    if not set(taking_part) <= {*CONTESTANTS, AVERAGED, RELATED}:
-        raise typer.BadParameter(
-            f"must be among {', '.join((*CONTESTANTS, AVERAGED, RELATED))}", param_hint="--contestants"
-        )
+    known = (*CONTESTANTS, AVERAGED, RELATED, UDPIPE)
+    if not set(taking_part) <= set(known):
+        raise typer.BadParameter(f"must be among {', '.join(known)}", param_hint="--contestants")
     if bool(related.strip(", ")) != (RELATED in taking_part):
         raise typer.BadParameter(f"the contestant `{RELATED}` and --with need each other", param_hint="--with")
     mixed_in: tuple[Path, ...] = ()

@@ -27,6 +27,7 @@ from spacy_mindroot.tools.evaluation.report import evaluate, to_json
 
 from .contestants import save, train_contestant
 from .scoreboard import config_number
+from .udpipe import UDPIPE, predict_udpipe, train_udpipe
 
 __all__ = ["run"]
 
@@ -34,36 +35,44 @@ __all__ = ["run"]
 def run(
     source: Path, contestant: str, seed: int, seconds: float, model: Path, related: Sequence[Path] = ()
 ) -> dict[str, Any]:
-    """Train and evaluate a contestant, and write its pipeline to the folder `model`."""
+    """Train and evaluate a contestant, and write its pipeline to the folder `model` (UDPipe's: to a file)."""
     with tempfile.TemporaryDirectory() as folder:
         treebank = prepare_treebank(source, Path(folder) / "corpus")
         test = treebank.file("test")
         if test is None:
             raise SystemExit(f"There is no test set in {source}.")
-        mixture = mix_treebanks(treebank, related) if related else None
-        nlp, trained = train_contestant(contestant, treebank, seconds=seconds, seed=seed, mixture=mixture)
-        gold = list(read_conllu(test))
-        size = save(nlp, model)
-        speed = words_per_cpu_second(nlp, gold)
-        return {
+        gold, sentences = list(read_conllu(test)), treebank.parts["train"].sentences
+        facts = {
             "treebank": source.name.removeprefix("UD_"),
             "contestant": contestant,
             "seed": seed,
             "budget": seconds,
+            "sentences": sentences,
+            "date": time.strftime("%Y-%m-%d"),
+        }
+        if contestant == UDPIPE:
+            cpu = train_udpipe(treebank, model)
+            found = {
+                mode: to_json(evaluate(gold, predict_udpipe(model, gold, raw=mode == "raw")))
+                for mode in ("gold", "raw")
+            }
+            size = round(model.stat().st_size / 1e6, 1)
+            return facts | found | {"cpu_seconds": round(cpu, 1), "megabytes": size}
+        mixture = mix_treebanks(treebank, related) if related else None
+        nlp, trained = train_contestant(contestant, treebank, seconds=seconds, seed=seed, mixture=mixture)
+        return facts | {
             "members": len(trained),
             "steps": trained[0].steps,
             "best_step": trained[0].best_step,
             "cpu_seconds": round(sum(each.cpu_seconds for each in trained), 1),
-            "sentences": treebank.parts["train"].sentences,
             "components": nlp.pipe_names,
-            "config": config_number(treebank.parts["train"].sentences, mixed=mixture is not None),
+            "config": config_number(sentences, mixed=mixture is not None),
             **({"mixture": mixture.facts()} if mixture is not None else {}),
-            "megabytes": size,
-            "words_per_cpu_second": speed,
+            "megabytes": save(nlp, model),
+            "words_per_cpu_second": words_per_cpu_second(nlp, gold),
             "gold": _evaluated(nlp, gold, raw=False),
             "raw": _evaluated(nlp, gold, raw=True),
             "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")},
-            "date": time.strftime("%Y-%m-%d"),
         }
 
 
@@ -80,4 +89,4 @@ if __name__ == "__main__":
     Path(results).parent.mkdir(parents=True, exist_ok=True)
     with open(results, "a", encoding="utf8") as file:
         file.write(json.dumps(found) + "\n")
-    print(found["treebank"], contestant, {name: found[name] for name in ("steps", "cpu_seconds")}, flush=True)
+    print(found["treebank"], contestant, {name: found.get(name) for name in ("steps", "cpu_seconds")}, flush=True)

@@ -76,7 +76,7 @@ def config_number(sentences: int, *, mixed: bool = False) -> int:
 def is_current(run: dict[str, Any]) -> bool:
     """Whether a run was made with the config that its contestant has now."""
     now = config_number(run["sentences"], mixed="mixture" in run)
-    return bool(run["contestant"] == "spacy" or run.get("config") == now)
+    return bool(run["contestant"] in ("spacy", "udpipe") or run.get("config") == now)
 
 
 def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:
@@ -168,14 +168,18 @@ _GOLD_HEADER = (
     "exact",
     "UDPipe 1.2",
 )
+_RAW = ("mindroot", "spacy", "udpipe")
 _RAW_HEADER = (
     "treebank",
     "words: ours",
     "spaCy",
+    "UDPipe 1",
     "sentences: ours",
     "spaCy",
+    "UDPipe 1",
     "ours",
     "spaCy",
+    "UDPipe 1",
     "MLAS: ours",
     "spaCy",
     "Stanza 1.0",
@@ -210,9 +214,9 @@ def _gold(row: Row, published: dict[str, list[float]]) -> tuple[str, ...]:
 def _raw(row: Row, published: dict[str, list[float]]) -> tuple[str, ...]:
     return (
         row.treebank,
-        *(_shown(row.score(name, "raw", "official", "Words", "f1")) for name in ("mindroot", "spacy")),
-        *(_shown(row.score(name, "raw", "official", "Sentences", "f1")) for name in ("mindroot", "spacy")),
-        *(_trees(row, name, "raw") for name in ("mindroot", "spacy")),
+        *(_shown(row.score(name, "raw", "official", "Words", "f1")) for name in _RAW),
+        *(_shown(row.score(name, "raw", "official", "Sentences", "f1")) for name in _RAW),
+        *(_trees(row, name, "raw") for name in _RAW),
         *(_shown(row.score(name, "raw", "official", "MLAS", "f1")) for name in ("mindroot", "spacy")),
         _pair(published.get(row.treebank)),
     )

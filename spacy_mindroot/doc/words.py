@@ -76,7 +76,7 @@ def set_multiword_tokens(doc: Doc, tokens: Iterable[MultiwordToken]) -> None:
     """
     spans = []
     for start, end, words, surface in tokens:
-        own = "" if surface == doc[start:end].text else surface
+        own = surface if surface and surface != doc[start:end].text else ""
         spans.append(Span(doc, start, end, label=_PLUS.join(words), kb_id=own))
         for token, form in zip(spans[-1], words, strict=True):
             token.norm_ = form
