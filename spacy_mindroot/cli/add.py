@@ -46,4 +46,4 @@ def add_cli(
     replaced = f" They replace {', '.join(added.removed)}." if added.removed else ""
     typer.echo(f"From {model}: {', '.join(added.added)}.{replaced}")
     for difference in added.differences:
-        typer.echo(f"{into} may get other trees than {model}: {difference[0].lower()}{difference[1:]}")
+        typer.echo(f"Trees may differ from those of {model}: {difference}")

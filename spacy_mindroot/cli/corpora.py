@@ -49,7 +49,7 @@ def corpus_or_text(given: str) -> tuple[Path | None, bool]:
         raise PathsError(f"{printable(path)}: there is no such file.")
     named = format_of(path.name)
     if named is not None and named.format in ("jsonl", "parquet"):
-        raise PathsError(f"{printable(path)} is {named.format}. Draw a text, CoNLL-U or a .spacy file.")
+        raise PathsError(f"{printable(path)} is {named.format}. Give a text, CoNLL-U or a .spacy file.")
     return path, path.is_dir() or path.suffix == ".spacy" or (path.is_file() and is_conllu(path))
 
 

@@ -12,7 +12,7 @@ from ..errors import CorpusError
 from ..escapes import printable
 from . import options
 from .files import if_given, outputs
-from .paths import check_paths, model_folder
+from .paths import PathsError, check_paths, model_folder
 from .running import command
 
 __all__ = ["rank_cli"]
@@ -26,7 +26,7 @@ Order = StrEnum("Order", "RATE ERRORS")
 
 @command("out", "report")
 def rank_cli(
-    corpus: Path = options.corpus("Sentences to parse", "Their tokens are kept"),
+    corpus: Path = typer.Argument(..., metavar="CORPUS", exists=True),
     model: str = typer.Option(..., "--model", "-m", metavar="MODEL"),
     by: By = typer.Option(By.SENTENCE, "--by", "-b", metavar="sentence|token"),
     criterion: Order = typer.Option(Order.RATE, "--criterion", "-c", metavar="rate|errors"),
@@ -48,6 +48,8 @@ def rank_cli(
     `# tokens_to_read = 12`); and, in MISC, HeadProb and, where there is a second likely head, NextHead, NextProb and
     NextDeprel. By token, Rank marks the tokens to read.
 
+    corpus: Sentences to parse: a .spacy file, or a CoNLL-U file or folder, whose tokens are kept; or a text, with empty
+        lines between paragraphs.
     model: Pipeline with an arc_scorer and a mind_root.
     by: What to order.
     criterion: Order of sentences: by the expected number of wrong heads per token to read, or in the whole
@@ -59,18 +61,27 @@ def rank_cli(
     """
     from ..tools.correction import report as reports
     from ..tools.correction.ranking import order_sentences, order_tokens, sure_sentence
-    from ..tools.gold import keep_probabilities, load_pipeline, parse_sentences
-    from .corpora import read_for
+    from ..tools.gold import keep_probabilities, load_pipeline, parse_sentences, sentences_in_text
+    from .corpora import corpus_or_text, read_for, read_text
 
+    _, has_tokens = corpus_or_text(str(corpus))
+    if given and not has_tokens:
+        raise PathsError("--given keeps the heads of an annotated file, but CORPUS is a text. Leave it out.")
     reads = {"CORPUS": corpus, "MODEL": model_folder(model), "--code": code}
     check_paths(reads, {"--out": out, "--report": report})
     nlp = load_pipeline(model)
     keep_probabilities(nlp)
-    parsed = parse_sentences(nlp, read_for(nlp, corpus, surface_tokens), given=given)
+    if has_tokens:
+        read = read_for(nlp, corpus, surface_tokens)
+    else:
+        read = sentences_in_text(nlp, read_text(corpus), printable(corpus.stem))
+    parsed = parse_sentences(nlp, read, given=given)
     sentences = [
         sure_sentence(doc, gold, position, given=given)
         for position, (doc, gold) in enumerate(tqdm(parsed, unit=" sentences", disable=None, leave=False))
     ]
+    if not sentences:
+        raise CorpusError(f"There are no words in {printable(corpus)}.")
     if not any(sentence.unknown for sentence in sentences):
         raise CorpusError(f"All heads in {printable(corpus)} are given, so there is nothing to rank.")
     to_stderr = "-" in (str(out), str(report))

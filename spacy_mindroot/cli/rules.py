@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from ..rules.learning import Tree
 
 __all__ = ["rules_cli"]
+
+_LEGEND = (
+    "learnt: a hard rule always holds; of another, the number is the price of each violation, the log-odds that it "
+    "holds; rules with too few cases are not used."
+)
 
 
 @command("out")
@@ -54,7 +60,14 @@ def rules_cli(
     if out is not None:
         with opened_to_write(out) as file:
             file.write(f"{json.dumps(learnt.to_dict(), indent=2, ensure_ascii=False)}\n".encode())
-    typer.echo(_table(counts, learnt), err=str(out) == "-")
+    to_stderr = str(out) == "-"
+    typer.echo(_table(counts, learnt), err=to_stderr)
+    typer.echo(_LEGEND, err=to_stderr)
+    if any(violations for *_, violations in counts):
+        place = shlex.quote(str(source))
+        typer.echo(
+            f"Where they are: spacy mindroot repair {place} --check --rules {shlex.quote(candidates)}", err=to_stderr
+        )
 
 
 def _trees(source: Path) -> Iterator[Tree]:

@@ -16,13 +16,13 @@ __all__ = ["SentenceWriter", "marked_sentence", "with_attributes"]
 
 
 def with_attributes(cell: str, attributes: Mapping[str, object]) -> str:
-    """Return a cell of MISC with further attributes, by name. They replace those of the same name.
+    """Return a cell of MISC with further attributes, by name. They replace those of the same name; None removes them.
 
     Each is put where it belongs in alphabetical order, as the guidelines have it. White space and `|` in values become
     underscores.
     """
     found = [each for each in cell.split("|") if each != "_" and each.partition("=")[0] not in attributes]
-    for name, value in attributes.items():
+    for name, value in ((name, value) for name, value in attributes.items() if value is not None):
         insort(found, f"{name}={_clean(str(value))}", key=lambda each: each.partition("=")[0].lower())
     return "|".join(found) or "_"
 
@@ -34,8 +34,8 @@ def marked_sentence(
 ) -> bytes:
     """Return the lines of a sentence with further comments `# name = value` and further attributes in MISC.
 
-    The comments follow those of the sentence. A comment or attribute of the same name is replaced. Line breaks in
-    comments become spaces. In CoNLL-U Plus without a column MISC, no attributes are written.
+    The comments follow those of the sentence. A comment or attribute of the same name is replaced; None removes it.
+    Line breaks in comments become spaces. In CoNLL-U Plus without a column MISC, no attributes are written.
 
     sentence (Sentence): The sentence. It does not change.
     comments (Optional[Mapping]): The values, by name.
@@ -56,7 +56,9 @@ def _marked_lines(
     first = sentence.first_row
     before = [line for line in lines[:first] if _name(line) not in comments]
     added = [
-        f"# {name} = {' '.join(str(value).split())}".encode() + sentence.line_end for name, value in comments.items()
+        f"# {name} = {' '.join(str(value).split())}".encode() + sentence.line_end
+        for name, value in comments.items()
+        if value is not None
     ]
     return [*before, *added, *lines[first:]]
 

@@ -7,6 +7,9 @@ import numpy.typing as npt
 from .fault import Fault
 from .rules import Found
 
+class Prepared:
+    def __init__(self, compiled: Any) -> None: ...
+
 def search(
     arcs: npt.NDArray[np.float64],
     labels: npt.NDArray[np.floating[Any]],

@@ -9,8 +9,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
 
 from ._fault cimport CFault, CFaultKind
@@ -62,7 +60,7 @@ ctypedef fused real:
     double
 
 
-cdef class _Prepared:
+cdef class Prepared:
     """Compiled rules in the form of the core, which refers to their arrays."""
 
     cdef PreparedRules rules
@@ -82,16 +80,6 @@ cdef class _Prepared:
         tables.mask_prices, tables.other, tables.paired = &mask_prices[0], &other[0], &paired[0]
         self.rules.prepare(tables, <int>prices.shape[0])
         self.arrays = class_of, prices, masks, mask_prices, other, paired
-
-
-_known = WeakKeyDictionary()
-
-
-cdef _Prepared _prepare(compiled):
-    cdef _Prepared prepared = _known.get(compiled)
-    if prepared is None:
-        prepared = _known[compiled] = _Prepared(compiled)
-    return prepared
 
 
 cdef _result(RulesFound& found, int n, int64_t nodes):
@@ -120,7 +108,7 @@ def search(
 
     Returns Found; or a Fault if a score, or the sum for an arc and a label, is NaN or +inf, or there is no memory.
     """
-    cdef _Prepared prepared = _prepare(rules)
+    cdef Prepared prepared = rules.prepared
     cdef LabelRows[real] rows
     rows.scores = &labels[0, 0, 0]
     if rows_of_arcs is not None:
@@ -152,7 +140,7 @@ def search_on_demand(
     Returns None if the search has to be repeated with the labels of all arcs: score_arcs has returned None, there may
     be no valid tree, the limit was reached, or a score is greater than 0, NaN or +inf.
     """
-    cdef _Prepared prepared = _prepare(rules)
+    cdef Prepared prepared = rules.prepared
     cdef ArcsOnDemand demand
     cdef LabelRows[float] rows
     cdef RulesFound found

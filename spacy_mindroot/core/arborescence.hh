@@ -10,7 +10,7 @@
 // - arcs from one head into a cycle: the one that enters at the earlier member, in the order of `cycle_` in `contract`,
 //   which puts a member with most tokens first; `meld` in rows.hh keeps the arc that it has
 // - swaps of root arcs: the first in the order of the children of ROOT (`constrain` in root_constraint.hh)
-// - projective trees: the lowest place to split a span (`best_sum` in projective.hh)
+// - projective trees: the lowest place to split a span (`best_split` in projective.hh)
 // - k best trees: the candidate that was found first (`Candidate` in kbest.hh)
 // - labels under rules: the first class of an arc (`best_class` in rule_scores.hh)
 #pragma once

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from ..core import _rules
 from ..labels import UD_POS
 from .kinds import NO_POS, ROOT_POS
 
@@ -44,6 +45,11 @@ class CompiledRules:
     # The kinds of parts of speech that rules name, from 3 on. 0: there is none; 1: not UD's; 2: another one of UD's.
     kinds: dict[str | None, int]
     head_kinds: dict[str | None, int]
+
+    @cached_property
+    def prepared(self) -> _rules.Prepared:
+        """The rules in the form of the core."""
+        return _rules.Prepared(self)
 
     def kinds_of(self, pos: Sequence[str | None] | None, n: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Return the kind of each token as a dependent, (n,), and of ROOT and each token as a head, (n+1,)."""

@@ -18,6 +18,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import load_model
 from spacy.vocab import Vocab
 
+from ..arc_scorer.component import ArcScorer
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..conllu.columns import DEPREL, HEAD, read_header
 from ..conllu.rows import SentenceRows, doc_rows, heads_among, rows_text
@@ -27,6 +28,7 @@ from ..errors import CorpusError
 from ..escapes import printable
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
+from ..pipeline.mind_root import MindRoot
 from ..pipeline.scoring import find_mind_root, piped, scored
 from ..pipeline.valid_trees import pos_of_rules
 from ..scored import ScoredSentence
@@ -41,6 +43,7 @@ __all__ = [
     "read_corpus",
     "reads_surface_tokens",
     "score_sentences",
+    "sentences_in_text",
 ]
 
 _READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
@@ -139,18 +142,31 @@ def _read_docs(path: Path, vocab: Vocab) -> Iterator[GoldSentence]:
         docs = DocBin().from_disk(path)
         several, stem = len(docs) > 1, printable(path.stem)
         for d, doc in enumerate(docs.get_docs(vocab), 1):
-            written = deque(doc_rows(doc))
-            pairs = zip(sentence_bounds(doc), read_annotated(doc), strict=True)
-            for s, ((start, end), annotated) in enumerate(pairs, 1):
-                name = f"{stem}-{d}-{s}" if several else f"{stem}-{s}"
-                own = written.popleft() if written and written[0].tokens[0] < end else _NO_ROWS
-                yield GoldSentence(
-                    **vars(annotated) | {"name": name},
-                    rows=own._replace(tokens=[token - start for token in own.tokens]),
-                    comments=[f"# sent_id = {' '.join(name.split())}", f"# text = {rows_text(own.rows, own.ranges)}"],
-                )
+            yield from _sentences_of(doc, f"{stem}-{d}" if several else stem)
     except Exception as error:  # of zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} can't be read as a .spacy file: {error}") from error
+
+
+def _sentences_of(doc: Doc, name: str) -> Iterator[GoldSentence]:
+    written = deque(doc_rows(doc))
+    pairs = zip(sentence_bounds(doc), read_annotated(doc), strict=True)
+    for number, ((start, end), annotated) in enumerate(pairs, 1):
+        own = written.popleft() if written and written[0].tokens[0] < end else _NO_ROWS
+        sent_id, text = " ".join(f"{name}-{number}".split()), rows_text(own.rows, own.ranges)
+        yield GoldSentence(
+            **vars(annotated) | {"name": f"{name}-{number}"},
+            rows=own._replace(tokens=[token - start for token in own.tokens]),
+            comments=[f"# sent_id = {sent_id}", f"# text = {text}"],
+        )
+
+
+def sentences_in_text(nlp: Language, text: str, name: str) -> Iterator[GoldSentence]:
+    """Yield the sentences that a pipeline finds in a text whose paragraphs have empty lines between them. No trees."""
+    paragraphs = (" ".join(each.split()) for each in re.split(r"\n[^\S\n]*\n", text))
+    at = next((k for k, (_, pipe) in enumerate(nlp.pipeline) if isinstance(pipe, (ArcScorer, MindRoot))), None)
+    with nlp.select_pipes(enable=nlp.pipe_names[:at]):
+        for number, (doc, _) in enumerate(piped(nlp, ((each, None) for each in paragraphs if each)), 1):
+            yield from _sentences_of(doc, f"{name}-{number}")
 
 
 def score_sentences(

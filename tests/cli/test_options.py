@@ -88,6 +88,7 @@ OUTPUTS = {
     ("rank", "out"): ("a.conllu", "a.html a.gz"),
     ("rank", "report"): ("a.jsonl", "a.conllu"),
     ("suspect", "out"): ("a.conllu", "a.jsonl"),
+    ("suspect", "page"): ("a.html a.htm", "a a.svg a.conllu"),
     ("suspect", "report"): ("a.jsonl", "a.html a.conllu"),
     ("rules", "out"): ("a.json a", "a.cfg"),
 }
@@ -113,7 +114,7 @@ def test_all_outputs_are_named():
         (command, name)
         for command, declaration in FUNCTIONS.items()
         for name in inspect.signature(declaration).parameters
-        if name in ("out", "output", "report", "json", "metrics")
+        if name in ("out", "output", "report", "json", "metrics", "page")
     }
     assert outputs == OUTPUTS.keys() | {("score", "out")}
 

@@ -125,3 +125,22 @@ def test_nothing_is_written_after_an_error(files):
     (files / "corpus.conllu").write_text("1\ta\n", "utf8")
     result = rank(files, "--out", files / "out.conllu")
     assert result.exit_code == 1 and not (files / "out.conllu").exists() and "Nothing was written." in result.stderr
+
+
+def test_a_text_is_divided_by_the_pipeline(files):
+    """Into paragraphs by empty lines, into sentences and tokens by the pipeline, whatever lines end where."""
+    nlp = spacy.load(files / "model")
+    nlp.add_pipe("sentencizer", first=True)
+    nlp.to_disk(files / "model")
+    (files / "new.txt").write_text("aaaa\nbbbb. cc dd.\n \n\neeeeee ff.\n", "utf8")
+    _, sentences, records = ranked(files, corpus="new.txt")
+    texts = {each.sent_id: each.comments[1] for each in sentences}
+    expected = {"new-1-1": "aaaa bbbb.", "new-1-2": "cc dd.", "new-2-1": "eeeeee ff."}
+    assert texts == {name: f"# text = {text}" for name, text in expected.items()}
+    assert {record["id"]: len(record["tokens"]) for record in records} == {"new-1-1": 3, "new-1-2": 3, "new-2-1": 3}
+    assert all(sentence.heads[0] == 0 for sentence in sentences)
+    result = rank(files, "--given", corpus="new.txt")
+    assert result.exit_code == 1 and "CORPUS is a text" in result.stderr
+    (files / "empty.txt").write_text(" \n\n", "utf8")
+    result = rank(files, corpus="empty.txt")
+    assert result.exit_code == 1 and "no words in" in result.stderr

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shlex
 
 from spacy.cli import app
 from typer.testing import CliRunner
@@ -28,6 +29,8 @@ def test_rules_are_counted_and_learnt(tmp_path):
     assert re.search(r"^too-many-subjects +100 +10 +10.00% +2.20$", result.output, re.M)
     assert re.search(r"^leaf-punct +90 +0 +0.00% +hard$", result.output, re.M)
     assert re.search(r"^leaf-cc +0 +0 +not used$", result.output, re.M)
+    place = shlex.quote(str(tmp_path / "in"))
+    assert f"spacy mindroot repair {place} --check --rules ud" in result.output and "learnt:" in result.output
     learnt = Rules.from_dict(json.loads((tmp_path / "rules.json").read_text("utf8")))
     assert [rule.name for rule in learnt.unique] == ["too-many-subjects"] and learnt.hard.leaf
     result = CliRunner().invoke(

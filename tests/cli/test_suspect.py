@@ -1,6 +1,7 @@
 """`spacy mindroot suspect`: what it finds in a treebank with an error, and what it writes."""
 
 import json
+import re
 
 import pytest
 from spacy.cli import app
@@ -42,7 +43,7 @@ def suspect(treebank, *arguments):
 @pytest.fixture(scope="module")
 def found(treebank):
     out, report = treebank / "out.conllu", treebank / "out.jsonl"
-    options = ("--folds", 2, "--steps", 60, "--seed", 1)
+    options = ("--folds", 2, "--steps", 60, "--seed", 1, "--precision", 0, "--page", treebank / "out.html")
     result = suspect(treebank, "--out", out, "--report", report, *options)
     assert result.exit_code == 0, result.output
     return result, list(read_conllu(out)), [json.loads(line) for line in report.read_text("utf8").splitlines()]
@@ -72,6 +73,44 @@ def test_the_annotation_stays(found):
     assert line == "# sent_id = s7\n"
 
 
+def test_the_page_shows_the_sentences(found, treebank):
+    _, sentences, records = found
+    page = (treebank / "out.html").read_text("utf8")
+    assert page.count("<figure") == len(sentences)
+    first = records[0]
+    assert f"1. {first['form']} ({first['word']}): {first['deprel']} of " in page and f"({first['id']})" in page
+
+
+def test_the_list_ends_where_errors_become_rare(found, treebank):
+    """Each list is the beginning of the whole, and the numbers of expected errors say why it ends there."""
+    every, lengths = found[2], []
+    for precision in (0.9, 0.3):
+        report = treebank / "short.jsonl"
+        options = ("--folds", 2, "--steps", 60, "--seed", 1, "--precision", precision, "--report", report)
+        result = suspect(treebank, *options)
+        assert result.exit_code == 0, result.output
+        records = [json.loads(line) for line in report.read_text("utf8").splitlines()]
+        assert records == every[: len(records)]
+        lengths.append(len(records))
+        for count in re.findall(rf"(\d+) of the first {len(records)}\. Real errors", result.stdout):
+            assert int(count) + 0.5 >= precision * len(records)
+        assert "replaced at random" in result.stdout
+        assert (f"--precision {precision:g}" in result.stdout) == (len(records) < len(every))
+    assert lengths[0] < lengths[1] <= len(every)
+
+
+def test_the_marks_are_removed(found, treebank, tmp_path):
+    result = CliRunner().invoke(
+        app, ["mindroot", "suspect", str(treebank / "out.conllu"), "--remove", "--out", str(tmp_path / "clean.conllu")]
+    )
+    assert result.exit_code == 0, result.output
+    clean = {each.sent_id: each.lines for each in read_conllu(tmp_path / "clean.conllu")}
+    gold = {each.sent_id: each.lines for each in read_conllu(treebank / "gold.conllu")}
+    assert len(clean) == len(found[1]) and all(gold[name] == lines for name, lines in clean.items())
+    result = CliRunner().invoke(app, ["mindroot", "suspect", str(treebank / "out.conllu"), "--remove"])
+    assert result.exit_code == 1 and "--out" in result.stderr
+
+
 def test_lines_are_those_of_the_file(found, treebank):
     lines = (treebank / "gold.conllu").read_text("utf8").splitlines()
     for record in found[2]:
@@ -81,7 +120,7 @@ def test_lines_are_those_of_the_file(found, treebank):
 
 def test_heads_alone_from_another_config(treebank, checkout):
     options = ("--config", checkout / "configs/cpu-small.cfg", "--folds", 2, "--steps", 2, "--what", "heads")
-    result = suspect(treebank, "--most", 1, "--out", "-", *options)
+    result = suspect(treebank, "--most", 1, "--precision", 0, "--out", "-", *options)
     assert result.exit_code == 0 and result.stdout.count("# sent_id") == 1 and "annotated arcs" in result.stderr
 
 

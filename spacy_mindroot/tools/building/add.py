@@ -120,9 +120,9 @@ def _differences(source: Language, into: Language, tokenizer: bool) -> list[str]
         into.config["nlp"]["tokenizer"] = settings
         into.tokenizer = registry.resolve({"tokenizer": settings})["tokenizer"](into).from_bytes(other)
     elif type(into.tokenizer) is not type(source.tokenizer) or own != other:
-        found.append("It divides text into tokens by its own rules (to take those of the parser: --take-tokenizer).")
+        found.append("text is divided into tokens by other rules (to take its own: --take-tokenizer).")
     if _norms(source) != _norms(into):
-        found.append("It has another table of norms (lexeme_norm), by which the parser knows words.")
+        found.append("words have other norms (lexeme_norm), by which it knows them.")
     return found
 
 

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import math
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, TypeVar
 
+import numpy as np
 import srsly
 from wasabi import table
 
 from ...conllu import Sentence
+from ...conllu.columns import MISC
 from ...conllu.marks import SentenceWriter
 from ...escapes import printable, visible
+from ...trees import MISSING
 from ..gold import GoldSentence
+from ..parses import Parse
 from .ranking import RankedToken, SureSentence, SureToken, expected_yield
-from .suspicion import Suspect
+from .suspicion import RATE, Suspect, expected_errors
 
 __all__ = [
     "ranked_sentences",
     "ranked_tokens",
     "sentence_records",
     "sentence_table",
+    "suspect_parses",
     "suspect_records",
     "suspect_sentences",
     "suspect_summary",
     "suspect_table",
     "token_records",
     "token_table",
+    "unmarked",
     "write_ordered",
     "yield_text",
 ]
@@ -34,6 +42,16 @@ _T = TypeVar("_T")
 
 _SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 _CLOSE = 0.05  # a next best head of at least this probability is written to MISC
+_COUNTS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+_WIDTH = 120  # of tables that do not go to a terminal
+_NARROW = 8  # columns of tables are not made narrower
+_MARKS = {
+    "comments": ("rank", "suspects", "expected_errors", "tokens_to_read"),
+    "misc": (
+        "Rank", "HeadProb", "GivenProb", "DeprelProb", "NextHead", "NextProb", "NextDeprel",
+        "OtherHead", "OtherDeprel", "OtherHeadProb", "OtherGivenProb", "OtherDeprelProb",
+    ),
+}  # fmt: skip
 
 Marked = tuple[Sentence, dict[str, object], dict[int, dict[str, object]]]  # comments, and attributes of MISC by word
 
@@ -49,6 +67,16 @@ def write_ordered(
     if report is not None:
         for record in records:
             report.write((srsly.json_dumps(record) + "\n").encode("utf8"))
+
+
+def unmarked(sentence: Sentence) -> tuple[Sentence, dict[str, None], dict[int, dict[str, None]]]:
+    """Return a sentence with what `SentenceWriter` needs to remove the marks of `rank` and `suspect` from it."""
+    misc = {
+        word: dict.fromkeys(names)
+        for word, cell in enumerate(sentence.column(MISC), 1)
+        if (names := {each.partition("=")[0] for each in cell.split("|")} & {*_MARKS["misc"]})
+    }
+    return sentence, dict.fromkeys(_MARKS["comments"]), misc
 
 
 def _marked(each: SureSentence, comments: dict[str, object], ranks: dict[int, int] | None = None) -> Marked:
@@ -119,24 +147,24 @@ def sentence_table(ordered: Sequence[SureSentence]) -> str:
     rows = [
         (
             rank,
-            _shortened(each.gold.name, 30),
+            each.gold.name,
             len(each.unknown),
             f"{each.expected_errors:.1f}",
             f"{each.rate:.1%}",
-            _shortened(each.text),
+            each.text,
         )
         for rank, each in enumerate(ordered, 1)
     ]
     header = ("rank", "sentence", "tokens", "expected errors", "per token", "text")
-    return str(table(rows, header=header, divider=True, aligns=("r", "l", "r", "r", "r", "l"), max_col=70))
+    return _fitted(rows, header, "rlrrrl")
 
 
 def token_table(ordered: Sequence[RankedToken]) -> str:
     rows = [
         (
             rank,
-            _shortened(sentence.gold.name, 30),
-            f"{visible(token.form)} ({token.word})",
+            sentence.gold.name,
+            _head_of(sentence.gold.words, token.word),
             _head_of(sentence.gold.words, token.head),
             token.label,
             f"{token.head_prob:.1%}",
@@ -146,7 +174,7 @@ def token_table(ordered: Sequence[RankedToken]) -> str:
         for rank, (sentence, token) in enumerate(ordered, 1)
     ]
     header = ("rank", "sentence", "word", "head", "label", "probability", "next best head", "probability")
-    return str(table(rows, header=header, divider=True, aligns=tuple("rllllrlr"), max_col=40))
+    return _fitted(rows, header, "rllllrlr")
 
 
 def yield_text(sentences: Sequence[SureSentence], pieces: Sequence[Sequence[SureToken]]) -> str:
@@ -220,33 +248,77 @@ def suspect_table(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence]
     rows = []
     for rank, each in enumerate(suspects, 1):
         sentence = sentences[each.sentence]
-        words = sentence.words
-        rows.append(
-            (
-                rank,
-                _shortened(sentence.name, 30),
-                f"{visible(words[each.word - 1])} ({each.word})",
-                _head_of(words, each.head),
-                visible(each.label),
-                f"{each.given_prob:.1%}, {each.label_prob:.1%}",
-                _head_of(words, each.other_head),
-                visible(each.other_label),
-                f"{each.other_given_prob:.1%}, {each.other_label_prob:.1%}",
-            )
+        odds = max(each.log_odds("heads"), each.log_odds("labels"))
+        times = f"{math.exp(odds):,.0f}" if odds < math.log(99_999) else ">99,999"
+        rows.append((rank, sentence.name, *_arcs_of(each, sentence.words), times))
+    return _fitted(rows, ("rank", "sentence", "word", "annotated", "preferred", "times"), "rllllr")
+
+
+def _arcs_of(each: Suspect, words: Sequence[str]) -> tuple[str, str, str]:
+    """Return the word, its annotated arc and the arc that the parser prefers."""
+    arcs = [(each.label, each.head), (each.other_label, each.other_head)]
+    annotated, preferred = (f"{label} of {_head_of(words, head)}" if head else label for label, head in arcs)
+    return _head_of(words, each.word), visible(annotated), visible(preferred)
+
+
+def suspect_parses(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence]) -> Iterator[Parse]:
+    """Yield the annotated trees of sentences with suspects, as pictures need them, in the order of the first in each.
+
+    Only suspects have probabilities, given the other arcs, and next best heads: those that the parsers prefer.
+    """
+    for own in _grouped(suspects, lambda each: each.sentence):
+        sentence = sentences[own[0][1].sentence]
+        head_prob: list[float | None] = [None] * len(sentence.words)
+        probabilities = np.zeros((len(sentence.words), len(sentence.words) + 1))
+        about = []
+        for rank, each in own:
+            head_prob[each.word - 1] = probabilities[each.word - 1, each.head] = each.given_prob
+            probabilities[each.word - 1, each.other_head] = each.other_given_prob
+            word, annotated, preferred = _arcs_of(each, sentence.words)
+            about.append(f"{rank}. {word}: {annotated}, or rather {preferred}?")
+        yield Parse(
+            words=list(sentence.words),
+            heads=[None if head == MISSING else head for head in sentence.heads.tolist()],
+            labels=list(sentence.labels),
+            head_prob=head_prob,
+            marginals=probabilities,
+            name=f"{' '.join(about)} ({sentence.name})",
         )
-    header = ("rank", "sentence", "word", "head", "label", "probabilities", "other head", "label", "probabilities")
-    return str(table(rows, header=header, divider=True, aligns=tuple("rllllrllr"), max_col=40))
 
 
-def suspect_summary(every: Sequence[Suspect], suspects: Sequence[Suspect]) -> str:
+def suspect_summary(
+    every: Sequence[Suspect], suspects: Sequence[Suspect], listed: int, precision: float, what: str
+) -> str:
+    """Return what there is to know about the list: its order, its end, and how many errors to expect in it."""
     heads = sum(each.kind == "label" or each.other_given_prob <= each.given_prob for each in every)
+    counts = [count for count in _COUNTS if count < listed] + [listed] * (listed > 0)
+    expected = [
+        f"{errors:,.0f} of the first {count:,}"
+        for count, errors in zip(counts, expected_errors(every, counts, what), strict=True)
+    ]
     return (
-        f"{len(suspects):,} of {len(every):,} annotated arcs are less probable than another. Given the other arcs of a "
-        f"sentence that they have not seen, the parsers prefer the annotated head of {heads / len(every):.1%} of words."
+        f"{listed:,} of {len(every):,} annotated arcs are listed, in the order of how many times more probable the "
+        "parsers find the arc that they prefer, given the other arcs of the sentence.\n"
+        + f"If {RATE:.0%} of the {'labels' if what == 'labels' else 'heads'} were replaced at random, these would be "
+        + f"{', '.join(expected) or 'no suspects'}. Real errors may be harder to see.\n"
+        + f"{len(suspects):,} arcs are less probable than another. "
+        + (f"Those after the list would be errors too rarely (--precision {precision:g}). " * (listed < len(suspects)))
+        + f"The parsers prefer the annotated head of {heads / len(every):.1%} of words."
     )
 
 
-def _shortened(text: str, width: int = 60) -> str:
+def _fitted(rows: Sequence[Sequence[object]], header: Sequence[str], aligns: str) -> str:
+    """Return a table that is no wider than the terminal, if need be with shorter cells."""
+    shown = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(header, *shown, strict=True)]
+    room = shutil.get_terminal_size((_WIDTH, 24)).columns - 3 * (len(header) - 1)
+    while sum(widths) > room and max(widths) > _NARROW:
+        widths[widths.index(max(widths))] -= 1
+    cut = [[_shortened(cell, width) for cell, width in zip(row, widths, strict=True)] for row in [header, *shown]]
+    return str(table(cut[1:], header=cut[0], divider=True, aligns=tuple(aligns), max_col=max(widths)))
+
+
+def _shortened(text: str, width: int) -> str:
     """Return a text for a table: on one line, with control characters spelled out, and cut where it is too long."""
     shown = visible(" ".join(text.split()))
     return shown if len(shown) <= width else f"{shown[: width - 3]}..."

@@ -25,9 +25,10 @@ from ...trees import MISSING
 from ..folds import new_parser, train
 from ..gold import GoldSentence
 
-__all__ = ["Suspect", "assess", "cross_validated", "order_suspects"]
+__all__ = ["RATE", "Suspect", "assess", "cross_validated", "expected_errors", "order_suspects"]
 
 _LEAST = 1e-12  # smaller probabilities count as this one
+RATE = 0.01  # of arcs that are wrong, as `expected_errors` takes it
 _DIGITS = 4  # smaller differences are ties, so that the order is the same on all machines
 
 
@@ -56,6 +57,8 @@ class Suspect(NamedTuple):
     other_given_prob: float
     other_label_prob: float  # given the other head
     fold: int = 0
+    head_odds_if_wrong: float | None = None  # `log_odds` of a random head in its place that leaves a tree
+    label_odds_if_wrong: float | None = None  # and of a random label
 
     @property
     def kind(self) -> str:
@@ -80,6 +83,24 @@ class Suspect(NamedTuple):
 
 def _log(probability: float) -> float:
     return math.log(max(probability, _LEAST))
+
+
+def expected_errors(every: Sequence[Suspect], counts: Sequence[int], what: str = "both") -> list[float]:
+    """Return how many of the first suspects are expected to be errors, for some numbers of first suspects.
+
+    It is what one finds after replacing 1 % of the heads (or, for "labels", of the labels) at random, on average over
+    all choices. What the parsers suspect in the annotation as it is counts as no error.
+    """
+    odds = [each.label_odds_if_wrong if what == "labels" else each.head_odds_if_wrong for each in every]
+    wrong = [value for value in odds if value is not None]
+    if not wrong:
+        return [0.0] * len(counts)
+    values = np.array([*(each.log_odds(what) for each in every), *wrong])
+    weights = np.repeat([1, RATE * len(every) / len(wrong)], [len(every), len(wrong)])
+    order = np.argsort(-values, kind="stable")
+    found = np.cumsum(weights[order])
+    errors = np.cumsum(np.where(order < len(every), 0, weights[order]))
+    return [float(errors[min(at, len(errors) - 1)]) for at in np.searchsorted(found, counts)]
 
 
 def order_suspects(suspects: Iterable[Suspect], what: str = "both") -> list[Suspect]:
@@ -112,7 +133,7 @@ def cross_validated(
                 gold = [_gold_doc(nlp, each) for k, each in enumerate(sentences) if k not in held_out]
                 stack.enter_context(nlp.use_params(train(nlp, gold, steps, own_seed, advance)))
                 trained.append(nlp)
-            for k, suspects in zip(fold, assess(trained, [sentences[k] for k in fold]), strict=True):
+            for k, suspects in zip(fold, assess(trained, [sentences[k] for k in fold], seed), strict=True):
                 yield from (each._replace(sentence=k, fold=number) for each in suspects)
 
 
@@ -124,15 +145,17 @@ def _gold_doc(nlp: Language, sentence: GoldSentence) -> Doc:
     return doc
 
 
-def assess(parsers: Sequence[Language], sentences: Sequence[GoldSentence]) -> Iterator[list[Suspect]]:
+def assess(parsers: Sequence[Language], sentences: Sequence[GoldSentence], seed: int = 0) -> Iterator[list[Suspect]]:
     """Yield the annotated arcs of each sentence, with their probabilities and the arcs that the parsers prefer.
 
     parsers (Sequence[Language]): Trained pipelines with an `arc_scorer`, all on the same labels. Components after it
         are not run. Of several pipelines, the arc scores and the probabilities of labels are averaged.
+    seed (int): Of the random arcs for `expected_errors`.
     """
+    random = np.random.default_rng(seed)
     scored = [_scored(nlp, sentences) for nlp in parsers]
     for sentence, *docs in zip(sentences, *scored, strict=True):
-        yield _suspects(docs, sentence)
+        yield _suspects(docs, sentence, random)
 
 
 def _scored(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[Doc]:
@@ -144,13 +167,13 @@ def _scored(nlp: Language, sentences: Sequence[GoldSentence]) -> Iterator[Doc]:
         yield from nlp.pipe(blank_doc(nlp.vocab, [each]) for each in sentences)
 
 
-def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:
+def _suspects(docs: Sequence[Doc], sentence: GoldSentence, random: np.random.Generator) -> list[Suspect]:
     names = list(docs[0]._.arc_label_names)
     scores = np.mean([doc._.arc_scores[0] for doc in docs], axis=0)
     labels = [doc._.arc_labels[0] for doc in docs]
     probabilities = marginals(scores)
     known = np.flatnonzero(sentence.heads != MISSING)
-    given = _given_the_rest(scores, sentence.heads, probabilities)
+    given, allowed = _given_the_rest(scores, sentence.heads, probabilities)
     heads = np.where(sentence.heads == MISSING, 0, sentence.heads)
     best = given.argmax(axis=1)
     without = given.copy()
@@ -159,6 +182,7 @@ def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:
     of_gold, of_best, of_second = (
         np.mean([_label_probabilities(own, each, names) for own in labels], axis=0) for each in (heads, best, second)
     )
+    is_label = np.array(names) != SPACY_ROOT
     found = []
     for i in known.tolist():
         head, label = int(heads[i]), sentence.labels[i]
@@ -182,15 +206,34 @@ def _suspects(docs: Sequence[Doc], sentence: GoldSentence) -> list[Suspect]:
                 other_prob=float(probabilities[i, other]),
                 other_given_prob=float(given[i, other]),
                 other_label_prob=float(of_other[i, chosen]),
+                head_odds_if_wrong=_odds_of_another(given[i], allowed[i], head, random),
+                label_odds_if_wrong=_odds_of_another(of_gold[i], is_label, names.index(name), random)
+                if head and name in names
+                else None,
             )
         )
     return found
 
 
+def _odds_of_another(
+    probabilities: npt.NDArray[np.float64], possible: npt.NDArray[np.bool_], own: int, random: np.random.Generator
+) -> float | None:
+    """Return by how much the best choice is more probable than a random wrong one, as a logarithm; None without one."""
+    others = np.flatnonzero(possible)
+    others = others[others != own]
+    if not len(others):
+        return None
+    wrong = random.choice(others)
+    rest = np.delete(probabilities, wrong)
+    return _log(float(rest.max())) - _log(float(probabilities[wrong]))
+
+
 def _given_the_rest(
     scores: npt.NDArray[Any], gold: npt.NDArray[np.int64], probabilities: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return the probability of each head of each word, (n, n+1), given the annotated heads of all other words.
+
+    The second says which heads leave a tree with the same root.
 
     Those of words below the word itself are 0, and so is that of ROOT. The rows of the root and of words without a head
     are those of `marginals`.
@@ -203,12 +246,13 @@ def _given_the_rest(
             below[above, word] = True
             above = int(gold[above - 1])
     found = probabilities.copy()
+    allowed = ~below[1:] & (gold > 0)[:, None]
+    allowed[:, 0] = False
     for i in np.flatnonzero(gold > 0).tolist():
-        row = np.where(below[i + 1], -np.inf, scores[i].astype(np.float64))
-        row[0] = -np.inf
+        row = np.where(allowed[i], scores[i].astype(np.float64), -np.inf)
         weights = np.exp(row - row.max())
         found[i] = weights / weights.sum()
-    return found
+    return found, allowed
 
 
 def _label_probabilities(

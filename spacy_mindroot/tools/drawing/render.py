@@ -219,7 +219,7 @@ def _candidates(parse: Parse, token: int) -> str:
 
 def _expected(parse: Parse) -> str:
     known = [prob for prob in parse.head_prob if prob is not None]
-    if not known:
+    if not known or len(known) < sum(head is not None for head in parse.heads):
         return ""
     wrong = sum(1 - prob for prob in known)
     return f"expected wrong heads: {wrong:.1f} of {len(known)}"

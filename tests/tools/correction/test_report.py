@@ -1,5 +1,7 @@
 """What `rank` and `suspect` write: the words, heads and ranks are those of the sentences they were found in."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,18 +9,22 @@ import pytest
 import spacy
 from conllu_samples import PLAIN
 
+from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.conllu.marks import marked_sentence
 from spacy_mindroot.tools.correction.ranking import RankedToken, sure_sentence
 from spacy_mindroot.tools.correction.report import (
     ranked_sentences,
     ranked_tokens,
     sentence_records,
     sentence_table,
+    suspect_parses,
     suspect_records,
     suspect_sentences,
     suspect_summary,
     suspect_table,
     token_records,
     token_table,
+    unmarked,
     yield_text,
 )
 from spacy_mindroot.tools.correction.suspicion import Suspect
@@ -91,5 +97,47 @@ def test_suspects_are_in_the_sentence_and_the_line_that_they_are_said_to_be(gold
     lines = Path(gold[0].conllu.source).read_text("utf8").splitlines()
     for record in records:
         assert lines[record["line"] - 1].split("\t")[:2] == ["2", record["form"]]
-    assert "ROOT" in suspect_table(suspects, gold) and "70.0%, 60.0%" in suspect_table(suspects, gold)
-    assert suspect_summary(suspects, suspects[:1]).startswith("1 of 2 annotated arcs")
+    form = gold[1].words[0]
+    assert re.search(
+        rf"{re.escape(gold[1].words[1])} \(2\) +root +obj of {form} \(1\) +[34]$", suspect_table(suspects, gold), re.M
+    )
+    summary = suspect_summary(suspects, suspects, 1, 0.2, "both")
+    assert summary.startswith("1 of 2 annotated arcs are listed") and "--precision 0.2" in summary
+
+
+def test_tables_fit_the_terminal(gold, monkeypatch):
+    """Columns that are too wide are cut, the widest first."""
+    gold = [replace(gold[0], words=["x" * 70, "y" * 50], name="n" * 30)]
+    suspects = [Suspect(0, 2, 1, "nsubj", 0.1, 0.2, 0.3, 0, "root", 0.8, 0.7, 0.6)]
+    for width in (60, 80, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        lines = suspect_table(suspects, gold).strip().splitlines()
+        assert max(map(len, lines)) <= width
+    monkeypatch.setenv("COLUMNS", "300")
+    assert "x" * 70 in suspect_table(suspects, gold)
+
+
+def test_a_picture_has_the_annotated_tree_and_the_heads_that_the_parsers_prefer(gold):
+    words, head, label = gold[1].words, int(gold[1].heads[1]), gold[1].labels[1]
+    other, preferred = (1, f"x of {words[0]} (1)") if head != 1 else (0, "x")
+    (parse,) = suspect_parses([Suspect(1, 2, head, label, 0.1, 0.2, 0.3, other, "x", 0.8, 0.7, 0.6)], gold)
+    assert parse.words == words and parse.heads == gold[1].heads.tolist()
+    assert parse.head_prob[1] == 0.2 and set(parse.head_prob) == {None, 0.2}
+    assert parse.next_best(2) == (other, 0.7) and parse.next_best(1) is None
+    assert parse.name.startswith(f"1. {words[1]} (2): {label}")
+    assert parse.name.endswith(f", or rather {preferred}? ({gold[1].name})")
+
+
+def test_marks_are_removed_and_all_else_stays(tmp_path):
+    text = (
+        "# sent_id = s\n# note = rank = 1\n1\tGo\t_\tVERB\t_\t_\t0\troot\t_\tA=|_|b\n"
+        "2\t!\t_\tPUNCT\t_\t_\t1\tpunct\t_\tSpaceAfter=No\n3\t.\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    )
+    (tmp_path / "a.conllu").write_text(text, "utf8")
+    (sentence,) = read_conllu(tmp_path / "a.conllu")
+    marks = dict.fromkeys(("Rank", "HeadProb", "GivenProb", "NextHead", "OtherDeprel"), 1)
+    marked = marked_sentence(sentence, {"rank": 1, "suspects": 2, "expected_errors": 3}, {2: marks, 3: marks})
+    assert marked.count(b"Rank=1") == 2
+    (tmp_path / "a.conllu").write_bytes(marked)
+    (sentence,) = read_conllu(tmp_path / "a.conllu")
+    assert marked_sentence(*unmarked(sentence)).decode() == text

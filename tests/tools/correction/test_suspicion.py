@@ -14,7 +14,7 @@ from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.inference import marginals
 from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.tools.correction import suspicion
-from spacy_mindroot.tools.correction.suspicion import Suspect, assess, cross_validated, order_suspects
+from spacy_mindroot.tools.correction.suspicion import Suspect, assess, cross_validated, expected_errors, order_suspects
 from spacy_mindroot.tools.folds import new_parser, train, with_steps
 from spacy_mindroot.tools.gold import GoldSentence, read_corpus
 from spacy_mindroot.trees import MISSING
@@ -172,3 +172,42 @@ def test_a_parser_without_scorer_and_a_corpus_that_is_not_conllu(config):
     words = GoldSentence(["a"], [True], np.array([0]), ["root"], "s")
     with pytest.raises(CorpusError, match="must be CoNLL-U"):
         list(cross_validated([words] * 2, [[0], [1]], config, steps=1, seed=1))
+
+
+def test_random_wrong_arcs_have_the_odds_that_they_would_have_if_they_were_annotated(nlp, sentences):
+    """Another head for one word, and the parser looks at the sentence again."""
+    sentence = sentences[0]
+    for seed in range(3):
+        (suspects,) = assess([nlp], [sentence], seed)
+        for each in suspects:
+            if each.head == 0:
+                assert each.head_odds_if_wrong is None and each.label_odds_if_wrong is None
+                continue
+            row = {each.head: each.given_prob}
+            for head in heads_that_keep_the_tree(sentence.heads, each.word - 1):
+                heads = sentence.heads.copy()
+                heads[each.word - 1] = head
+                (again,) = assess([nlp], [replace(sentence, heads=heads)])
+                (row[head],) = [own.given_prob for own in again if own.word == each.word]
+            odds = {
+                head: np.log(max(other for k, other in row.items() if k != head) / prob)
+                for head, prob in row.items()
+                if head != each.head
+            }
+            assert min(abs(each.head_odds_if_wrong - own) for own in odds.values()) < 1e-3
+            assert each.label_odds_if_wrong > -np.inf
+
+
+def test_the_expected_number_of_errors():
+    """Of a thousand arcs, 10 would be wrong. The odds of half of the random ones are above those of all other arcs."""
+    every = [
+        suspect(word=k, head_prob=0.5, other_prob=0.25)._replace(head_odds_if_wrong=(5.0, -5.0)[k % 2])
+        for k in range(1000)
+    ]
+    assert expected_errors(every, [1, 5]) == pytest.approx([1, 5], abs=0.02)
+    assert expected_errors(every, [100, 1005, 5000]) == pytest.approx([5, 5, 10], abs=0.02)
+    assert expected_errors(every, [5], "labels") == [0.0]  # none is known
+    labels = [each._replace(head_odds_if_wrong=None, label_odds_if_wrong=9.0) for each in every]
+    assert expected_errors(labels, [5], "labels") == pytest.approx([5], abs=0.02) and expected_errors(labels, [5]) == [
+        0.0
+    ]
