@@ -17,6 +17,7 @@ from spacy_mindroot.decoding import Heads
 from spacy_mindroot.scored import ScoredSentence
 from spacy_mindroot.tools.drawing.arcs import Tree, draw_trees
 from spacy_mindroot.tools.drawing.drawing import on_card, write_line
+from spacy_mindroot.tools.drawing.style import for_file
 
 
 def score_text(nlp: spacy.language.Language, text: str) -> ScoredSentence:
@@ -39,7 +40,8 @@ def picture(words: list[str], above: Tree, below: Tree, captions: tuple[str, str
     marked = [token for token, (one, other) in enumerate(zip(*arcs, strict=True), 1) if one != other]
     parts = [write_line("caption above", captions[0]), write_line("caption below", captions[1])]
     parts.insert(1, draw_trees(words, above, below, marked=marked))
-    return on_card(parts, description=f"{captions[0]}. {captions[1]}. {' '.join(words)}").to_svg() + "\n"
+    card = on_card(parts, description=f"{captions[0]}. {captions[1]}. {' '.join(words)}")
+    return for_file(card.to_svg(), "light") + "\n"
 
 
 def drawn(sentence: ScoredSentence, heads: Heads) -> Tree:

@@ -135,9 +135,10 @@ def draw_trees(
 ) -> Drawing:
     """Return a drawing of two trees of one sentence. Marked tokens, from 1, and their arcs lie over the others."""
     classes = ["marked" if token in marked else "" for token in range(1, len(words) + 1)]
+    heads = ["ROOT", *words]
     sides = [
         [
-            Arc(int(head), token, label, kind)
+            Arc(int(head), token, label, kind, f"{heads[head]} → {words[token - 1]}: {label}")
             for token, (head, label, kind) in enumerate(zip(*tree, classes, strict=True), 1)
         ]
         for tree in (above, below)

@@ -32,6 +32,9 @@ def test_every_arc_is_drawn_once_on_each_side(n, rng):
         assert sum("marked" in arc.get("class") for arc in arcs) == len(changed)
     assert sorted(e.text for e in parts(svg, "label")) == sorted(2 * labels)
     assert len(parts(svg, "word")) == n
+    words = ["ROOT", *["w"] * n]
+    expected = [f"{words[head]} → w: l{i}" for tree in (one, other) for i, head in enumerate(tree.tolist())]
+    assert sorted(e.text for e in parts(svg, "more")) == sorted(2 * expected)  # of the line and of its label
 
 
 @pytest.mark.parametrize("heads", [zigzag(20), *(random_tree(25, np.random.default_rng(k)) for k in range(10))])
