@@ -36,6 +36,7 @@ class Outcome:
     job: Job
     record: Record | None
     reason: str = ""
+    killed: bool = False  # whether the shard is suspected of having killed its workers
 
 
 class Engine:
@@ -105,17 +106,15 @@ class DaskEngine(Engine):
 
     def run(self, jobs: Iterable[Job], tick: Callable[[], None]) -> Iterator[Outcome]:
         suspects: list[Job] = []
-        for outcome, killed in self._run(jobs, tick, most=None):
-            if killed:  # or another shard, that was on the same workers
+        for outcome in self._run(jobs, tick, most=None):
+            if outcome.killed:  # or another shard, that was on the same workers
                 suspects.append(outcome.job)
             else:
                 yield outcome
         # Alone on the cluster, only the shard itself can be the reason why its worker dies.
-        for outcome, _ in self._run(suspects, tick, most=1):
-            yield outcome
+        yield from self._run(suspects, tick, most=1)
 
-    def _run(self, jobs: Iterable[Job], tick: Callable[[], None], most: int | None) -> Iterator[tuple[Outcome, bool]]:
-        """Yield what becomes of each shard, and whether it is suspected of having killed its workers."""
+    def _run(self, jobs: Iterable[Job], tick: Callable[[], None], most: int | None) -> Iterator[Outcome]:
         from distributed import KilledWorker
 
         waiting = iter(jobs)
@@ -139,9 +138,9 @@ class DaskEngine(Engine):
                     except _FATAL:
                         raise
                     except (Exception, CancelledError) as error:
-                        yield Outcome(job, None, _reason(error)), isinstance(error, KilledWorker)
+                        yield Outcome(job, None, _reason(error), killed=isinstance(error, KilledWorker))
                     else:
-                        yield Outcome(job, record), False
+                        yield Outcome(job, record)
                     del future
                 tick()
         finally:
