@@ -26,15 +26,7 @@ from ..repair import looks_zero_based
 from ..rules import Rules
 from .files import Opened, if_given, opened_to_read, outputs
 
-__all__ = [
-    "Repair",
-    "opened_conllu",
-    "progress_bar",
-    "rewritten",
-    "shown_name",
-    "violations_table",
-    "vote_files",
-]
+__all__ = ["Repair", "opened_conllu", "progress_bar", "rewritten", "shown_name", "violations_table", "vote_files"]
 
 _SHOWN = 10  # changes that are printed without --check
 _ROWS = ("Sentences", "Words", "Malformed sentences", "Heads that change", "Labels that change")
@@ -218,11 +210,7 @@ class Repair:
 
 
 def vote_files(
-    files: Sequence[Path],
-    out: BinaryIO,
-    weights: list[float] | None,
-    demoted_label: str | None,
-    rules: Rules | None,
+    files: Sequence[Path], out: BinaryIO, weights: list[float] | None, demoted_label: str | None, rules: Rules | None
 ) -> str:
     """Write the first file with the winning heads and labels, of those that meet the rules. Return counts as tables.
 

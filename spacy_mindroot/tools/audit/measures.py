@@ -22,15 +22,7 @@ from ...scored import ScoredSentence, decode_sentences
 from ...trees import is_tree, nonprojective_arcs, tree_weight
 from ..drawing.arcs import draw_trees
 
-__all__ = [
-    "SIDES",
-    "Audit",
-    "AuditedSentence",
-    "AuditedTree",
-    "Tally",
-    "audit_sentences",
-    "examine",
-]
+__all__ = ["SIDES", "Audit", "AuditedSentence", "AuditedTree", "Tally", "audit_sentences", "examine"]
 
 SIDES = ("unconstrained", "single_root")  # the keys in reports of what is before and after the root constraint
 

@@ -145,14 +145,7 @@ def token_records(ordered: Sequence[RankedToken]) -> Iterator[dict[str, Any]]:
 
 def sentence_table(ordered: Sequence[SureSentence]) -> str:
     rows = [
-        (
-            rank,
-            each.gold.name,
-            len(each.unknown),
-            f"{each.expected_errors:.1f}",
-            f"{each.rate:.1%}",
-            each.text,
-        )
+        (rank, each.gold.name, len(each.unknown), f"{each.expected_errors:.1f}", f"{each.rate:.1%}", each.text)
         for rank, each in enumerate(ordered, 1)
     ]
     header = ("rank", "sentence", "tokens", "expected errors", "per token", "text")

@@ -29,13 +29,7 @@ from ...pipeline.scoring import mind_roots, piped
 from ..gold import reads_surface_tokens
 from .raw_text import paragraphs, text_of
 
-__all__ = [
-    "predict",
-    "predict_from_raw_text",
-    "predict_from_tokens",
-    "with_confidence",
-    "words_per_cpu_second",
-]
+__all__ = ["predict", "predict_from_raw_text", "predict_from_tokens", "with_confidence", "words_per_cpu_second"]
 
 _SENTENCES = 10  # in a text whose parsing is timed
 _FEWEST = 5000  # words to time, if need be by reading the same texts again
