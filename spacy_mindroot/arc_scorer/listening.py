@@ -19,6 +19,7 @@ __all__ = ["is_foreign", "remember"]
 
 _WORDS = 8
 _OCCURRENCES = 10  # of these words, at least
+_DOCS = 20  # of a batch are enough
 _LEAST = 0.8  # correlation. Of four encoders and texts in three languages: 0.88 and more; between encoders at most 0.76
 _RATE = 0.5  # of the running means
 
@@ -50,7 +51,7 @@ def is_foreign(model: Model[Any, Any], docs: Sequence[Doc], memory: Memory | Non
 
     memory (Optional[Mapping[str, Sequence[float]]]): See `remember`.
     """
-    memory = memory or {}
+    memory, docs = memory or {}, docs[:_DOCS] if memory else []
     words = [token.text for doc in docs for token in doc]
     rows = [row for row, word in enumerate(words) if word in memory]
     vectors = _heard(model, docs, is_train=False) if len(rows) >= _OCCURRENCES else None
