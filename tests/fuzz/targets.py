@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import spacy
 import typer
 from spacy.tokens import Doc, DocBin
+from spacy.training import Example
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
@@ -32,11 +33,13 @@ from spacy_mindroot.conllu import (
     sentence_to_doc,
     sentences_to_doc,
 )
-from spacy_mindroot.errors import ConlluError, MindRootError, ScoreFileError
+from spacy_mindroot.doc.words import multiword_tokens, word_forms
+from spacy_mindroot.errors import ConlluError, MindRootError, ScoreFileError, TrainingError
 from spacy_mindroot.labels import is_root_label
 from spacy_mindroot.pipeline.annotate import restore_sentences
 from spacy_mindroot.score_file import read_score_file
 from spacy_mindroot.scored import decode_sentences
+from spacy_mindroot.tokenizer.tokenizer import LearntTokenizer
 
 from .mutation import Mutation, mutated_bytes, mutated_conllu, mutated_scores
 
@@ -413,10 +416,50 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {os.path.relpath(path, folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+class Words(Target):
+    """The tokenizer: it learns from any sentences, no text changes, and a damaged file is refused or harmless."""
+
+    name = "words"
+    folders = ("conllu",)
+    mutations = (mutated_conllu, mutated_conllu, mutated_bytes)
+
+    def __init__(self) -> None:
+        self.nlp = spacy.blank("xx")
+
+    def check(self, data: bytes, folder: Path) -> None:
+        docs = []
+        with contextlib.suppress(ConlluError):
+            for piece in read_pieces(io.BytesIO(data), "in.conllu", lambda error: None):
+                with contextlib.suppress(ConlluError):
+                    if isinstance(piece, Sentence):
+                        docs.append(sentence_to_doc(self.nlp.vocab, piece))
+        tokenizer = LearntTokenizer.for_language(self.nlp)
+        if docs:
+            tokenizer.initialize(lambda: (Example(doc, doc) for doc in docs))
+        text = data.decode("utf8", "replace").replace("\0", "")[:2000]  # with many, CoNLL-U would be taken for UTF-16
+        self.check_text(tokenizer, text)
+        state = bytearray(tokenizer.to_bytes())
+        self.check_text(LearntTokenizer.for_language(self.nlp).from_bytes(bytes(state)), text)
+        state[random.Random(data).randrange(len(state))] ^= 1
+        with contextlib.suppress(TrainingError):
+            self.check_text(LearntTokenizer.for_language(self.nlp).from_bytes(bytes(state)), text)
+
+    def check_text(self, tokenizer: LearntTokenizer, text: str) -> None:
+        doc = tokenizer(text)
+        assert doc.text == text, "the text has changed"
+        for token in multiword_tokens(doc):
+            assert token.surface == doc[token.start : token.end].text and len(token.words) > 1
+        pieces = read_pieces(io.BytesIO(doc_to_conllu(doc).encode()), "out")
+        found = [word for each in pieces if isinstance(each, Sentence) for word in each.words]
+        forms = [" ".join(form.split()) for form in word_forms(doc)]
+        assert found == [form for form in forms if form], "words are lost in CoNLL-U"
+
+
 TARGETS: dict[str, Callable[[], Target]] = {
     "conllu": Conllu,
     "repair": Repair,
     "scores": Scores,
     "files": Files,
     "docs": Docs,
+    "words": Words,
 }
