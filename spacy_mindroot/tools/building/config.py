@@ -90,7 +90,6 @@ def make_config(
 ) -> str:
     """Return the text of the config.
 
-    optimize (str): "efficiency" or "accuracy".
     extras (list[str]): Components of EXTRAS to put before the scorer. Without a senter, whole_doc must be True.
     transformer (Optional[str]): Name of a pretrained model to use in place of the tok2vec.
     whole_doc (bool): Train on single sentences, and treat a Doc without sentence boundaries as one sentence.
