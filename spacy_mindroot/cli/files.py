@@ -125,10 +125,7 @@ def made_folders(*folders: Path) -> Iterator[None]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder whose content moves to `path` when the block ends well. Otherwise, nothing is left of it.
-
-    `path` must be missing or empty.
-    """
+    """Yield an empty folder whose content moves to `path`, missing or empty, when the block ends well, and not else."""
     moved: list[Path] = []
     with made_folders(path):
         work = Path(tempfile.mkdtemp(dir=path, prefix=".mindroot-"))

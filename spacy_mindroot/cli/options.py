@@ -189,8 +189,6 @@ def _known_language(lang: str | None) -> str | None:
 
 
 Optimize = StrEnum("Optimize", "ACCURACY EFFICIENCY")
-
-
 Tokenizer = StrEnum("Tokenizer", "LEARNT SPACY")
 
 

@@ -19,7 +19,6 @@ __all__ = ["rank_cli"]
 
 _SHOWN = 10  # rows of the table
 
-
 By = StrEnum("By", "SENTENCE TOKEN")
 Order = StrEnum("Order", "RATE ERRORS")
 

@@ -20,7 +20,6 @@ __all__ = ["suspect_cli"]
 
 _SHOWN = 20  # rows of the table
 
-
 Kind = StrEnum("Kind", "HEADS LABELS BOTH")
 
 

@@ -26,7 +26,6 @@ __all__ = ["DaskEngine", "Engine", "Outcome", "local_client", "open_engine", "re
 _TICK = 1.0  # seconds between two looks at the cluster
 _AHEAD = 2  # shards per worker that are submitted
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
-_FATAL = (OutputError,)  # every other shard would fail in the same way
 
 
 @dataclass
@@ -56,7 +55,7 @@ class Engine:
         for job in jobs:
             try:
                 yield Outcome(job, parse_shard(job))
-            except _FATAL:
+            except OutputError:  # every other shard would fail in the same way
                 raise
             except Exception as error:
                 yield Outcome(job, None, _reason(error))
@@ -135,7 +134,7 @@ class DaskEngine(Engine):
                     job = running.pop(future)
                     try:  # fetching the record may fail as well, if its worker has died since
                         record = future.result()
-                    except _FATAL:
+                    except OutputError:
                         raise
                     except (Exception, CancelledError) as error:
                         yield Outcome(job, None, _reason(error), killed=isinstance(error, KilledWorker))

@@ -142,13 +142,7 @@ def examine(sentence: ScoredSentence, heads: Heads, labels: list[str] | None = N
 
 @dataclass(frozen=True)
 class Audit:
-    """The changes that the root constraint makes to the trees of a corpus. Empty sentences don't count.
-
-    weight_lost (Optional[dict[str, float]]): Mean, least and greatest weight that the constraint costs in a
-        multi-rooted sentence. None if no sentence is multi-rooted.
-    unknown_labels (dict[str, int]): Gold labels that the scorer does not have, each with its number of tokens. Always
-        empty for a score file, which lists gold and predicted labels together.
-    """
+    """The changes that the root constraint makes to the trees of a corpus. Empty sentences don't count."""
 
     sentences: int
     tokens: int
@@ -160,8 +154,8 @@ class Audit:
     single_root: float  # share of sentences whose tree has one root with the constraint
     changed_sentences: int
     changed_arcs: int
-    weight_lost: dict[str, float] | None
-    unknown_labels: dict[str, int]
+    weight_lost: dict[str, float] | None  # mean, least and greatest, in multi-rooted sentences; None without one
+    unknown_labels: dict[str, int]  # of gold, with numbers of tokens; a score file lists all, so it has none
     scores: dict[str, Comparison]  # by name (see NAMES); without gold trees, `nonprojective` alone
 
     @property

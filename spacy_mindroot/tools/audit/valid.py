@@ -28,16 +28,14 @@ _SCORE_HEADER = ("", "single root", "under rules", "difference, 95 % interval", 
 
 @dataclass(frozen=True)
 class ValidSentence:
-    """A sentence with its best single-rooted tree and its best tree that is valid under rules.
-
-    weight_lost (float): The sum of arc and label scores before, minus that after. The valid tree can be heavier, since
-        its labels count when its arcs are chosen.
-    """
+    """A sentence with its best single-rooted tree and its best tree that is valid under rules."""
 
     audited: AuditedSentence  # `before` is the best single-rooted tree, and `after` the best valid one
     gold: list[Violation] | None  # violations in the gold tree, if it is known
     before: list[Violation]
     after: list[Violation]
+    # The sum of arc and label scores before, minus that after. The valid tree can be heavier, since its labels count
+    # when its arcs are chosen.
     weight_lost: float
     certified: bool  # whether the search proved that no valid tree is better
 

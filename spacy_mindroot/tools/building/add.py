@@ -21,15 +21,11 @@ _SCORES = ("dep_", "root_acc", "single_root", "sents_")  # of parsers, in the me
 
 
 class Added(NamedTuple):
-    """What `add_parser` has done.
+    """What `add_parser` has done."""
 
-    removed, added (list[str]): The names of the components.
-    differences (list[str]): Why trees may differ from those of the pipeline that the parser was trained in.
-    """
-
-    removed: list[str]
+    removed: list[str]  # names of components
     added: list[str]
-    differences: list[str]
+    differences: list[str]  # why trees may differ from those of the pipeline that the parser was trained in
 
 
 def add_parser(source: Language, into: Language, *, senter: bool = True, tokenizer: bool = False) -> Added:
@@ -42,8 +38,6 @@ def add_parser(source: Language, into: Language, *, senter: bool = True, tokeniz
     into (Language): The pipeline to change.
     senter (bool): Whether the `senter` or `sentencizer` of `source` comes along, and replaces those that there are.
         Without it, they stay, and the parser comes after them.
-    tokenizer (bool): Whether the tokenizer of `source` comes along.
-    RAISES (MindRootError): If a component is missing, has the name of another, or needs other word vectors.
     """
     scorer = next((name for name, pipe in source.pipeline if isinstance(pipe, ArcScorer)), None)
     if scorer is None:

@@ -69,7 +69,6 @@ def make_card(
 ) -> str:
     """Return the model card, in Markdown, with the header that model hubs read.
 
-    example (str): A sentence.
     **facts (Any): `evaluated_on`, the part of the treebank; `megabytes`; and `speed`, in tokens per second of CPU time,
         0 if it is not measured.
     """

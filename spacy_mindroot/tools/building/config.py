@@ -34,11 +34,7 @@ _TREE_SCORES: dict[str, float | None] = {
 
 
 class Size(NamedTuple):
-    """The settings of a config that depend on the number of training sentences.
-
-    projective (bool): Whether trees have no crossing arcs. A parser that has seen few sentences sets most of them in
-        the wrong place.
-    """
+    """The settings of a config that depend on the number of training sentences."""
 
     comment: str  # what the number of steps is good for
     steps: int  # the learning rate falls until the last one
@@ -52,7 +48,7 @@ class Size(NamedTuple):
     arc_width: int = 192
     rows: tuple[int, ...] = (5000, 1000, 2500, 2500)  # of the tables of norms, prefixes, suffixes and shapes
     ngram_rows: int = 10000  # of the table of character n-grams
-    projective: bool = False
+    projective: bool = False  # few sentences teach a parser to set most crossing arcs in the wrong place
 
 
 def size_for(optimize: str, sentences: int | None = None) -> Size:
@@ -94,7 +90,6 @@ def make_config(
 ) -> str:
     """Return the text of the config.
 
-    optimize (str): "efficiency" or "accuracy".
     extras (list[str]): Components of EXTRAS to put before the scorer. Without a senter, whole_doc must be True.
     transformer (Optional[str]): Name of a pretrained model to use in place of the tok2vec.
     whole_doc (bool): Train on single sentences, and treat a Doc without sentence boundaries as one sentence.

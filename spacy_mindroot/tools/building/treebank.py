@@ -111,18 +111,14 @@ class Mixture:
 
 @dataclass
 class Treebank:
-    """A treebank, copied to a folder with one file for each part.
-
-    language (str): The language code in its file names, such as "af" in af_afribooms-ud-train.conllu; "" if there is
-        none.
-    annotated (list[str]): The components that can be trained on it, besides the parser: `tagger` if it has language-
-        specific tags (XPOS) that say more than UPOS, `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
-    """
+    """A treebank, copied to a folder with one file for each part."""
 
     name: str  # of its folder, or of its file
     folder: Path  # with train.conllu and, if it has these parts, dev.conllu and test.conllu
-    language: str
+    language: str  # in its file names, such as "af" in af_afribooms-ud-train.conllu; "" if there is none
     parts: dict[str, Part] = field(default_factory=dict)
+    # Components that can be trained on it, besides the parser: `tagger` if its tags (XPOS) say more than UPOS,
+    # `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
     annotated: list[str] = field(default_factory=list)
     has_text: bool = False  # whether the training set says where no space follows a token
     licence: str = ""  # what the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown

@@ -39,9 +39,6 @@ class Suspect(NamedTuple):
     of the sentence as given: the head may be any word that does not depend on the word itself, so that a single arc of
     the tree changes. What the parser gets wrong elsewhere in the sentence then has no influence. The root has no such
     alternative, so for it the second is the first.
-
-    other_head, other_label (int, str): The arc that the parser prefers, given the other annotated arcs: the most
-        probable head, and its most probable label. If that is the annotated arc, the next most probable head.
     """
 
     sentence: int  # its number in the corpus, from 0
@@ -51,6 +48,8 @@ class Suspect(NamedTuple):
     head_prob: float  # over all trees
     given_prob: float  # given the other annotated arcs
     label_prob: float  # given the head; 0 if no sentence of the other folds has the label
+    # The arc that the parser prefers, given the other annotated arcs: the most probable head, and its most probable
+    # label. If that is the annotated arc, the next most probable head.
     other_head: int
     other_label: str
     other_prob: float

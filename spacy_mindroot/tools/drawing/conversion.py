@@ -10,9 +10,8 @@ _SCALE = 2.0  # pixels of a PNG file for each pixel of the picture
 
 
 def convert(svg: str, kind: str) -> bytes:
-    """Return a picture as PDF or PNG.
+    """Return a picture as ".pdf" or ".png".
 
-    kind (str): ".pdf" or ".png".
     RAISES (MissingPackageError): If CairoSVG, or the library cairo, is not installed.
     """
     try:

@@ -39,10 +39,7 @@ def is_right_to_left(words: Sequence[str]) -> bool:
 
 
 def place_words(widths: Sequence[float], arcs: Sequence[Ends], labels: Sequence[str]) -> tuple[list[float], float]:
-    """Return the x of the middle of each word, and the width of all.
-
-    Neighbours are moved apart where the label of the arc between them needs the room.
-    """
+    """Return the x of the middle of each word and the width of all, with room for labels between neighbours."""
     room = [width + _GAP for width in widths]
     for (head, dependent), label in zip(arcs, labels, strict=True):
         if head and abs(dependent - head) == 1:

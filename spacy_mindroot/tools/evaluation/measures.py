@@ -32,11 +32,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Measures:
-    """The measures of a system's output. Shares are from 0 to 1.
-
-    root_accuracy (float): Gold sentences whose root is the root of a sentence in the output, and the only root among
-        their own words there.
-    """
+    """The measures of a system's output. Shares are from 0 to 1."""
 
     sentences: int
     system_sentences: int
@@ -45,6 +41,7 @@ class Measures:
     multiword_tokens: int
     exact_match: float  # gold sentences that the output has with the same words and the same heads
     labelled_exact_match: float  # those whose labels are the same, too, subtypes included
+    # Gold sentences whose root is the root of a sentence in the output, and the only one among their own words there.
     root_accuracy: float
     single_root: float  # sentences in the output that are trees with exactly one root
     nonprojective: int  # arcs in gold
