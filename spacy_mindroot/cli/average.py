@@ -37,4 +37,4 @@ def average_cli(
     with new_folder(output) as folder:
         nlp.to_disk(folder)
     msg.good(f"{output} has the mean of the scores of {len(models)} pipelines.")
-    typer.echo(f"Calibrate its probabilities on a development set: spacy mindroot calibrate {output} DEV")
+    typer.echo(f"Calibrate its probabilities on a development set: spacy mindroot calibrate {output} DEV --in-place")

@@ -24,7 +24,8 @@ def calibrate_cli(
     corpus: Path = options.corpus(
         "Annotated sentences that MODEL was not trained on", "With --folds, its training set"
     ),
-    output: Path | None = typer.Option(None, "--output", "-o", metavar="FOLDER", callback=options.ending()),
+    output: Path | None = typer.Option(None, "--output", "--out", "-o", metavar="FOLDER", callback=options.ending()),
+    in_place: bool = typer.Option(False, "--in-place"),
     folds: int | None = typer.Option(None, "--folds", metavar="K", min=2),
     train: Path | None = typer.Option(None, "--train", metavar="FILE"),
     component: str | None = typer.Option(None, "--component", metavar="NAME"),
@@ -40,7 +41,8 @@ def calibrate_cli(
     `spacy train` does the same for pipelines from `init-config`.
 
     model: Pipeline with a mind_root: a folder, or a package.
-    output: New folder for the calibrated pipeline (default: the calibration is added to MODEL itself).
+    output: New folder for the calibrated pipeline. Without it, --in-place is needed.
+    in_place: Add the calibration to MODEL itself (default: off).
     folds: For lack of a development set: divide CORPUS into K parts, and train on all but one, in turn, as MODEL's
         config says (default: no training).
     train: With a small CORPUS: MODEL's training set. Its sentences count as well, each scored by a pipeline that
@@ -54,6 +56,11 @@ def calibrate_cli(
     from .corpora import read_for
 
     folder = Path(model)
+    if (output is None) != in_place:
+        raise typer.BadParameter(
+            "choose a new folder for the calibrated pipeline with --output, or change MODEL itself with --in-place.",
+            param_hint="--output",
+        )
     if output is None and not folder.is_dir():
         raise PathsError(f"{model} is an installed package. Choose a folder for the calibrated pipeline: --output.")
     if output is not None:

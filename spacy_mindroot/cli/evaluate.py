@@ -28,7 +28,7 @@ def evaluate_cli(
         None, "--json", "-j", metavar="FILE", dir_okay=False, callback=options.ending(".json")
     ),
     output: Path | None = typer.Option(
-        None, "--output", "-o", metavar="FILE", dir_okay=False, callback=options.ending(*options.CONLLU)
+        None, "--output", "--out", "-o", metavar="FILE", dir_okay=False, callback=options.ending(*options.CONLLU)
     ),
     surface_tokens: bool | None = options.surface_tokens("Without --raw: parse", "GOLD"),
     code: Path | None = options.code("-c"),

@@ -25,7 +25,7 @@ def models(tmp_path_factory):
 def test_the_pipelines_are_averaged(models, tmp_path):
     result = run(*models, "--output", tmp_path / "new" / "out")
     assert result.exit_code == 0, result.output
-    assert f"spacy mindroot calibrate {tmp_path / 'new' / 'out'} DEV" in result.output
+    assert f"spacy mindroot calibrate {tmp_path / 'new' / 'out'} DEV --in-place" in result.output
     nlp = spacy.load(tmp_path / "new" / "out")
     assert nlp.config["components"]["arc_scorer"]["model"]["@architectures"] == "spacy-mindroot.Average.v1"
     expected = average_pipelines([spacy.load(model) for model in models])

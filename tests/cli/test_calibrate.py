@@ -60,14 +60,14 @@ def test_the_model_itself(model, corpus, tmp_path):
     nlp = spacy.load(model)
     nlp.to_disk(tmp_path / "model")
     files = {p.relative_to(tmp_path): p.read_bytes() for p in sorted((tmp_path / "model").rglob("*")) if p.is_file()}
-    assert run(tmp_path / "model", corpus).exit_code == 0
+    assert run(tmp_path / "model", corpus, "--in-place").exit_code == 0
     after = {p.relative_to(tmp_path): p.read_bytes() for p in sorted((tmp_path / "model").rglob("*")) if p.is_file()}
     changed = {str(path.relative_to("model")) for path in after if after[path] != files.get(path)}
     assert changed == {"meta.json", "mind_root/cfg"}
     assert json.loads((tmp_path / "model" / "meta.json").read_text("utf8"))["calibration"]["mind_root"]["tokens"] > 0
     # Calibrating anew does not build on what is there.
     first = spacy.load(tmp_path / "model").get_pipe("mind_root").calibration
-    assert run(tmp_path / "model", corpus).exit_code == 0
+    assert run(tmp_path / "model", corpus, "--in-place").exit_code == 0
     assert spacy.load(tmp_path / "model").get_pipe("mind_root").calibration == first
 
 
@@ -104,7 +104,7 @@ def test_files_that_are_not_to_be_changed(model, corpus, tmp_path):
     (tmp_path / "meta.json").write_bytes((model / "meta.json").read_bytes())
     (tmp_path / "model" / "meta.json").unlink()
     (tmp_path / "model" / "meta.json").symlink_to(tmp_path / "meta.json")
-    result = run(tmp_path / "model", corpus)
+    result = run(tmp_path / "model", corpus, "--in-place")
     assert result.exit_code == 1 and "meta.json is a symbolic link" in result.stderr
     assert content(tmp_path / "model") == content(model)
     assert (tmp_path / "meta.json").read_bytes() == (model / "meta.json").read_bytes()
@@ -114,7 +114,7 @@ def test_read_only_files(model, corpus, tmp_path, monkeypatch):
     shutil.copytree(model, tmp_path / "model")
     access = os.access
     monkeypatch.setattr("os.access", lambda path, mode: Path(path).name != "meta.json" and access(path, mode))
-    result = run(tmp_path / "model", corpus)
+    result = run(tmp_path / "model", corpus, "--in-place")
     assert result.exit_code == 1 and "Permission denied" in result.stderr and "Nothing was written." in result.stderr
     assert content(tmp_path / "model") == content(model)
 
@@ -126,7 +126,7 @@ def test_a_disk_that_is_full(model, corpus, tmp_path, part):
     shutil.copytree(model, tmp_path / "model")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     size = int(part * (model / "meta.json").stat().st_size)  # the new one is larger
-    for output in ([], ["--output", tmp_path / "new" / "out"]):
+    for output in (["--in-place"], ["--output", tmp_path / "new" / "out"]):
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
         try:
             result = run(tmp_path / "model", corpus, *output)
@@ -176,13 +176,15 @@ def test_cross_validation(corpus, tmp_path):
 def test_messages(model, corpus, tmp_path):
     (tmp_path / "file").touch()
     for args, message in (
-        ((model, corpus, "--folds", 1), "Invalid value for '--folds'"),
-        ((model, corpus, "--component", "other"), "does not have a mind_root component named 'other'"),
+        ((model, corpus, "--folds", 1, "--in-place"), "Invalid value for '--folds'"),
+        ((model, corpus, "--component", "other", "--in-place"), "does not have a mind_root component named 'other'"),
         ((model, corpus, "--output", tmp_path / "file"), "which is a file"),
         ((model, corpus, "--output", model), "which is not empty"),
-        ((tmp_path, corpus), "not a pipeline that spaCy can load"),
-        (("en_no_such_package", corpus), "Choose a folder for the calibrated pipeline: --output"),
+        ((tmp_path, corpus, "--in-place"), "not a pipeline that spaCy can load"),
+        (("en_no_such_package", corpus, "--in-place"), "Choose a folder for the calibrated pipeline: --output"),
         ((model, tmp_path / "none.conllu"), "none.conllu"),
+        ((model, corpus), "--output, or change MODEL itself with --in-place"),
+        ((model, corpus, "--output", tmp_path / "out", "--in-place"), "or change MODEL itself with --in-place"),
     ):
         result = run(*args)
         assert result.exit_code != 0 and message in " ".join(result.output.replace("│", " ").split()), result.output
@@ -195,7 +197,7 @@ def test_the_table_names_a_scorer_without_labels(tmp_path, corpus):
     nlp.add_pipe("mind_root")
     set_calibration(nlp, Calibration(2.0))
     nlp.to_disk(tmp_path / "model")
-    result = run(tmp_path / "model", corpus)
+    result = run(tmp_path / "model", corpus, "--in-place")
     assert result.exit_code == 0, result.output
     rows = [line.split() for line in result.output.splitlines() if line.startswith(("before", "after", "by"))]
     assert [row[-1] for row in rows] == ["-", "-", "-"]

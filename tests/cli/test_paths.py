@@ -53,7 +53,7 @@ NEEDED = {
     "repair": {"out": "fixed"},
 }  # beyond what the declaration says
 # In place by intention; and options that only name what is read later.
-APART = {("repair", "out", "source"), ("calibrate", "output", "model"), ("init-config", "out", "vectors")}
+APART = {("repair", "out", "source"), ("init-config", "out", "vectors")}
 
 PARAMETERS = {name: inspect.signature(function_of(name)).parameters for name in COMMANDS}
 
