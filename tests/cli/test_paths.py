@@ -46,7 +46,7 @@ READS = {
     "vectors": "model",
     "code": "code.py",
 }
-WRITES = {"out", "output", "report", "json", "metrics"}
+WRITES = {"out", "output", "report", "json", "metrics", "page"}
 NEEDED = {
     "add": {"into": "model2"},
     "audit": {"corpus": "tb"},
