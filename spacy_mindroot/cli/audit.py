@@ -45,7 +45,9 @@ def audit_cli(
     corpus: Path | None = options.corpus(
         "Annotated corpus", "Its trees must be single-rooted; `spacy mindroot repair` makes them so", default=None
     ),
-    out: Path | None = typer.Option(None, "--out", "--output", "-o", metavar="FOLDER", file_okay=False, callback=options.ending()),
+    out: Path | None = typer.Option(
+        None, "--out", "--output", "-o", metavar="FOLDER", file_okay=False, callback=options.ending()
+    ),
     most: int = typer.Option(200, "--most", "-m", metavar="N", min=0),
     seed: int = options.seed("the bootstrap"),
     surface_tokens: bool | None = options.surface_tokens("Score"),

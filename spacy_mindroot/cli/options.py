@@ -81,7 +81,14 @@ def model() -> Any:
 def new_pipeline() -> Any:
     """Return the required option --output, a new folder for a pipeline."""
     return typer.Option(
-        ..., "--output", "--out", "-o", metavar="FOLDER", help="New folder for the pipeline", file_okay=False, callback=ending()
+        ...,
+        "--output",
+        "--out",
+        "-o",
+        metavar="FOLDER",
+        help="New folder for the pipeline",
+        file_okay=False,
+        callback=ending(),
     )
 
 
@@ -124,7 +131,9 @@ def out_file(*endings: str, only: bool = False, default: EllipsisType | None = N
     endings, only: See `ending`. By default, those of CoNLL-U.
     """
     check = ending(*(endings or CONLLU), only=only)
-    return typer.Option(default, "--out", "--output", "-o", metavar="FILE", dir_okay=False, allow_dash=True, callback=check)
+    return typer.Option(
+        default, "--out", "--output", "-o", metavar="FILE", dir_okay=False, allow_dash=True, callback=check
+    )
 
 
 def report(what: str, *, allow_dash: bool = True) -> Any:

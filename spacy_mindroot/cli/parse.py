@@ -32,7 +32,9 @@ __all__ = ["parse_cli"]
 def parse_cli(
     model: str = options.model(),
     inputs: list[str] = typer.Argument(..., metavar="IN"),
-    out: Path = typer.Option(..., "--out", "--output", "-o", metavar="FOLDER", file_okay=True, callback=options.ending()),
+    out: Path = typer.Option(
+        ..., "--out", "--output", "-o", metavar="FOLDER", file_okay=True, callback=options.ending()
+    ),
     format: str = typer.Option("conllu", "--format", "-f", metavar="NAME"),
     text_column: str = typer.Option("text", "--text-column", metavar="NAME"),
     id_column: str | None = typer.Option(None, "--id-column", metavar="NAME"),

@@ -33,6 +33,14 @@ def test_an_option_takes_the_same_in_every_command(name):
         )
 
 
+def test_what_is_written_has_the_same_flags_in_every_command():
+    """spaCy's commands have --output."""
+    found = [info for name in ("out", "output") for info in declared(name) if isinstance(info, typer.models.OptionInfo)]
+    assert len(found) > 8
+    for info in found:
+        assert {"--out", "--output", "-o"} == set(info.param_decls), info.param_decls
+
+
 def test_a_flag_takes_the_same_kind_of_value_in_every_command():
     """Except --out and --output, which are a file or a folder."""
     shapes = defaultdict(set)
