@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -33,7 +34,8 @@ NAMES = {
 _SAMPLES = 2000  # bootstrap samples
 _CONFIDENCE = 0.95
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "-": "$-$", "+": "$+$",
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
 }  # fmt: skip
 
 Counts = npt.NDArray[np.int64]  # (3, sentences): what is right in one tree, in the other, and out of how many
@@ -65,8 +67,8 @@ _SCORES: tuple[tuple[str, Callable[[Right], int], Callable[[Right], int]], ...] 
     ("uas", lambda right: right.heads, lambda right: right.tokens),
     ("las", lambda right: right.labelled, lambda right: right.tokens),
     ("las_universal", lambda right: right.universal, lambda right: right.tokens),
-    ("uem", lambda right: right.tree, lambda right: 1),
-    ("lem", lambda right: right.labelled_tree, lambda right: 1),
+    ("uem", lambda right: right.tree, lambda right: int(right.tokens > 0)),
+    ("lem", lambda right: right.labelled_tree, lambda right: int(right.tokens > 0)),
     ("root_acc", lambda right: right.root, lambda right: right.has_root),
 )
 _WITHOUT_LABELS = ("uas", "uem", "root_acc")
@@ -245,7 +247,10 @@ def comparison_table(
             writer.writerow((name, own.before, own.after, own.difference, *own.interval, own.better, own.worse))
         return text.getvalue()
     header = ("", *names, "difference [95 % interval]", "better / worse in")
-    lines = [" & ".join(map(to_latex, row)) for row in (header, *(own.row(NAMES[k]) for k, own in comparisons.items()))]
+    rows = [tuple(map(to_latex, row)) for row in (header, *(own.row(NAMES[k]) for k, own in comparisons.items()))]
+    for k, (name, before, after, difference, counts) in enumerate(rows[1:], 1):
+        rows[k] = (name, before, after, re.sub(r"[+-](?=\d)", r"$\g<0>$", difference), counts)
+    lines = [" & ".join(row) for row in rows]
     return "\n".join(
         [
             r"\begin{tabular}{lrrrr}",
@@ -280,8 +285,8 @@ def count_right(
         heads=n_right,
         labelled=labelled,
         universal=universal,
-        tree=int(n_right == tokens),
-        labelled_tree=int(labelled == tokens),
+        tree=int(0 < tokens == n_right),
+        labelled_tree=int(0 < tokens == labelled),
         has_root=int(np.count_nonzero(gold_heads == 0) > 0),
         root=int(np.count_nonzero(is_root) == 1 and bool(right[is_root.argmax()])),
     )
@@ -306,11 +311,11 @@ def _count_all(heads: Any, gold_heads: Any, labels: Any, gold_labels: Any) -> li
     """Count what is right in each sentence, after checks."""
     trees = [to_heads(own) for own in to_list(heads, "heads", HeadsError)]
     gold = [to_heads(own) for own in to_list(gold_heads, "gold_heads", HeadsError)]
-    if [len(own) for own in trees] != [len(own) for own in gold]:
-        raise HeadsError(
-            f"there are heads of {len(trees)} sentences and gold heads of {len(gold)}, or of other numbers of tokens."
-        )
-    for own, right in zip(trees, gold, strict=True):
+    if len(trees) != len(gold):
+        raise HeadsError(f"there are heads of {len(trees)} sentences, and gold heads of {len(gold)}.")
+    for k, (own, right) in enumerate(zip(trees, gold, strict=True)):
+        if len(own) != len(right):
+            raise HeadsError(f"sentence {k} has heads of {len(own)} tokens, and gold heads of {len(right)}.")
         to_heads(own, len(own))
         to_heads(right, len(own), may_be_missing=True)
     texts: list[Any] = [[None] * len(gold)] * 2

@@ -86,7 +86,7 @@ def test_tables():
     ("arguments", "error", "says"),
     [
         ({"heads": [[2, 0]]}, errors.HeadsError, "sentences"),
-        ({"heads": [[2, 0], [0], [2, 0, 2]]}, errors.HeadsError, "other numbers of tokens"),
+        ({"heads": [[2, 0], [0], [2, 0, 2]]}, errors.HeadsError, "sentence 0 has heads of"),
         ({"heads": GOLD}, errors.HeadsError, "dependent 3 is -1"),
         ({"labels": LABELS}, errors.LabelsError, "together"),
         ({"labels": [["a"], ["b"], ["c"]], "gold_labels": LABELS}, errors.LabelsError, "labels is for 1"),
@@ -97,3 +97,16 @@ def test_what_does_not_fit(arguments, error, says):
         attachment_scores(**{"heads": PARSED, "gold_heads": GOLD, **arguments})
     with pytest.raises(errors.LabelsError, match="pair"):
         compare_parsers(PARSED, PARSED, GOLD, labels=[LABELS], gold_labels=LABELS)
+
+
+def test_a_sentence_without_gold_heads_counts_for_nothing():
+    scores = attachment_scores([[2, 0], [2, 0], []], [[2, 1], [-1, -1], []])
+    assert scores["uem"] == 0 and scores["uas"] == 0.5
+    with pytest.raises(errors.HeadsError, match="sentence 1 has heads of 1 tokens, and gold heads of 2"):
+        attachment_scores([[2, 0], [0]], [[2, 0], [2, 0]])
+
+
+def test_only_numbers_have_the_signs_of_mathematics():
+    found = compare_parsers([[2, 0]] * 3, [[2, 0]] * 3, [[2, 0]] * 3)
+    latex = comparison_table(found, names=("graph-based", "a<b"))
+    assert r" & graph-based & a\textless{}b & " in latex and "$+$0.00 [" in latex

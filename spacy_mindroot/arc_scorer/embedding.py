@@ -14,7 +14,7 @@ from thinc.api import HashEmbed, Model, chain, concatenate, list2ragged, ragged2
 from thinc.types import Floats2d, Ints2d
 
 from ..doc.extensions import read_extension
-from ..doc.words import attributes_of
+from ..doc.words import attributes_of, multiword_tokens, word_forms
 from ..errors import MindRootError
 from .character_ngrams import CharacterNGrams, spelling_vectors
 from .maxout import MaxoutNorm
@@ -75,7 +75,7 @@ def build_ngram_hash_embed(
     if ngram_rows:
         parts.append(CharacterNGrams(width, ngram_rows, shortest, longest))
     if include_static_vectors:
-        parts.append(StaticVectors(width, dropout=0.0))
+        parts.append(chain(Model("forms", _with_forms), StaticVectors(width, dropout=0.0)))
     mix = MaxoutNorm(width, width * (len(all_rows) + len(parts) - 1))
     joined = concatenate(*parts) if len(parts) > 1 else parts[0]
     layer: Model[list[Doc], list[Floats2d]] = chain(joined, with_array(mix), ragged2list())
@@ -130,6 +130,14 @@ def _by_type(model: Model[list[Doc], list[Floats2d]], docs: list[Doc]) -> list[F
     mixed = mix.predict(vectors)[inverse]
     ends = np.cumsum([len(doc) for doc in docs])[:-1]
     return np.split(mixed, ends)
+
+
+def _with_forms(
+    model: Model[list[Doc], list[Doc]], docs: list[Doc], is_train: bool
+) -> tuple[list[Doc], Callable[[list[Doc]], list[Doc]]]:
+    """Return Docs whose tokens are the forms of the words, for word vectors: only multiword tokens are changed."""
+    found = [Doc(doc.vocab, words=word_forms(doc)) if multiword_tokens(doc) else doc for doc in docs]
+    return found, lambda d_docs: []
 
 
 def _extractor(columns: list[int], with_treebanks: bool) -> Model[list[Doc], list[Ints2d]]:

@@ -18,7 +18,7 @@ from thinc.api import Model
 __all__ = ["is_foreign", "remember"]
 
 _WORDS = 8
-_OCCURRENCES = 10  # of these words, at least
+_OCCURRENCES, _DISTINCT = 10, 3  # of these words, at least, and how many of them
 _DOCS = 20  # of a batch are enough
 _LEAST = 0.8  # correlation. Of four encoders and texts in three languages: 0.88 and more; between encoders at most 0.76
 _RATE = 0.5  # of the running means
@@ -54,7 +54,8 @@ def is_foreign(model: Model[Any, Any], docs: Sequence[Doc], memory: Memory | Non
     memory, docs = memory or {}, docs[:_DOCS] if memory else []
     words = [token.text for doc in docs for token in doc]
     rows = [row for row, word in enumerate(words) if word in memory]
-    vectors = _heard(model, docs, is_train=False) if len(rows) >= _OCCURRENCES else None
+    known = len(rows) >= _OCCURRENCES and len({words[row] for row in rows}) >= _DISTINCT
+    vectors = _heard(model, docs, is_train=False) if known else None
     if vectors is None:
         return False
     mean, expected = vectors[rows].mean(axis=0), np.mean([memory[words[row]] for row in rows], axis=0)

@@ -123,7 +123,8 @@ def suspect_cli(
             parses = list(reports.suspect_parses(listed, sentences))
             html.write(render_parses(parses, form="page", close=0.0, title=f"Suspects in {printable(gold)}").encode())
     typer.echo(reports.suspect_table(listed[:_SHOWN], sentences), err=to_stderr)
-    typer.echo(reports.suspect_summary(every, suspects, len(listed), precision, what.value), err=to_stderr)
+    summary = reports.suspect_summary(every, suspects, len(listed), precision, what.value, cut=len(listed) < last)
+    typer.echo(summary, err=to_stderr)
 
 
 def _remove_marks(gold: Path, out: Path | None) -> None:

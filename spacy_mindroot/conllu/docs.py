@@ -58,13 +58,15 @@ def sentence_to_doc(vocab: Vocab, sentence: Sentence, *, surface_tokens: bool = 
 def sentences_to_doc(vocab: Vocab, sentences: Iterable[Sentence], *, surface_tokens: bool = False) -> Doc:
     """Return a Doc of sentences in CoNLL-U: form, space, lemma, pos, tag, morph, head, dep and sentence starts.
 
+    The words of a multiword token divide its form, and a span group says what belongs together: see
+    `spacy_mindroot.doc.words`.
+
     The complete sentences, with comments, multiword tokens, empty nodes, DEPS and MISC, are kept as a list of strings
     in `doc._.conllu`. `doc_to_conllu` puts the annotation of the Doc back into them.
 
     vocab (Vocab): The vocabulary of the pipeline.
     sentences (Iterable[Sentence]): Words whose HEAD is "_" have no head on the Doc. UPOS and FEATS that spaCy cannot
         hold are left off the Doc and kept in `doc._.conllu`.
-        The words of a multiword token divide its form, and `doc.words` says what belongs together.
     surface_tokens (bool): Whether tokens are multiword tokens, where there are any, instead of the words in them. Such
         a token takes head, label, tag, lemma and features from the word in it that is nearest to the root, or from the
         first of several. A tree thus stays a tree with the same number of roots.
@@ -127,8 +129,6 @@ def _doc(vocab: Vocab, tokens: Sequence[_Token], multiword: Sequence[MultiwordTo
 
 def _multiword(sentence: Sentence, offset: int = 0) -> list[MultiwordToken]:
     """Return the multiword tokens of a sentence that begins at token `offset` of a Doc."""
-    if len(sentence.lines) <= len(sentence) + 1:
-        return []
     forms = sentence.words
     return [
         MultiwordToken(offset + first - 1, offset + last, tuple(forms[first - 1 : last]), cells[FORM])

@@ -134,7 +134,8 @@ class PassageCorpus:
             return
         for doc in Corpus(self.path).read_docbin(nlp.vocab, walk_corpus(self.path, ".spacy")):
             bounds = sentence_bounds(doc)
-            yield from [doc] if len(bounds) == 1 else (part_of(doc, start, end) for start, end in bounds)
+            multiword = multiword_tokens(doc)
+            yield from [doc] if len(bounds) == 1 else (part_of(doc, *bound, multiword) for bound in bounds)
 
     def _is_spacy(self) -> bool:
         if self.path.is_dir():

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 
 from ..doc.extensions import SPAN_ATTRIBUTES, Trees, describe, key_of
 from ..doc.reading import sentence_bounds
-from ..doc.words import MultiwordToken, multiword_tokens
+from ..doc.words import MultiwordToken, multiword_tokens, shifted
 from ..errors import ConlluError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..trees import MISSING
@@ -175,13 +175,14 @@ def doc_rows(
 def _with_ranges(tokens: Sequence[int], rows: Rows, multiword: Sequence[MultiwordToken]) -> SentenceRows:
     """Return a sentence with its multiword tokens, to which white space around their words is moved."""
     ranges: Ranges = []
-    numbers = {token: number for number, token in enumerate(tokens, 1)} if multiword else {}
-    for token in multiword:
+    own = shifted(multiword, tokens[0], tokens[-1] + 1) if multiword else ()
+    numbers = {token - tokens[0]: number for number, token in enumerate(tokens, 1)} if own else {}
+    for token in own:
         first, last = numbers.get(token.start), numbers.get(token.end - 1)
         if first is not None and last is not None:
-            own = [rows[last - 1][columns.MISC]]
-            own += [each for each in rows[first - 1][columns.MISC].split("|") if each.startswith("SpacesBefore=")]
-            misc = "|".join(each for each in own if each != "_") or "_"
+            space = [rows[last - 1][columns.MISC]]
+            space += [each for each in rows[first - 1][columns.MISC].split("|") if each.startswith("SpacesBefore=")]
+            misc = "|".join(each for each in space if each != "_") or "_"
             ranges.append((first, last, [f"{first}-{last}", " ".join(token.surface.split()), *["_"] * 7, misc]))
             for row in rows[first - 1 : last]:
                 row[columns.MISC] = "_"

@@ -248,6 +248,8 @@ class Sentence:
 
     def _other_rows(self) -> Iterator[list[str]]:
         """Return the cells of multiword tokens and empty nodes."""
+        if len(self.lines) - self.first_row - (not self.lines[-1].strip()) == len(self.rows):
+            return
         of_words = set(self._places)
         for place, line in enumerate(self.lines):
             if b"\t" in line and place not in of_words:

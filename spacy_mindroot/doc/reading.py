@@ -21,7 +21,7 @@ from ..labels import UD_ROOT
 from ..trees import MISSING
 from . import _annotate
 from .extensions import describe
-from .words import MultiwordToken, multiword_tokens, set_multiword_tokens, shifted, texts_of, word_forms
+from .words import MultiwordToken, multiword_tokens, set_multiword_tokens, texts_of, words_between
 
 __all__ = [
     "AnnotatedSentence",
@@ -66,19 +66,15 @@ class AnnotatedSentence:
 
 def read_annotated(doc: Doc) -> list[AnnotatedSentence]:
     """Return the sentences of a Doc with their annotation. A Doc without sentence boundaries is one sentence."""
-    forms, multiword = word_forms(doc), multiword_tokens(doc)
-    return [
-        AnnotatedSentence(
-            words=forms[start:end],
-            spaces=[bool(token.whitespace_) for token in doc[start:end]],
-            heads=heads,
-            labels=[
-                UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), doc[start:end], strict=True)
-            ],
-            multiword=shifted(multiword, start, end),
-        )
-        for (start, end), heads in zip(sentence_bounds(doc), conllu_heads(doc), strict=True)
-    ]
+    multiword = multiword_tokens(doc)
+    found = []
+    for (start, end), heads in zip(sentence_bounds(doc), conllu_heads(doc), strict=True):
+        words, own = words_between(doc, multiword, start, end)
+        span = doc[start:end]
+        spaces = [bool(token.whitespace_) for token in span]
+        labels = [UD_ROOT if head == 0 else token.dep_ for head, token in zip(heads.tolist(), span, strict=True)]
+        found.append(AnnotatedSentence(words, spaces, heads, labels, multiword=own))
+    return found
 
 
 def blank_doc(vocab: Vocab, sentences: Sequence[AnnotatedSentence]) -> Doc:
@@ -87,7 +83,8 @@ def blank_doc(vocab: Vocab, sentences: Sequence[AnnotatedSentence]) -> Doc:
     spaces: list[bool] = []
     multiword: list[MultiwordToken] = []
     for each in sentences:
-        multiword += shifted(each.multiword, -len(texts))
+        first = len(texts)
+        multiword += [own._replace(start=first + own.start, end=first + own.end) for own in each.multiword]
         own_texts, own_spaces = texts_of(each.words, each.spaces, each.multiword)
         texts += own_texts
         spaces += own_spaces

@@ -11,9 +11,11 @@ surface form is the `kb_id_` of the span.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
+from unicodedata import combining
 
 import numpy as np
 import numpy.typing as npt
@@ -32,12 +34,14 @@ __all__ = [
     "shifted",
     "texts_of",
     "word_forms",
+    "words_between",
 ]
 
 #: The name of the span group.
 GROUP = "multiword_tokens"
 
 _PLUS = " + "  # between the forms in a label
+_LONGEST = 60  # characters of a surface form that is divided: the time grows with their cube
 _OF_FORM = (ORTH, LOWER, NORM, PREFIX, SUFFIX, SHAPE)
 
 
@@ -62,11 +66,12 @@ def multiword_tokens(doc: Doc) -> list[MultiwordToken]:
         return []
     found = []
     for span in doc.spans[GROUP]:
-        words = tuple(span.label_.split(_PLUS))
-        if len(words) != len(span):  # of a group that others have made
-            words = tuple(token.norm_ for token in span)
-        found.append(MultiwordToken(span.start, span.end, words, span.kb_id_ or span.text))
-    return found
+        words = tuple(token.norm_ for token in span)
+        if span.label_ != _PLUS.join(words) and span.label_.count(_PLUS) == len(words) - 1:  # norms are not in JSON
+            words = tuple(span.label_.split(_PLUS))
+        if len(words) > 1:
+            found.append(MultiwordToken(span.start, span.end, words, span.kb_id_ or span.text))
+    return sorted(found)
 
 
 def set_multiword_tokens(doc: Doc, tokens: Iterable[MultiwordToken]) -> None:
@@ -74,6 +79,9 @@ def set_multiword_tokens(doc: Doc, tokens: Iterable[MultiwordToken]) -> None:
 
     This sets `token.norm_` of the words and the span group.
     """
+    for span in doc.spans.get(GROUP, ()):
+        for token in span:
+            token.norm_ = token.lex.norm_
     spans = []
     for start, end, words, surface in tokens:
         own = surface if surface and surface != doc[start:end].text else ""
@@ -86,10 +94,21 @@ def set_multiword_tokens(doc: Doc, tokens: Iterable[MultiwordToken]) -> None:
 
 def word_forms(doc: Doc) -> list[str]:
     """Return the form of each word of a Doc: the text of a token, unless it belongs to a multiword token."""
-    forms = [token.text for token in doc]
-    for token in multiword_tokens(doc):
+    return words_between(doc, multiword_tokens(doc), 0, len(doc))[0]
+
+
+def words_between(
+    doc: Doc, multiword: Sequence[MultiwordToken], start: int, end: int
+) -> tuple[list[str], list[MultiwordToken]]:
+    """Return the forms of some words, and the multiword tokens that are wholly among them, numbered from the first.
+
+    multiword (Sequence[MultiwordToken]): All of the Doc.
+    """
+    own = shifted(multiword, start, end)
+    forms = [token.text for token in doc[start:end]]
+    for token in own:
         forms[token.start : token.end] = token.words
-    return forms
+    return forms, own
 
 
 def texts_of(
@@ -118,19 +137,27 @@ def copy_tokens(doc: Doc) -> Doc:
     return copy
 
 
-def part_of(doc: Doc, start: int, end: int) -> Doc:
-    """Return some tokens of a Doc as a Doc. Unlike `Span.as_doc`, this keeps multiword tokens."""
+def part_of(doc: Doc, start: int, end: int, multiword: Sequence[MultiwordToken] | None = None) -> Doc:
+    """Return some tokens of a Doc as a Doc. Unlike `Span.as_doc`, this keeps multiword tokens.
+
+    multiword (Optional[Sequence[MultiwordToken]]): All of the Doc, if they are known.
+    """
     part: Doc = doc[start:end].as_doc()
-    set_multiword_tokens(part, shifted(multiword_tokens(doc), start, end))
+    set_multiword_tokens(part, shifted(multiword_tokens(doc) if multiword is None else multiword, start, end))
     return part
 
 
-def shifted(tokens: Iterable[MultiwordToken], start: int, end: int | None = None) -> list[MultiwordToken]:
-    """Return multiword tokens as numbered from another token, `start`; only those up to `end`, if that is given."""
+def shifted(tokens: Sequence[MultiwordToken], start: int, end: int) -> list[MultiwordToken]:
+    """Return the multiword tokens that are wholly between two tokens, numbered from the first.
+
+    tokens (Sequence[MultiwordToken]): In order.
+    """
+    first = bisect_left(tokens, start, key=lambda token: token.start)
+    last = bisect_left(tokens, end, lo=first, key=lambda token: token.start)
     return [
         token._replace(start=token.start - start, end=token.end - start)
-        for token in tokens
-        if token.start >= start and (end is None or token.end <= end)
+        for token in tokens[first:last]
+        if token.end <= end
     ]
 
 
@@ -154,8 +181,9 @@ def attributes_of(doc: Doc, attrs: Sequence[int]) -> npt.NDArray[np.uint64]:
 def divide(surface: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return the parts of a surface form that stand for its words: those that are most like them.
 
-    Among equally good divisions, the first parts are as long as they can be. None if there are fewer characters than
-    words, or white space in a surface form other than the words put together.
+    Among equally good divisions, the first parts are as long as they can be. No part begins with a combining mark. None
+    if there is no division, or if the surface form has white space or more than 60 characters, and is not simply the
+    words in a row.
 
     Examples
     --------
@@ -165,18 +193,21 @@ def divide(surface: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
     if "".join(words) == surface:
         return words
     n, k = len(surface), len(words)
-    if n < k or any(map(str.isspace, surface)):
+    if not k <= n <= _LONGEST or any(map(str.isspace, surface)):
         return None
+    places = [place for place in range(1, n) if not combining(surface[place])]
     best: list[dict[int, tuple[int, int]]] = [{0: (0, 0)}]  # by the end of a part: distance so far, start of the part
     for number, word in enumerate(words, 1):
         ends: dict[int, tuple[int, int]] = {}
         for start, (so_far, _) in best[-1].items():
             last = n - (k - number)
             distances = _distances(surface[start:last].lower(), word.lower())
-            for end in range(start + 1, last + 1) if number < k else (n,):
+            for end in [place for place in places if start < place <= last] if number < k else (n,):
                 found = (so_far + distances[end - start], start)
                 if end not in ends or found < ends[end]:
                     ends[end] = found
+        if not ends:
+            return None
         best.append(ends)
     cuts = [n]
     for ends in best[:0:-1]:

@@ -47,12 +47,20 @@ class Edit(NamedTuple):
 
 def edit_of(surface: str, words: Sequence[str]) -> Edit:
     """Return the edit that makes the words of a surface form and keeps as much of it as possible."""
-    lower, own = surface.lower(), [word.lower() for word in words]
+    lower, own = _lower(surface), [_lower(word) for word in words]
     from_start, from_end = _common(lower, own[0]), _common(lower[::-1], own[-1][::-1])
     if from_start >= from_end:
         return Edit(True, lower[from_start:], own[0][from_start:], tuple(own[1:]))
     end = len(lower) - from_end
     return Edit(False, lower[:end], own[-1][: len(own[-1]) - from_end], tuple(own[:-1]))
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case and of the same length: İ has two characters in lower case, and stays."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(own if len(own := character.lower()) == 1 else character for character in text)
 
 
 def _common(one: str, other: str) -> int:
@@ -93,7 +101,7 @@ class Multiword:
         forms: dict[Edit, set[str]] = {}
         for surface, words in (token for text in texts for token in text):
             if len(words) > 1:
-                forms.setdefault(edit_of(surface, words), set()).add(surface.lower())
+                forms.setdefault(edit_of(surface, words), set()).add(_lower(surface))
         self._edits = list(forms)
         self._forms = [frozenset(own) if len(own) <= _CLOSED else None for own in forms.values()]
         self._index()
@@ -109,7 +117,7 @@ class Multiword:
 
     def allowed(self, surface: str) -> list[int]:
         """Return the numbers of the edits that a surface form allows."""
-        lower = surface.lower()
+        lower = _lower(surface)
         found = self._allowed.get(lower)
         if found is None:
             numbers = [
@@ -118,6 +126,8 @@ class Multiword:
                 for number in (*self._ends.get(lower[len(lower) - size :], ()), *self._starts.get(lower[:size], ()))
             ]
             found = [number for number in numbers if (forms := self._forms[number]) is None or lower in forms]
+            # No word is empty: something of the form is kept, or something is put in its place.
+            found = [n for n in found if len(self._edits[n].cut) < len(lower) or self._edits[n].added]
             if len(self._allowed) > 100_000:
                 self._allowed.clear()
             self._allowed[lower] = found

@@ -43,7 +43,8 @@ class LearntTokenizer(DummyTokenizer):  # type: ignore[misc]
     """Divides texts into tokens as a treebank does. See `make_tokenizer`.
 
     The text of the Doc is always the text that was given. The words of a multiword token divide its surface form, and
-    `norm_` is the form of the word: see `doc.words`. A token with more words than characters is not divided.
+    `norm_` is the form of the word: see `spacy_mindroot.doc.words`. A token with more words than characters is not
+    divided.
 
     vocab (Vocab): The vocabulary of the pipeline.
     rules (Callable[[str], Doc]): spaCy's tokenizer for the language.

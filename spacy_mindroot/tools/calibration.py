@@ -14,6 +14,7 @@ from wasabi import table
 
 from ..conllu import sentence_to_doc
 from ..doc.reading import blank_doc
+from ..doc.words import set_multiword_tokens, texts_of
 from ..inference.arc_confidence import confidences_of
 from ..inference.calibration import (
     Calibration,
@@ -71,7 +72,10 @@ def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]
             continue
         heads = [k if head == 0 else head - 1 for k, head in enumerate(sentence.heads.tolist())]
         deps = [SPACY_ROOT if label == UD_ROOT else label for label in sentence.labels]
-        yield Example(blank, Doc(nlp.vocab, words=sentence.words, spaces=sentence.spaces, heads=heads, deps=deps))
+        texts, spaces = texts_of(sentence.words, sentence.spaces, sentence.multiword)
+        gold = Doc(nlp.vocab, words=texts, spaces=spaces, heads=heads, deps=deps)
+        set_multiword_tokens(gold, sentence.multiword)
+        yield Example(blank, gold)
 
 
 def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:

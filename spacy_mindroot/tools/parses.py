@@ -12,7 +12,7 @@ from spacy.tokens import Doc, Span
 from ..decoding import Heads
 from ..doc.extensions import describe, read_extension
 from ..doc.reading import sentence_bounds
-from ..doc.words import MultiwordToken, multiword_tokens, shifted, word_forms
+from ..doc.words import MultiwordToken, multiword_tokens, words_between
 from ..errors import MindRootError
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.head_marginals import head_marginals
@@ -73,9 +73,10 @@ def parses_of(owner: Doc | Span) -> list[Parse]:
         )
     marginals = head_marginals(doc)
     names, arc_labels = read_extension(doc, "arc_label_names"), read_extension(doc, "arc_labels")
+    multiword = multiword_tokens(doc)
     found = []
     for k in chosen:
-        parse = _parse(doc, *bounds[k], None if marginals is None else marginals[k])
+        parse = _parse(doc, *bounds[k], None if marginals is None else marginals[k], multiword)
         of_arcs = np.array(names)[np.asarray(arc_labels[k])] if names and arc_labels else None
         trees = [
             (heads, _labels_of(heads, parse, of_arcs), weight)
@@ -94,7 +95,9 @@ def _labels_of(heads: Heads, best: Parse, of_arcs: npt.NDArray[np.str_] | None) 
     return labels
 
 
-def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | None) -> Parse:
+def _parse(
+    doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | None, multiword: Sequence[MultiwordToken]
+) -> Parse:
     heads: list[int | None] = []
     known: list[float | None] = []
     tokens = doc[start:end]
@@ -110,12 +113,13 @@ def _parse(doc: Doc, start: int, end: int, marginals: npt.NDArray[np.float64] | 
             prob = float(marginals[number, heads[-1]])
         known.append(prob)
     tags = [token.pos_ for token in tokens]
+    words, own = words_between(doc, multiword, start, end)
     return Parse(
-        words=word_forms(doc)[start:end],
+        words=words,
         heads=heads,
         labels=[UD_ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in tokens],
         head_prob=known,
         marginals=marginals,
         tags=tags if any(tags) else (),
-        multiword=shifted(multiword_tokens(doc), start, end),
+        multiword=own,
     )

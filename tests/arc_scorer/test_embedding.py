@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import spacy
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
 from scorer_helpers import DeviceOps, make_docs, to_ops
-from spacy_mindroot.arc_scorer.embedding import WordDropout, distinct_rows
+from spacy_mindroot.arc_scorer.embedding import WordDropout, build_ngram_hash_embed, distinct_rows
+from spacy_mindroot.doc.words import MultiwordToken, set_multiword_tokens
 from spacy_mindroot.errors import MindRootError
 
 NAME = "spacy-mindroot.NGramHashEmbed.v1"
@@ -216,3 +218,17 @@ def test_settings_that_do_not_fit(settings, says):
 def test_words_too_short_for_any_ngram():
     docs = make_docs([["a", "b"]])
     assert make_embed(shortest=9, longest=9).predict(docs)[0].shape == (2, 8)
+
+
+def test_word_vectors_are_those_of_the_forms():
+    nlp = spacy.blank("xx")
+    for form, value in (("va", 1.0), ("de", 2.0), ("le", 3.0)):
+        nlp.vocab.set_vector(form, np.full(4, value, dtype="f"))
+    doc = Doc(nlp.vocab, ["va", "d", "u"], spaces=[True, False, False])
+    set_multiword_tokens(doc, [MultiwordToken(1, 3, ("de", "le"))])
+    plain = Doc(nlp.vocab, ["va", "de", "le"])
+    model = build_ngram_hash_embed(8, ["NORM"], [50], include_static_vectors=True)
+    model.initialize(X=[doc])
+    found, expected = model.predict([doc, plain])
+    np.testing.assert_array_equal(found, expected)
+    assert np.abs(found[1] - found[2]).max() > 0

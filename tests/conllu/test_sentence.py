@@ -119,3 +119,9 @@ def test_spaces_inside_multiword_tokens(form, words, spaces, misc):
     rows = [row(k, str(k - 1)).replace("\ta\ta", f"\t{word}\ta") for k, word in enumerate([*words, "x"], 1)]
     token = row(f"1-{n}").replace("\ta\ta", f"\t{form}\t_").replace("_\n", f"{misc}\n")
     assert sentence(token + "".join(rows) + "\n").spaces() == [*spaces, misc == "_", True]
+
+
+def test_a_multiword_token_in_a_file_without_an_end():
+    """Nothing but its words, and no empty line."""
+    text = row("1-2", "_") + row(1) + row(2, "1")
+    assert [found[:2] for found in sentence(text).multiword_tokens()] == [(1, 2)]

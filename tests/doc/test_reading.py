@@ -18,6 +18,7 @@ from spacy_mindroot.doc.reading import (
     sentence_bounds,
     sentence_lengths,
 )
+from spacy_mindroot.doc.words import MultiwordToken, set_multiword_tokens
 from spacy_mindroot.errors import ConstraintsError, SentenceMismatchError
 
 VOCAB = spacy.blank("xx").vocab
@@ -119,3 +120,11 @@ def test_a_blank_doc_has_tokens_and_sentences_alone():
     doc = Doc(VOCAB, ["a", "b", "c"], spaces=[True, False, True], heads=[0, 0, 2], deps=["ROOT", "x", "ROOT"])
     blank = blank_doc(VOCAB, read_annotated(doc))
     assert (blank.text, [len(sent) for sent in blank.sents], blank.has_annotation("DEP")) == ("a bc ", [2, 1], False)
+
+
+def test_a_multiword_token_in_two_sentences_is_not_one_to_readers():
+    doc = Doc(spacy.blank("xx").vocab, ["va", "d", "u"], spaces=[True, False, False], sent_starts=[True, False, True])
+    set_multiword_tokens(doc, [MultiwordToken(1, 3, ("de", "le"))])
+    first, second = read_annotated(doc)
+    assert (first.words, second.words) == (["va", "d"], ["u"])
+    assert blank_doc(doc.vocab, [first, second]).text == "va du"

@@ -8,7 +8,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.attrs import LOWER, NORM, ORTH, PREFIX, SHAPE, SUFFIX, TAG
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 
 from spacy_mindroot.doc.words import (
     MultiwordToken,
@@ -134,3 +134,33 @@ def test_no_division_is_more_like_the_words(surface, words):
     divisions = [[surface[a:b] for a, b in pairwise(cuts)] for cuts in places]
     totals = [sum(map(distance, parts, words)) for parts in divisions]
     assert sum(map(distance, found, words)) == min(totals)
+
+
+def test_norms_of_words_are_not_those_of_tokens_that_are_no_longer_words():
+    doc = doc_of_du()
+    set_multiword_tokens(doc, [])
+    assert [token.norm_ for token in doc] == ["va", "d", "u", "parc"]
+
+
+def test_any_form_is_stored_as_it_is():
+    """Even with what separates forms in a label; a group of one-word spans is not one of multiword tokens."""
+    doc = Doc(NLP.vocab, ["ab", "x"])
+    set_multiword_tokens(doc, [MultiwordToken(0, 2, ("a + b", "c"))])
+    assert multiword_tokens(doc)[0].words == ("a + b", "c")
+    doc.spans["multiword_tokens"] = [Span(doc, 0, 1, label="MWT")]
+    assert multiword_tokens(doc) == [] and word_forms(doc) == ["ab", "x"]
+
+
+def test_multiword_tokens_are_in_order():
+    doc = Doc(NLP.vocab, ["d", "u", "d", "u"], spaces=[False, True, False, False])
+    set_multiword_tokens(doc, [MultiwordToken(2, 4, ("de", "le")), MultiwordToken(0, 2, ("de", "le"))])
+    assert [token.start for token in multiword_tokens(doc)] == [0, 2]
+    assert [multiword_tokens(part_of(doc, *bound))[0].start for bound in ((0, 2), (1, 4), (2, 4))] == [0, 1, 0]
+
+
+def test_no_part_begins_with_a_combining_mark():
+    assert divide("a\u0301", ("a", "a")) is None and divide("a\u0301s", ("a", "as")) == ("a\u0301", "s")
+
+
+def test_a_long_form_stays_whole_unless_it_is_its_words():
+    assert divide("x" * 1000, ("y", "z")) is None and divide("x" * 1000 + "y", ("x" * 1000, "y")) == ("x" * 1000, "y")

@@ -77,3 +77,18 @@ def test_restored_it_is_the_same():
     multiword = learnt([*one("va"), DU, *one("parc")], one("tu"))
     again = Multiword.from_dict(multiword.to_dict())
     assert again.to_dict() == multiword.to_dict() and again.words("du", "va", "x") == ("de", "le")
+
+
+def test_no_word_is_empty():
+    """An edit that takes a clitic from the end leaves nothing of the clitic alone."""
+    forms = [(f"{verb}lo", (verb, "lo")) for verb in ("facendo", "dicendo", "dando")]
+    found = Multiword()
+    found.learn([[form, ("di", ("di",))] for form in forms] * 3)
+    assert found.words("vedendolo", "", "") == ("vedendo", "lo")
+    for surface in ("lo", "Lo", "LO"):
+        assert found.allowed(surface) == [] and found.words(surface, "", "") == (surface,)
+
+
+def test_characters_that_are_two_in_lower_case():
+    edit = edit_of("İyi", ("x", "yi"))
+    assert edit.apply("İyi") == ("X", "yi")

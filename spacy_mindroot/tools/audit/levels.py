@@ -32,7 +32,7 @@ def with_one_root_expected(scores: FloatArray) -> FloatArray:
     n = len(scores)
     others: np.ndarray[Any, Any] = scores[:, 1:].astype(np.float64)
     np.fill_diagonal(others, -np.inf)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         margins = scores[:, 0] - np.logaddexp.reduce(others, axis=1)  # the log-odds of ROOT
     if not np.isfinite(margins).any() or np.isposinf(margins).any():  # a word that can only be the root is it
         return scores
@@ -40,7 +40,9 @@ def with_one_root_expected(scores: FloatArray) -> FloatArray:
     low, high = -known.max() - np.log(n) - 1, -known.min() + np.log(n) + 1
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if (1 / (1 + np.exp(-known - middle))).sum() > 1:
+        with np.errstate(over="ignore"):
+            expected = (1 / (1 + np.exp(-known - middle))).sum()
+        if expected > 1:
             high = middle
         else:
             low = middle

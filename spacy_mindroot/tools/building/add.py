@@ -37,12 +37,13 @@ def add_parser(source: Language, into: Language, *, senter: bool = True, tokeniz
     source (Language): The pipeline with the parser. It can't be used any more.
     into (Language): The pipeline to change.
     senter (bool): Whether the `senter` or `sentencizer` of `source` comes along, and replaces those that there are.
-        Without it, they stay, and the parser comes after them.
+        Without it, or if `source` has none, they stay, and the parser comes after them.
     """
     scorer = next((name for name, pipe in source.pipeline if isinstance(pipe, ArcScorer)), None)
     if scorer is None:
         raise MindRootError(f"The pipeline with the new parser has no arc_scorer, only {', '.join(source.pipe_names)}.")
     finders = _made_by(source, source.pipe_names[: source.pipe_names.index(scorer)], _FINDERS) if senter else []
+    senter = bool(finders)  # otherwise, those of the other pipeline stay
     names = [*finders, scorer, find_mind_root(source)[0]]
     order = into.component_names
     old, kept = _made_by(into, order, (*PARSERS, SCORER, DECODER)), [] if senter else _made_by(into, order, _FINDERS)
@@ -52,9 +53,13 @@ def add_parser(source: Language, into: Language, *, senter: bool = True, tokeniz
         raise MindRootError(f"Both pipelines have a component {taken[0]}. Rename one of them with nlp.rename_pipe.")
     place = order.index(old[0]) if old else len(order)
     if not senter:
-        if not kept:
-            raise MindRootError("Only its parser finds sentences in the pipeline to change. Take a senter, too.")
-        place = max(place, order.index(kept[0]) + 1)
+        if kept:
+            place = max(place, order.index(kept[0]) + 1)
+        elif not source.get_pipe(scorer).whole_doc:
+            raise MindRootError(
+                "Only the parser that is replaced finds sentences. Take a senter from the pipeline with the new "
+                "parser, or add a sentencizer first."
+            )
     places = dict.fromkeys(names, place) | dict.fromkeys(finders, order.index(removed[0]) if removed else place)
 
     for name in names:

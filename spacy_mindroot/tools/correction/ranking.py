@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from spacy.tokens import Doc
 
 from ...doc.extensions import describe, read_extension
+from ...doc.words import texts_of
 from ...errors import CorpusError
 from ...labels import UD_ROOT
 from ...trees import MISSING
@@ -70,8 +71,8 @@ class SureSentence:
     @property
     def text(self) -> str:
         """The text of the sentence."""
-        tokens = zip(self.gold.words, self.gold.spaces, strict=True)
-        return "".join(word + " " * space for word, space in tokens).strip()
+        tokens = zip(*texts_of(self.gold.words, self.gold.spaces, self.gold.multiword), strict=True)
+        return "".join(text + " " * space for text, space in tokens).strip()
 
     @property
     def unknown(self) -> list[SureToken]:

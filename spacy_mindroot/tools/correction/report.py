@@ -276,13 +276,28 @@ def suspect_parses(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence
             head_prob=head_prob,
             marginals=probabilities,
             name=f"{' '.join(about)} ({sentence.name})",
+            multiword=sentence.multiword,
         )
 
 
 def suspect_summary(
-    every: Sequence[Suspect], suspects: Sequence[Suspect], listed: int, precision: float, what: str
+    every: Sequence[Suspect],
+    suspects: Sequence[Suspect],
+    listed: int,
+    precision: float,
+    what: str,
+    *,
+    cut: bool = False,
 ) -> str:
-    """Return what there is to know about the list: its order, its end, and how many errors to expect in it."""
+    """Return what there is to know about the list: its order, its end, and how many errors to expect in it.
+
+    cut (bool): Whether it ends at the greatest number of arcs to list.
+    """
+    after = (
+        "--most ends the list"
+        if cut
+        else f"Those after the list would be errors too rarely (--precision {precision:g})"
+    )
     heads = sum(each.kind == "label" or each.other_given_prob <= each.given_prob for each in every)
     counts = [count for count in _COUNTS if count < listed] + [listed] * (listed > 0)
     expected = [
@@ -295,7 +310,7 @@ def suspect_summary(
         + f"If {RATE:.0%} of the {'labels' if what == 'labels' else 'heads'} were replaced at random, these would be "
         + f"{', '.join(expected) or 'no suspects'}. Real errors may be harder to see.\n"
         + f"{len(suspects):,} arcs are less probable than another. "
-        + (f"Those after the list would be errors too rarely (--precision {precision:g}). " * (listed < len(suspects)))
+        + f"{after}. " * (listed < len(suspects))
         + f"The parsers prefer the annotated head of {heads / len(every):.1%} of words."
     )
 

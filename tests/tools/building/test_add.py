@@ -164,6 +164,16 @@ def test_word_vectors_come_along_or_are_missing(folders):
         add_parser(source, other)
 
 
+def test_a_parser_without_a_senter_leaves_the_one_that_is_there(source):
+    source.remove_pipe("senter")
+    into = spacy.blank("en")
+    into.add_pipe("sentencizer")
+    into.add_pipe("doc_cleaner")
+    added = add_parser(source, into)
+    assert added.removed == [] and into.pipe_names == ["sentencizer", "doc_cleaner", "arc_scorer", "mind_root"]
+    assert [sent.text for sent in into("Anna ate the cake. Tom left.").sents] == ["Anna ate the cake.", "Tom left."]
+
+
 def test_what_can_not_be_added(source, into, folders):
     with pytest.raises(MindRootError, match="has no arc_scorer, only tok2vec, morphologizer"):
         add_parser(into, source)
@@ -172,5 +182,5 @@ def test_what_can_not_be_added(source, into, folders):
     with pytest.raises(MindRootError, match="Both pipelines have a component mind_root"):
         add_parser(source, other)
     into.remove_pipe("senter")
-    with pytest.raises(MindRootError, match="Only its parser finds sentences"):
+    with pytest.raises(MindRootError, match="Only the parser that is replaced finds sentences"):
         add_parser(source, into, senter=False)

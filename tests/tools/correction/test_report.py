@@ -103,6 +103,8 @@ def test_suspects_are_in_the_sentence_and_the_line_that_they_are_said_to_be(gold
     )
     summary = suspect_summary(suspects, suspects, 1, 0.2, "both")
     assert summary.startswith("1 of 2 annotated arcs are listed") and "--precision 0.2" in summary
+    cut = suspect_summary(suspects, suspects, 1, 0.2, "both", cut=True)
+    assert "--most ends the list." in cut and "--precision" not in cut
 
 
 def test_tables_fit_the_terminal(gold, monkeypatch):
