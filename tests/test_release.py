@@ -8,7 +8,10 @@ import pytest
 from test_architecture import PACKAGE, modules
 
 # Packages that only a command with an extra imports, and that extra.
-OPTIONAL = {"udtools": "evaluate", "distributed": "dask", "dask": "dask", "pyarrow": "parquet", "fsspec": "remote"}
+OPTIONAL = {
+    "udtools": "evaluate", "distributed": "dask", "dask": "dask", "pyarrow": "parquet", "fsspec": "remote",
+    "cairosvg": "pictures",
+}  # fmt: skip
 ACTIONS = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.M)
 
 

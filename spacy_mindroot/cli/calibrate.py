@@ -41,7 +41,7 @@ def calibrate_cli(
     `spacy train` does the same for pipelines from `init-config`.
 
     model: Pipeline with a mind_root: a folder, or a package.
-    output: New folder for the calibrated pipeline. Without it, --in-place is needed.
+    output: New folder for the calibrated pipeline (default: none; --in-place is needed then).
     in_place: Add the calibration to MODEL itself (default: off).
     folds: For lack of a development set: divide CORPUS into K parts, and train on all but one, in turn, as MODEL's
         config says (default: no training).

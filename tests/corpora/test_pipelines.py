@@ -13,7 +13,7 @@ from corpora_helpers import make_model
 
 from spacy_mindroot.arc_scorer.products import NumpyProducts
 from spacy_mindroot.corpora.pipelines import Identity, _digest, loaded, this_process, undo_trimming
-from spacy_mindroot.errors import CorpusError, CountError, RulesError
+from spacy_mindroot.errors import CorpusError, RulesError
 from spacy_mindroot.pipeline.mind_root import MindRoot
 
 IDENTITY = Identity("en_x", "1.0", "abc", {"spacy": "3.8.1", "numpy": "2.0"}, "blis")
@@ -47,7 +47,6 @@ def test_without_the_component_there_are_no_probabilities(tmp_path):
     "setting, error, message",
     [
         ({"rules": "ud"}, RulesError, "need not be valid under the rules"),
-        ({"projective": True}, CountError, "may have crossing arcs"),
         ({"scores": {"@misc": "spacy-mindroot.head_scores.v1"}}, CorpusError, "repairs the heads of another parser"),
     ],
 )
