@@ -68,6 +68,11 @@ def make_nlp(docs, *, steps, seed=0, config=None, encoder="spaCy's"):
     nlp = spacy.blank("en")
     nlp.add_pipe("arc_scorer", config=small(encoder) | (config or {}))
     nlp.add_pipe("mind_root")
+    return learn(nlp, docs, steps)
+
+
+def learn(nlp, docs, steps):
+    """Initialize a pipeline, update it with all Docs a few times, and return it."""
     optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
     optimizer.learn_rate = 0.005
     for _ in range(steps):

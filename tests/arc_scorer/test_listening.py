@@ -7,7 +7,7 @@ import spacy
 from spacy.tokens import Doc
 from thinc.api import fix_random_seed
 
-from scorer_helpers import gold_docs, make_examples, small, trees
+from scorer_helpers import gold_docs, learn, small, trees
 from spacy_mindroot.arc_scorer.listening import is_foreign, remember
 
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96}
@@ -20,12 +20,7 @@ def listening(seed=0, steps=8):
     nlp.add_pipe("tok2vec")
     nlp.add_pipe("arc_scorer", config={"model": small()["model"] | {"tok2vec": LISTENER}})
     nlp.add_pipe("mind_root")
-    docs = gold_docs(20)
-    optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
-    optimizer.learn_rate = 0.005
-    for _ in range(steps):
-        nlp.update(make_examples(nlp, docs), sgd=optimizer)
-    return nlp
+    return learn(nlp, gold_docs(20), steps)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import spacy
 from spacy.tokens import Doc
 from thinc.api import fix_random_seed
 
-from scorer_helpers import gold_docs, make_examples, small, trees
+from scorer_helpers import gold_docs, learn, make_examples, small, trees
 from spacy_mindroot.errors import MindRootError
 from spacy_mindroot.pipeline.calibration import calibrate
 from spacy_mindroot.tools.building.add import add_parser
@@ -31,12 +31,7 @@ def trained(*components, seed=0, config=(), steps=3, vectors=None):
         nlp.add_pipe(name, config=settings.get(name, {}))
     if vectors is not None:
         nlp.vocab.vectors = spacy.vectors.Vectors(data=vectors, keys=["Tom", "key"], strings=nlp.vocab.strings)
-    docs = gold_docs(20)
-    optimizer = nlp.initialize(lambda: make_examples(nlp, docs))
-    optimizer.learn_rate = 0.005
-    for _ in range(steps):
-        nlp.update(make_examples(nlp, docs), sgd=optimizer)
-    return nlp
+    return learn(nlp, gold_docs(20), steps)
 
 
 def ours(**kwargs):
