@@ -14,7 +14,7 @@ from thinc.api import HashEmbed, Model, chain, concatenate, list2ragged, ragged2
 from thinc.types import Floats2d, Ints2d
 
 from ..doc.extensions import read_extension
-from ..doc.words import attributes_of, multiword_tokens, word_forms
+from ..doc.words import GROUP, attributes_of, word_forms
 from ..errors import MindRootError
 from .character_ngrams import CharacterNGrams, spelling_vectors
 from .maxout import MaxoutNorm
@@ -136,7 +136,7 @@ def _with_forms(
     model: Model[list[Doc], list[Doc]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Doc], Callable[[list[Doc]], list[Doc]]]:
     """Return Docs whose tokens are the forms of the words, for word vectors: only multiword tokens are changed."""
-    found = [Doc(doc.vocab, words=word_forms(doc)) if multiword_tokens(doc) else doc for doc in docs]
+    found = [Doc(doc.vocab, words=word_forms(doc)) if GROUP in doc.spans else doc for doc in docs]
     return found, lambda d_docs: []
 
 

@@ -129,10 +129,11 @@ def _doc(vocab: Vocab, tokens: Sequence[_Token], multiword: Sequence[MultiwordTo
 
 def _multiword(sentence: Sentence, offset: int = 0) -> list[MultiwordToken]:
     """Return the multiword tokens of a sentence that begins at token `offset` of a Doc."""
-    forms = sentence.words
+    ranges = sentence.multiword_tokens()
+    forms = sentence.words if ranges else ()
     return [
         MultiwordToken(offset + first - 1, offset + last, tuple(forms[first - 1 : last]), cells[FORM])
-        for first, last, cells in sentence.multiword_tokens()
+        for first, last, cells in ranges
     ]
 
 
