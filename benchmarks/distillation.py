@@ -25,7 +25,7 @@ from spacy.util import load_config_from_str
 from spacy_mindroot.arc_scorer.average import average_pipelines
 from spacy_mindroot.arc_scorer.distillation import distil, expected_uas
 from spacy_mindroot.conllu.columns import DEPREL
-from spacy_mindroot.doc.reading import blank_doc
+from spacy_mindroot.doc.reading import AnnotatedSentence, blank_doc, read_annotated
 from spacy_mindroot.doc.targets import copies_beside
 from spacy_mindroot.inference.arc_confidence import confidences_of
 from spacy_mindroot.inference.calibration import expected_calibration_error, fit_to_trees
@@ -36,12 +36,18 @@ from spacy_mindroot.tools.gold import GoldSentence
 
 from .training_size import gold_docs, read_runs, treebank_part
 
-__all__ = ["KINDS", "Job", "Run", "all_jobs", "means", "measure", "read_runs", "ready", "run", "run_all"]
+__all__ = ["KINDS", "Job", "Run", "all_jobs", "kinds", "means", "measure", "read_runs", "ready", "run", "run_all"]
 
 # Parsers with the accurate config: those of three seeds, and their mean; students of the three, on the labelled text
 # alone, and on the raw text. The small config, alone and as a student.
 KINDS = ("one", "mean", "student without raw text", "student", "small", "small student")
-_TAUGHT = {"student without raw text": "labelled", "student": "raw", "small student": "raw"}  # what each learns from
+# Raw text of other domains, in the data folder, and the language of its tokenizer: for a `student of` each.
+DOMAINS = {
+    "English-GUM": (["en-web"], "en"),
+    "Irish-IDT": (["ga-twitter"], "ga"),
+    "Turkish-IMST": (["tr-dictionary", "tr-reviews"], "tr"),
+}
+_MOST_RAW = 1500  # sentences of raw text
 TEACHERS = (1, 2, 3)  # their seeds
 _LABELS = ":"  # labels are compared up to it
 
@@ -59,7 +65,14 @@ class Job:
         """Return the jobs that have to be done before."""
         if self.kind == "mean":
             return {Job(self.treebank, self.size, "one", seed) for seed in TEACHERS}
-        return {Job(self.treebank, self.size, "mean", 0)} if self.kind in _TAUGHT else set()
+        return {Job(self.treebank, self.size, "mean", 0)} if self.text else set()
+
+    @property
+    def text(self) -> str:
+        """Return the text that its teachers label; "" without any."""
+        if self.kind == "student without raw text":
+            return "labelled"
+        return self.kind.partition(" of ")[2] or ("raw" if "student" in self.kind else "")
 
 
 @dataclass(frozen=True)
@@ -77,13 +90,13 @@ class Run:
     kind: str
     seed: int
     steps: int
-    raw: int
     cpu_seconds: float
     words_per_second: float
     uas: float
     las: float
     ece: float
     calibrated_ece: float
+    raw: int = 0
     expected_uas: float = 0.0
 
 
@@ -128,22 +141,30 @@ def run(job: Job, data: Path, work: Path, gpu: bool) -> Run:
     every = [_plain(each) for each in treebank_part(treebank, "train", probe.vocab)]
     dev = [_plain(each) for each in treebank_part(treebank, "dev", probe.vocab)]
     order = np.random.default_rng(0).permutation(len(every)).tolist()
-    texts = {"labelled": [every[k] for k in order[: job.size]], "raw": [every[k] for k in order[job.size :]]}
-    labelled, taught = texts["labelled"], texts.get(_TAUGHT.get(job.kind, ""), [])
+    texts: dict[str, Sequence[AnnotatedSentence]] = {
+        "labelled": [every[k] for k in order[: job.size]],
+        "raw": [every[k] for k in order[job.size :][:_MOST_RAW]],
+    }
+    files, lang = DOMAINS.get(job.treebank, ([], "xx"))
+    texts |= {name: _tokenized(data / "raw" / f"{name}.txt", lang) for name in files if job.kind == "mean"}
+    labelled = texts["labelled"]
     own = work / f"{job.treebank}-{job.size}"
     own.mkdir(parents=True, exist_ok=True)
-    steps, extra = 0, {"raw": len(taught)}
+    steps, extra = 0, {}
     began = time.process_time()
     if job.kind == "mean":
-        extra["expected_uas"] = 100 * [_label(own, len(labelled), name, text) for name, text in texts.items()][-1]
+        expected = {name: _label(own, len(labelled), name, text) for name, text in texts.items()}
+        extra["expected_uas"] = 100 * expected["raw"]
+        extra["raw"] = len(texts["raw"])
         nlp = average_pipelines([_load(own, len(labelled), seed) for seed in TEACHERS])
     else:
         optimize = "efficiency" if "small" in job.kind else "accuracy"
-        nlp, steps = _make(optimize, len(labelled), len(taught) * (taught is not labelled), job.seed)
+        stored = DocBin().from_disk(own / f"{job.text}.spacy") if job.text else DocBin()
+        extra["raw"] = len(stored)
+        nlp, steps = _make(optimize, len(labelled), len(stored) * (job.text != "labelled"), job.seed)
         docs = gold_docs(nlp, labelled)
-        if taught:
-            docs *= copies_beside(len(docs), len(taught))
-            docs += DocBin().from_disk(own / f"{_TAUGHT[job.kind]}.spacy").get_docs(nlp.vocab)
+        if job.text:
+            docs = docs * copies_beside(len(docs), len(stored)) + list(stored.get_docs(nlp.vocab))
         averages = train(nlp, docs, steps, job.seed)
         with nlp.use_params(averages):
             weights = nlp.to_bytes()
@@ -158,6 +179,13 @@ def run(job: Job, data: Path, work: Path, gpu: bool) -> Run:
     speed = sum(len(each.words) for each in dev) / (time.process_time() - began)
     measures = {name: round(value, 3) for name, value in (measure(found) | extra).items()}
     return Run(**vars(job), steps=steps, cpu_seconds=round(seconds, 1), words_per_second=round(speed), **measures)
+
+
+def _tokenized(path: Path, lang: str) -> list[AnnotatedSentence]:
+    """Return the sentences of raw text, one a line, as spaCy tokenizes them."""
+    lines = path.read_text("utf8").splitlines()[:_MOST_RAW]
+    docs = map(spacy.blank(lang).make_doc, filter(None, map(str.strip, lines)))
+    return [sentence for doc in docs for sentence in read_annotated(doc)]
 
 
 def _plain(sentence: GoldSentence) -> GoldSentence:
@@ -180,7 +208,7 @@ def _load(folder: Path, labelled: int, seed: int) -> Language:
     return nlp.from_bytes((folder / f"{seed}.teacher").read_bytes())
 
 
-def _label(folder: Path, labelled: int, name: str, text: Sequence[GoldSentence]) -> float:
+def _label(folder: Path, labelled: int, name: str, text: Sequence[AnnotatedSentence]) -> float:
     """Let the teachers label some text, and return the accuracy that they expect."""
     teachers = [_load(folder, labelled, seed) for seed in TEACHERS]
     docs = list(distil(teachers, (blank_doc(teachers[0].vocab, [each]) for each in text)))
@@ -195,13 +223,18 @@ def ready(waiting: Iterable[Job], done: set[Job]) -> list[Job]:
     return [job for job in waiting if job.needs() <= done]
 
 
-def all_jobs(treebanks: Sequence[str], sizes: Sequence[int], seeds: int) -> list[Job]:
+def kinds(treebank: str, domains: bool) -> list[str]:
+    """Return the kinds of parsers of a treebank, with or without students of other domains."""
+    return [*KINDS, *(f"student of {name}" for name in DOMAINS.get(treebank, ([], ""))[0] if domains)]
+
+
+def all_jobs(treebanks: Sequence[str], sizes: Sequence[int], seeds: int, *, domains: bool = False) -> list[Job]:
     """Return all jobs, the longest first."""
     return [
         Job(treebank, size, kind, seed)
         for size in sorted(sizes, reverse=True)
-        for kind in KINDS
         for treebank in treebanks
+        for kind in kinds(treebank, domains)
         for seed in ([0] if kind == "mean" else range(1, (max(seeds, len(TEACHERS)) if kind == "one" else seeds) + 1))
     ]
 
@@ -239,7 +272,8 @@ def _is_kept(job: Job, work: Path) -> bool:
     folder = work / f"{job.treebank}-{job.size}"
     if job.kind == "one" and job.seed in TEACHERS:
         return (folder / f"{job.seed}.teacher").exists()
-    return job.kind != "mean" or (folder / "raw.spacy").exists()
+    texts = ["raw", *DOMAINS.get(job.treebank, ([], ""))[0]]
+    return job.kind != "mean" or all((folder / f"{name}.spacy").exists() for name in texts)
 
 
 def means(runs: Sequence[dict], measure_name: str) -> dict[tuple[str, int, str], tuple[float, int]]:

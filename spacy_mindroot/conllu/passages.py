@@ -20,7 +20,7 @@ from spacy.vocab import Vocab
 
 from ..doc.extensions import describe
 from ..doc.reading import sentence_bounds, sentence_lengths
-from ..doc.targets import copies_beside, join_targets, move_targets, read_targets, write_targets
+from ..doc.targets import join_targets, move_targets, read_targets, write_targets
 from ..doc.words import GROUP, copy_tokens, multiword_tokens, part_of, set_multiword_tokens
 from ..errors import CorpusError
 from .corpus import ConlluCorpus
@@ -55,9 +55,8 @@ class PassageCorpus:
     seed (int): Seed of the random numbers. The same seed gives the same passages.
     surface_tokens (bool): Whether the tokens of CoNLL-U are multiword tokens instead of the words in them. See
         `conllu.sentences_to_doc`.
-    distilled (Optional[Path]): A .spacy file of sentences with the distributions of teachers, for a student: see
-        `arc_scorer.distillation`. It is read once. The corpus itself is then read as often as makes it a quarter of an
-        epoch, at least once, whatever `divisions` is.
+    distilled (Optional[Path]): A .spacy file of further sentences, with the distributions of teachers, for a student:
+        see `arc_scorer.distillation`. They are read once, without a limit.
     tags_from_pos (bool): Whether words of CoNLL-U without XPOS get their UPOS as tag, so that a tagger can be trained.
         Otherwise, they have no tag.
     augmenter (Optional[Callable]): One of spaCy's augmenters, applied to each passage.
@@ -117,12 +116,9 @@ class PassageCorpus:
                 "Passages are made of sentences. Annotate them, or read the corpus with spacy.Corpus.v1."
             )
         rng = np.random.default_rng(self.seed)
-        if self.distilled is None:
-            yield from self._passages(nlp, sentences, self.divisions, rng)
-            return
-        taught = list(self._of_docs(nlp, self.distilled))
-        yield from self._passages(nlp, sentences, copies_beside(len(sentences), len(taught)), rng)
-        yield from self._passages(nlp, taught, 1, rng)
+        yield from self._passages(nlp, sentences, self.divisions, rng)
+        if self.distilled is not None:
+            yield from self._passages(nlp, list(self._of_docs(nlp, self.distilled)), 1, rng)
 
     def _passages(
         self, nlp: Language, sentences: list[Doc], divisions: int, rng: np.random.Generator

@@ -73,7 +73,7 @@ def test_all_kinds_are_run_once(distillation, checkout, tmp_path, monkeypatch):
     found = list(distillation.run_all(tmp_path, jobs, results, work))
     assert sorted(each.kind for each in found) == sorted(["one", "one", *distillation.KINDS])
     raw = {each.kind: each.raw for each in found}
-    assert raw == dict.fromkeys(raw, 0) | {"student": 7, "small student": 7, "student without raw text": 5}
+    assert raw == dict.fromkeys(raw, 0) | {"mean": 7, "student": 7, "small student": 7, "student without raw text": 5}
     assert all(0 < each.uas <= 100 and 0 <= each.las <= each.uas for each in found)
     assert list(distillation.run_all(tmp_path, jobs, results, work)) == []
 

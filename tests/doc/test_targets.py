@@ -5,7 +5,15 @@ import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_mindroot.doc.targets import Targets, join_targets, move_targets, read_targets, to_table, write_targets
+from spacy_mindroot.doc.targets import (
+    Targets,
+    copies_beside,
+    join_targets,
+    move_targets,
+    read_targets,
+    to_table,
+    write_targets,
+)
 
 
 def distributions(rng, rows, columns):
@@ -76,3 +84,10 @@ def test_nothing_is_nothing():
     doc = Doc(Vocab(), words=["a"])
     write_targets(doc, None)
     assert read_targets(doc) is None and not doc.user_data
+
+
+@pytest.mark.parametrize(
+    "gold, taught, copies", [(20, 840, 14), (100, 300, 1), (100, 301, 1), (100, 0, 1), (900, 90, 1)]
+)
+def test_annotated_sentences_are_a_quarter_of_what_is_read(gold, taught, copies):
+    assert copies_beside(gold, taught) == copies
