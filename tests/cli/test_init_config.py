@@ -128,7 +128,9 @@ def test_vectors_are_features_and_are_saved(checkout, vectors, tmp_path, optimiz
 def test_a_pipeline_for_single_sentences_is_trained_on_conllu(checkout):
     path = checkout / "assets" / "treebank" / "dev.conllu"
     overrides = {"paths.train": str(path), "paths.dev": str(path)}
-    nlp = init_nlp(util.load_config_from_str(init_config("--whole-doc", "-o", "efficiency").stdout, overrides=overrides))
+    nlp = init_nlp(
+        util.load_config_from_str(init_config("--whole-doc", "-o", "efficiency").stdout, overrides=overrides)
+    )
     for corpus in util.registry.resolve(nlp.config.interpolate()["corpora"]).values():
         sentences = [len(list(example.reference.sents)) for example in corpus(nlp)]
         assert sentences == [1] * path.read_text("utf8").count("\n\n")
