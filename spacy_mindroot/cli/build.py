@@ -38,7 +38,7 @@ def build_cli(
     seed: int = options.seed("the training"),
     seeds: int | None = typer.Option(None, "--seeds", metavar="N", min=1),
     distill: bool = typer.Option(False, "--distill"),
-    raw: list[Path] = typer.Option([], "--raw", metavar="TEXT", exists=True, dir_okay=False),
+    raw_text: list[Path] = typer.Option([], "--raw-text", metavar="FILE", exists=True, dir_okay=False),
     related: list[Path] = typer.Option([], "--with", metavar="TREEBANK", exists=True),
     speed: bool = typer.Option(False, "--speed"),
     code: Path | None = options.code(),
@@ -77,8 +77,9 @@ def build_cli(
         (default: 1; 3 with --distill).
     distill: Let these pipelines teach another one, which is the result: as accurate as their mean or more, and as
         fast and small as one. With --optimize efficiency, the teachers are accurate, and it is small (default: off).
-    raw: Text in the language of the treebank, one text or paragraph per line, for the teachers to label; UTF-8, plain
-        or compressed with gzip. Needs --distill. May be given several times (default: the text of the training set).
+    raw_text: Text in the language of the treebank, one text or paragraph per line, for the teachers to label; UTF-8,
+        plain or compressed with gzip. Needs --distill. May be given several times (default: the text of the
+        training set).
     related: Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of
         some hundred sentences and less. May be given several times (default: none).
     speed: Measure the speed, for the model card. Without it, the same build gives the same wheel (default: off).
@@ -87,14 +88,14 @@ def build_cli(
     from ..tools.building.card import Description
     from ..tools.building.config import files_of, read_config
 
-    if raw and not distill:
-        raise typer.BadParameter("needs --distill, which trains a pipeline on raw text.", param_hint="--raw")
+    if raw_text and not distill:
+        raise typer.BadParameter("needs --distill, which trains a pipeline on raw text.", param_hint="--raw-text")
     seeds = (3 if distill else 1) if seeds is None else seeds
     if config is not None and loss != "tree":
         raise typer.BadParameter("set it in the file of --config.", param_hint="--loss")
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
-    reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--raw": raw}
+    reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--raw-text": raw_text}
     reads |= {"--config": config, "--code": code}
     if config is not None:
         reads["a file of --config"] = files_of(read_config(config))
@@ -112,7 +113,7 @@ def build_cli(
         seeds=range(seed, seed + seeds),
         related=related,
         distill=distill,
-        raw=raw,
+        raw=raw_text,
         code=code,
         speed=speed,
         note=msg.text,
