@@ -33,6 +33,7 @@ def build_cli(
     optimize: options.Optimize = options.optimize("-o"),
     tokenizer: options.Tokenizer = options.tokenizer(),
     loss: options.Loss = options.loss(),
+    lexicons: list[Path] = options.lexicons(),
     config: Path | None = options.training_config(),
     steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
@@ -80,11 +81,14 @@ def build_cli(
     from ..tools.building.card import Description
     from ..tools.building.config import files_of, read_config
 
-    if config is not None and loss != "tree":
-        raise typer.BadParameter("set it in the file of --config.", param_hint="--loss")
+    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons)):
+        if config is not None and given:
+            raise typer.BadParameter("set it in the file of --config.", param_hint=option)
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
-    reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--config": config, "--code": code}
+    reads: dict[str, Paths] = {
+        "TREEBANK": treebank, "--with": related, "--lexicon": lexicons, "--config": config, "--code": code
+    }  # fmt: skip
     if config is not None:
         reads["a file of --config"] = files_of(read_config(config))
     check_paths(reads, {"OUT": out}, made="OUT")
@@ -96,6 +100,7 @@ def build_cli(
         optimize=optimize,
         tokenizer=tokenizer,
         loss=loss,
+        lexicons=lexicons,
         config=config,
         steps=steps,
         seeds=range(seed, seed + seeds),
