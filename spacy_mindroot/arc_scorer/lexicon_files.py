@@ -152,9 +152,8 @@ def _of_hunspell(line: str) -> Iterator[Reading]:
         if colon:
             values.setdefault(name, []).append(value)
     if "st" in values or "po" in values:  # other lines have words that are unknown
-        endings = values.get("is") or values.get("ts", [])[-1:]
-        tag = [*values.get("po", []), *values.get("ds", []), *endings]
-        yield Reading(form, values.get("st", [form])[0], " ".join(tag))
+        tag = " ".join([*values.get("po", []), *values.get("is", [])])  # with derivations, too many words have their own
+        yield Reading(form, values.get("st", [form])[0], tag)
 
 
 def _of_lt_proc(line: str) -> Iterator[Reading]:

@@ -19,9 +19,9 @@ FORMATS = {
         "undog ip:PREF sp:un  st:dog po:noun\nunwell po:adj ds:un\n",
         [
             ("dogs", "dog", "noun PLUR"),
-            ("dogs", "dogs", "verb PRES"),
+            ("dogs", "dogs", "verb"),
             ("undog", "dog", "noun"),
-            ("unwell", "unwell", "adj un"),
+            ("unwell", "unwell", "adj"),
         ],
     ),
     "lt-proc": (
