@@ -152,7 +152,9 @@ def _of_hunspell(line: str) -> Iterator[Reading]:
         if colon:
             values.setdefault(name, []).append(value)
     if "st" in values or "po" in values:  # other lines have words that are unknown
-        tag = " ".join([*values.get("po", []), *values.get("is", [])])  # with derivations, too many words have their own
+        tag = " ".join(
+            [*values.get("po", []), *values.get("is", [])]
+        )  # with derivations, too many words have their own
         yield Reading(form, values.get("st", [form])[0], tag)
 
 

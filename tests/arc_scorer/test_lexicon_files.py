@@ -82,7 +82,7 @@ def test_comments_name_source_and_licence(written):
         ("a\ta\tX\nb\t\0\tX\n", "line 2 has a NUL character"),
         ("a\ta\tX\n" + 20_000 * "b", "line 2 has 20,000 characters"),
         ("a\ta\tX\né\té\tX\n".encode("latin1"), "line 2 is not UTF-8"),
-        (gzip.compress(b"a\ta\tX\n" * 1000)[:-9], "can't be read"),
+        (gzip.compress(b"a\ta\tX\n" * 1000, mtime=0)[:-9], "can't be read"),
         (b"\x1f\x8bxxxxxxxxxxxxxxxxxx", "can't be read"),
     ],
 )

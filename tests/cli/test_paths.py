@@ -44,6 +44,7 @@ READS = {
     "config": "config.cfg",
     "train": "tb/train.conllu",
     "related": "related",
+    "raw_text": "tb/train.conllu",
     "vectors": "model",
     "lexicons": "words.tsv",
     "code": "code.py",

@@ -80,9 +80,9 @@ def make_card(
     """Return the model card, in Markdown, with the header that model hubs read.
 
     lexicon (Sequence[Mapping[str, Any]]): The files of the lexicon, as by `describe_lexicon`.
-    **facts (Any): `evaluated_on`, the part of the treebank; `megabytes`; `known`, the share of the words of each part
-        that the lexicon has; and `speed`, in tokens per second of CPU time,
-        0 if it is not measured.
+    **facts (Any): `evaluated_on`, the part of the treebank; `megabytes`; `speed`, in tokens per second of CPU time, 0
+        if it is not measured; `taught`, what teachers have labelled for a student, or None; and `known`, the share of
+        the words of each part that the lexicon has.
     """
     package = f"{meta['lang']}_{meta['name']}"
     gold = scores.get("gold tokens")
