@@ -154,6 +154,36 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
     assert not trainings
 
 
+def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, wheels):
+    words = tmp_path / "words.tsv"
+    words.write_text("the\tthe\tDET\n", "utf8")
+    tokens = (
+        line.split("\t")[1].lower() for line in (small / "train.conllu").read_text("utf8").splitlines() if "\t" in line
+    )
+    known = [token == "the" for token in tokens]
+    _, said = run(small, tmp_path / "out", lexicons=[words])
+    assert f"The lexicon has {100 * sum(known) / len(known):.1f} % of train" in said[0]
+    assert any("licence of words.tsv is unknown" in line and "# licence: NAME" in line for line in said)
+    assert f'files = ["{words}"]' in trainings[0]["config"] and "lexicon_rows" in trainings[0]["config"]
+    run(small, tmp_path / "out", lexicons=[words])
+    assert len(trainings) == 1, "nothing has changed"
+    words.write_text("# licence: MIT\nthe\tthe\tDET\n" + "".join(f"x{k}\tx\tX\n" for k in range(9)), "utf8")
+    _, said = run(small, tmp_path / "out", lexicons=[words])
+    assert len(trainings) == 2, "another lexicon, another pipeline"
+    assert any("The wheel will contain what words.tsv says of words, under MIT." in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("zzz\tzzz\tX\n", r"\(words.tsv\) has none of the words of small"), ("zzz\n", "words.tsv is not a lexicon")],
+)
+def test_a_lexicon_of_no_use(small, tmp_path, trainings, content, message):
+    (tmp_path / "words.tsv").write_text(content, "utf8")
+    with pytest.raises(CorpusError, match=message):
+        run(small, tmp_path / "out", lexicons=[tmp_path / "words.tsv"])
+    assert not trainings and not (tmp_path / "out").exists()
+
+
 def test_a_wheel_that_can_not_be_made_is_known_before_the_training(small, tmp_path, trainings, monkeypatch):
     def fails(*args):
         raise PackagingError("no setuptools")
