@@ -43,10 +43,11 @@ MAY_IMPORT = {
     "": {"core"},
     "rules": {"", "core"},
     "inference": {"", "core"},
+    "answers": {"", "core"},
     "doc": {"", "core"},
     "conllu": {"", "core", "rules", "doc"},
     "tokenizer": {"", "core", "doc"},
-    "pipeline": {*NUMPY, "doc"},
+    "pipeline": {*NUMPY, "doc", "answers"},
     "arc_scorer": {*NUMPY, "doc", "pipeline"},
     "tools": {*PARSER, "conllu"},
     "tools.drawing": {"", "core", "inference", "doc", "pipeline"},
@@ -57,7 +58,7 @@ MAY_IMPORT = {
     "corpora": {*PARSER, "conllu", "tools"},
 }
 MAY_IMPORT["cli"] = {*MAY_IMPORT}  # everything; nothing imports it
-WITHOUT_SPACY = ("core", "", "rules", "inference")
+WITHOUT_SPACY = ("core", "", "rules", "inference", "answers")
 CONLLU_WITHOUT_SPACY = {"checks", "columns", "files", "marks", "repair", "sentence", "vote"}
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
 
