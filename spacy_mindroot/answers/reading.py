@@ -153,6 +153,8 @@ def _samples(given: Any, faults: list[Fault], *, is_truncated: bool = False, dep
         raw = _get(given, _RAW)
         if raw is not None and depth < _MOST_DEPTH:
             several = raw if isinstance(raw, list) else [raw]
+            if not several:
+                faults.append(Fault("no answer", 0, "there is none"))
             return [own for each in several for own in _samples(each, faults, depth=depth + 1)]
         words, heads, labels = _get(given, _WORDS), _get(given, _HEADS), _get(given, _LABELS)
         if heads is None and isinstance(words, list):
