@@ -330,7 +330,7 @@ def _arc_loss(name: str, *, soft: bool = False) -> Callable[[Ops, Any], Results]
 
     def run(ops: Ops, rng: Any) -> Results:
         batch = batch_sentences(ops, LENGTHS)
-        heads = np.concatenate([rng.integers(-1, n + 1, n) for n in LENGTHS])  # -1: not known
+        heads = np.concatenate([rng.integers(-1, np.arange(1, n + 1)) for n in LENGTHS])  # -1: not known
         arcs = [
             ops.asarray(np.where(ops.to_numpy(group.allowed), _floats(rng, *group.allowed.shape), -np.inf).astype("f"))
             for group in batch.groups
