@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,7 @@ class Journal:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self._file = open(folder / "journal.jsonl", "a+b", buffering=0)  # noqa: SIM115 - it stays open
+        weakref.finalize(self, self._file.close)
         if fcntl is not None:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -80,7 +80,7 @@ class Session:
             elif self.second:
                 found = "new" if self._differences(number) else "accepted"
             else:
-                found = "accepted" if not self.review and is_complete(self.treebank[number]) else "new"
+                found = "accepted" if not self.review and is_complete(self.base(number)) else "new"
             self._states[key] = found
         return self._states[key]
 

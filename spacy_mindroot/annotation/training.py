@@ -59,11 +59,9 @@ def train_on(
         text = make_config(lang, "efficiency", [], None, whole_doc=True, sentences=len(docs), tokenizer="spacy")
         nlp = new_parser(with_steps(load_config_from_str(text), steps), seed)
         averages = train(nlp, docs, steps, seed, advance)
-        for name, pipe in nlp.pipeline:
-            if averages and hasattr(pipe, "model"):
-                pipe.model.use_params(averages).__enter__()  # for good
-            assert name
-        return nlp
+        with nlp.use_params(averages):
+            trained = nlp.to_bytes()
+        return nlp.from_bytes(trained)
     nlp = load_pipeline(model)
     optimizer = nlp.resume_training()
     optimizer.learn_rate = _CONTINUED
@@ -139,6 +137,7 @@ class Trainer:
         self.trained = 0  # sentences that the parser in use was trained on here
         self._ready: tuple[Suggester, dict[str, float], int] | None = None
         self._process: subprocess.Popen[str] | None = None
+        self._watching: threading.Thread | None = None
 
     def kept(self) -> str | None:
         """Return the parser that was trained last, if it started from the same pipeline; otherwise that pipeline."""
@@ -170,22 +169,22 @@ class Trainer:
         self._process = subprocess.Popen(
             command, env=one_thread(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        threading.Thread(target=self._watch, args=(self._process, len(accepted)), daemon=True).start()
+        self._watching = threading.Thread(target=self._watch, args=(self._process, len(accepted)), daemon=True)
+        self._watching.start()
         return True
 
     def _watch(self, process: subprocess.Popen[str], sentences: int) -> None:
-        assert process.stdout is not None and process.stderr is not None
         said: list[str] = []
         errors = threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True)
         errors.start()
         try:
-            for line in process.stdout:
-                if line.strip().isdigit():
-                    self.progress = int(line)
-            status = process.wait()
-            errors.join()
-            if status:
-                raise MindRootError(reason("".join(said)) or f"the process ended with status {status}")
+            with process:
+                for line in process.stdout or ():
+                    if line.strip().isdigit():
+                        self.progress = int(line)
+                errors.join()
+            if process.returncode:
+                raise MindRootError(reason("".join(said)) or f"the process ended with status {process.returncode}")
             self._take(sentences)
         except (MindRootError, OSError, ValueError) as error:
             self.error = f"The parser could not be trained: {error}"
@@ -206,12 +205,13 @@ class Trainer:
         """Return the parser that is ready, and the expected errors by sentence, once; None if there is none yet."""
         if self._ready is None:
             return None
-        suggester, rates, self.trained = self._ready
+        suggester, rates, sentences = self._ready
+        self.trained = sentences or self.trained
         self._ready = self.progress = None
         return suggester, rates
 
     def stop(self) -> None:
         """End the training, if there is one."""
-        if self._process is not None:
+        if self._process is not None and self._watching is not None:
             self._process.kill()
-            self._process.wait()
+            self._watching.join()

@@ -63,8 +63,9 @@ class Annotation:
     def begin(self) -> None:
         """Order the sentences if there is a parser already, and train one if there are enough sentences for that."""
         session = self.session
-        if session.suggester.nlp is None and self.every and len(session.accepted()) >= FIRST:
-            self.train()
+        if session.suggester.nlp is None:
+            if self.every and len(session.accepted()) >= FIRST:
+                self.train()
         elif self.ordered and not session.second:
             self.trainer.start(session.treebank, [])
 

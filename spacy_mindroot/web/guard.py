@@ -121,18 +121,21 @@ def listen(host: str, port: int, *, or_any: bool = False) -> socket.socket:
     or_any (bool): Whether another port may take its place if it is in use.
     RAISES (MindRootError): If it can't. The message says why.
     """
+    found = None
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         found = socket.socket(family, socket.SOCK_STREAM)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
         found.listen(64)
+        return found
     except OSError as error:
+        if found is not None:
+            found.close()
         if or_any and error.errno == errno.EADDRINUSE:
             return listen(host, 0)
         why = error.strerror or error
         raise MindRootError(f"Port {port} of {host} can't be used: {why}. Choose another --port.") from error
-    return found
 
 
 def url_of(listening: socket.socket) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spacy.language import Language
+from spacy.tokens import Doc
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -130,15 +131,20 @@ def _sentences(nlp: Language, data: str, form: str, wanted: list[int], presegmen
         yield from _of_conllu(nlp, "".join(rows), wanted)
         return
     paragraphs = data.splitlines() if presegmented else _PARAGRAPH.split(data)
-    pairs = ((" ".join(each.split()), None) for each in paragraphs if each.strip())
-    for doc, _ in piped(nlp, pairs):
-        bounds = [(0, len(doc))] if presegmented else None
-        for own in doc_rows(doc, bounds=bounds):
+    docs = (nlp.make_doc(" ".join(each.split())) for each in paragraphs if each.strip())
+    for doc, _ in piped(nlp, ((_one_sentence(doc) if presegmented else doc, None) for doc in docs)):
+        for own in doc_rows(doc):
             for row in own.rows:
                 for column in {*_TAGS, *_TREE} - {*wanted}:
                     row[column] = "_"
             text = format_rows([f"# text = {rows_text(own.rows, own.ranges)}"], own.rows, own.ranges)
             yield next(each for each in _read(text) if isinstance(each, Sentence))
+
+
+def _one_sentence(doc: Doc) -> Doc:
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    return doc
 
 
 def _of_conllu(nlp: Language, data: str, wanted: list[int]) -> Iterator[Sentence]:

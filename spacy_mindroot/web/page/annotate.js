@@ -103,6 +103,9 @@ function attempt(work) {
   return queue;
 }
 
+/** For tests: wait until all that was asked for so far is done. */
+Object.assign(window, { settled: () => queue.then(() => queue) });
+
 const vertical = () => $("work").clientWidth < 620;
 const query = () => (vertical() ? "?vertical=1" : "");
 
@@ -673,7 +676,7 @@ const ACTIONS = {
   ArrowDown: () => move(1),
   PageUp: () => move(-1),
   PageDown: () => move(1),
-  Escape: () => (state.armed ? ((state.armed = false), showSelected()) : $("open-list").focus()),
+  Escape: () => (state.armed ? ((state.armed = false), showSelected()) : $("previous").focus()),
 };
 
 document.addEventListener("keydown", (event) => {
