@@ -103,8 +103,8 @@ function attempt(work) {
   return queue;
 }
 
-/** For tests: wait until all that was asked for so far is done. */
-Object.assign(window, { settled: () => queue.then(() => queue) });
+// For tests: what is shown, and a way to wait until all that was asked for is done.
+Object.assign(window, { annotation: state, settled: () => queue.then(() => queue) });
 
 const vertical = () => $("work").clientWidth < 620;
 const query = () => (vertical() ? "?vertical=1" : "");
