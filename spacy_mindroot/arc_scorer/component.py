@@ -24,7 +24,7 @@ from ..errors import LabelsError, MindRootError, TrainingError
 from ..labels import SPACY_ROOT, is_root_label
 from ..pipeline.arc_labels import ArcLabels
 from ..scores import FloatArray
-from .gold import GoldArcs, lengths_to_score, read_gold
+from .gold import GoldArcs, join_soft, lengths_to_score, read_gold
 from .label_biaffine import LabelScores
 from .labels_on_demand import LabelsOnDemand
 from .listening import is_foreign, remember
@@ -422,12 +422,16 @@ class ArcScorer(TrainablePipe):
     def _loss(self, gold: list[GoldArcs], output: ArcOutput) -> tuple[float, ArcGradient]:
         ops = self.model.ops
         arc_loss = ARC_LOSSES[self.loss]
-        loss, d_arcs = arc_loss(ops, output.batch, output.arcs, np.concatenate([arcs.heads for arcs in gold]))
-        of_labels, d_labels = class_loss(ops, output.labels, np.concatenate([arcs.labels for arcs in gold]))
+        heads, labels, tags = (
+            np.concatenate([getattr(arcs, name) for arcs in gold]) for name in ("heads", "labels", "tags")
+        )
+        soft = join_soft(gold, len(self.cfg["labels"]), len(self.cfg["tags"]))
+        loss, d_arcs = arc_loss(ops, output.batch, output.arcs, heads, soft and soft.heads)
+        of_labels, d_labels = class_loss(ops, output.labels, labels, soft and soft.labels)
         loss += of_labels
         d_tags = None
         if output.tags is not None:
-            of_tags, d_tags = class_loss(ops, output.tags, np.concatenate([arcs.tags for arcs in gold]))
+            of_tags, d_tags = class_loss(ops, output.tags, tags, soft and soft.tags)
             loss += self.tag_loss * of_tags
             d_tags *= self.tag_loss
         if not np.isfinite(loss):
@@ -440,34 +444,29 @@ class ArcScorer(TrainablePipe):
     def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, Any]]:
         """Return scores and best labels of each sentence, in order. A GPU makes one transfer for each group.
 
-        With `joint`, scores contain those of the best labels, so all of them are computed. On a GPU they are, too,
-        since a transfer for each sentence would take longer. Otherwise labels are left to be computed for the arcs that
-        are asked for.
+        With `joint`, scores contain those of the best labels, so all of them are computed. Otherwise labels are left to
+        be computed for the arcs that are asked for, on the host.
         """
         ops, xp = self.model.ops, self.model.ops.xp
         scorer = cast(LabelScores, output.labels)
-        of_all_arcs = self.joint or xp is not np
+        if not self.joint:
+            scorer = scorer.on_host()
         dtype = np.min_scalar_type(len(self.cfg["labels"]))
         sentences: list[Any] = [None] * len(output.batch.lengths)
         for group, arcs in zip(output.batch.groups, output.arcs, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
-            if of_all_arcs:
+            if self.joint:
                 labels, log_probabilities = [], []
                 for part in scorer.of_all_arcs(group):  # for some of the dependents
                     labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
-                    if self.joint:
-                        log_probabilities.append(log_softmax(xp, part).max(axis=3))
-                best = xp.concatenate(labels, axis=1)
-                best[:, :, 0] = 0
-                if self.joint:
-                    log_probability = xp.concatenate(log_probabilities, axis=1)
-                    log_probability[:, :, 0] = 0
-                    scores = scores + log_probability
-                scores = xp.stack([scores, best])
+                    log_probabilities.append(log_softmax(xp, part).max(axis=3))
+                best, log_probability = xp.concatenate(labels, axis=1), xp.concatenate(log_probabilities, axis=1)
+                best[:, :, 0] = log_probability[:, :, 0] = 0
+                scores = xp.stack([scores + log_probability, best])
             values = ops.to_numpy(scores)
             for row, k in enumerate(group.sentences.tolist()):
                 n = output.batch.lengths[k]
-                if of_all_arcs:
+                if self.joint:
                     scores, best = values[:, row, :n, : n + 1]
                     sentences[k] = (scores.copy(), best.astype(dtype))
                 else:
