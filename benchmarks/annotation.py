@@ -1,8 +1,8 @@
 """A simulated annotator: works through the real page, key by key, until every sentence equals the gold file.
 
-One decision makes the arc to one word right, its head and its label. The annotator knows the gold tree, and takes, for a
-word at fault, the first of these that helps: an alternative by one key (1, 2, 3), the root by one key (r), any head by
-its number (h), any label by its name (l); two of them if need be. Words at fault are met in the order of the page, from
+One decision makes the arc to one word right, head and label. The annotator knows the gold tree, and takes, for a word
+at fault, the first of these that helps: an alternative by one key (1, 2, 3), the root by one key (r), any head by its
+number (h), any label by its name (l); two of them if need be. Words at fault are met in the order of the page, from
 doubt to doubt.
 """
 
@@ -13,8 +13,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,9 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from spacy_mindroot.annotation.treebank import copied
+from spacy_mindroot.annotation.journal import Journal
+from spacy_mindroot.annotation.session import Session
+from spacy_mindroot.annotation.suggestions import Suggester
+from spacy_mindroot.annotation.training import Trainer
+from spacy_mindroot.annotation.treebank import Treebank, copied
 from spacy_mindroot.conllu import Sentence, read_conllu
 from spacy_mindroot.conllu.columns import DEPS, LEMMA
+from spacy_mindroot.tools.gold import load_pipeline
+from spacy_mindroot.web.annotate import Annotation
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
@@ -63,7 +70,7 @@ def prepare(gold: Sequence[Sentence], path: Path) -> None:
 
 
 @contextmanager
-def opened(path: Path, *options: str) -> Iterator[Any]:
+def opened(path: Path, *options: str) -> Iterator[RealPage]:
     """Start the server and the browser, and yield the page."""
     from playwright.sync_api import sync_playwright
 
@@ -74,14 +81,14 @@ def opened(path: Path, *options: str) -> Iterator[Any]:
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        address = server.stdout.readline().split()[-1]
+        address = next(line for line in server.stdout if "http" in line).split()[-1]
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1280, "height": 860})
+            page = browser.new_page(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
             page.set_default_timeout(600_000)
             page.goto(address)
             page.wait_for_selector("#tree svg")
-            yield page
+            yield RealPage(page)
             browser.close()
     finally:
         server.terminate()
@@ -90,21 +97,14 @@ def opened(path: Path, *options: str) -> Iterator[Any]:
             server.stdout.close()
 
 
-def wait_for_parser(page: Any) -> int:
-    """Wait until no parser is being trained, and return on how many sentences that of the page was."""
-    page.wait_for_function("() => !/training|preparing/.test(document.querySelector('#parser').textContent)")
-    page.evaluate("() => window.settled()")
-    found = re.fullmatch(r"trained on (\d+)", page.text_content("#parser"))
-    return int(found[1]) if found else 0
+class RealPage:
+    """The page in a browser."""
 
-
-class Annotator:
-    """Makes one sentence after the other equal to the gold trees."""
-
-    def __init__(self, page: Any, gold: Sequence[Sentence]) -> None:
-        self.page, self.gold = page, gold
+    def __init__(self, page: Any) -> None:
+        self.page = page
 
     def view(self) -> dict[str, Any]:
+        """Return what is shown of the sentence."""
         view: dict[str, Any] = self.page.evaluate("async () => (await window.settled(), window.annotation.view)")
         return view
 
@@ -112,14 +112,123 @@ class Annotator:
         word: int = self.page.evaluate("() => window.annotation.selected")
         return word
 
-    def press(self, done: Done, *keys: str) -> None:
+    def asks(self) -> bool:
+        """Whether a dialog waits for a choice."""
+        asks: bool = self.page.evaluate("async () => (await window.settled(), document.querySelector('#choice').open)")
+        return asks
+
+    def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)
+            if key in ("h", "l") and len(keys) == 1:
+                self.page.wait_for_selector("#choice[open]")
+
+    def times(self) -> list[float]:
+        """Return the milliseconds of all decisions since the last call."""
+        all_times: list[float] = self.page.evaluate("""() => {
+            const all = performance.getEntriesByName('decision').map((each) => each.duration);
+            performance.clearMeasures('decision');
+            return all;
+        }""")
+        return all_times
+
+    def trained(self) -> int:
+        """Wait until no parser is being trained, and return on how many sentences the one in use was."""
+        self.page.wait_for_function("() => !/training|preparing/.test(document.querySelector('#parser').textContent)")
+        self.page.evaluate("() => window.settled()")
+        found = re.fullmatch(r"trained on (\d+)", self.page.text_content("#parser"))
+        return int(found[1]) if found else 0
+
+
+class StandIn:
+    """What the page does with keys, without a browser. The tests compare the two."""
+
+    def __init__(self, annotation: Annotation) -> None:
+        self._annotation, self._session = annotation, annotation.session
+        self._dialog, self._typed = "", ""
+        annotation.begin()
+        self._show(self._session.after(None) or 0)
+
+    def _show(self, number: int, selected: int = 0) -> None:
+        self._view = self._session.view(number)
+        self._selected = selected or (self._view["doubt"] or [1])[0]
+
+    def view(self) -> dict[str, Any]:
+        return self._view
+
+    def selected(self) -> int:
+        return self._selected
+
+    def asks(self) -> bool:
+        return bool(self._dialog)
+
+    def times(self) -> list[float]:
+        return []
+
+    def trained(self) -> int:
+        while self._annotation.trainer.progress is not None:
+            time.sleep(0.05)
+            self._annotation.poll()
+        self._show(self._view["number"])
+        return self._annotation.trainer.trained
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self._press(key)
+
+    def _press(self, key: str) -> None:
+        view, word = self._view, self._selected
+        if self._dialog and key != "Enter":
+            self._typed += key
+        elif self._dialog:
+            dialog, typed, self._dialog, self._typed = self._dialog, self._typed, "", ""
+            if dialog == "h":
+                labels = self._session.suggester.labels_of(
+                    self._session.suggester.scores(self._session.treebank[view["number"]]), word, int(typed)
+                )
+                known = view["labels"][word - 1] if view["heads"][word - 1] > 0 else "_"
+                label = next(iter(labels), known)
+                self._decide(word, int(typed), label)
+                self._dialog = "l" if label == "_" else ""
+            else:
+                self._decide(word, view["heads"][word - 1], typed)
+        elif key in ("h", "l"):
+            self._dialog = key
+        elif key == "Tab":
+            doubt = view["doubt"]
+            self._selected = doubt[(doubt.index(word) + 1) % len(doubt) if word in doubt else 0]
+        elif key.startswith("Arrow"):
+            self._selected += 1 if key == "ArrowRight" else -1
+        elif key == "r":
+            self._decide(word, 0, "root")
+        elif key == "Enter":
+            self._session.act(view["number"], {"do": "accept"})
+            self._annotation.accepted()
+            following = self._session.after(view["number"])
+            self._show(view["number"] if following is None else following)
+        else:
+            head, label, _ = view["alternatives"][word - 1][int(key) - 1]
+            self._decide(word, head, label)
+
+    def _decide(self, word: int, head: int, label: str) -> None:
+        self._session.act(self._view["number"], {"do": "arc", "word": word, "head": head, "label": label})
+        self._show(self._view["number"], word)
+
+
+class Annotator:
+    """Makes one sentence after the other equal to the gold trees."""
+
+    def __init__(self, page: RealPage | StandIn, gold: Sequence[Sentence]) -> None:
+        self.page, self.gold = page, gold
+
+    def press(self, done: Done, *keys: str) -> None:
+        self.page.press(*keys)
         done.keys += len(keys)
 
-    def sentence(self, trained: int) -> Done:
-        """Annotate and accept the sentence that is shown."""
-        view = self.view()
+    def sentence(self) -> Done:
+        """Annotate and accept the sentence that is shown, once no parser is being trained."""
+        trained = self.page.trained()
+        view = self.page.view()
         own = self.gold[view["number"]]
         arcs = list(zip(own.heads, own.labels, strict=True))
         done = Done(view["number"], len(arcs), trained)
@@ -127,21 +236,19 @@ class Annotator:
         done.wrong, done.wrong_heads = len(wrong), sum(view["heads"][k - 1] != arcs[k - 1][0] for k in wrong)
         while wrong:
             self.go_to(done, view, wrong)
-            word, choices = self.selected(), []
+            word, choices = self.page.selected(), []
             moved = view["heads"][word - 1] != arcs[word - 1][0]
             while (view["heads"][word - 1], view["labels"][word - 1]) != arcs[word - 1]:
                 choices.append(self.choose(done, view, word, arcs[word - 1]))
-                view = self.view()
+                view = self.page.view()
             single = choices == [1]
             done.decisions += 1
             done.single += single
             done.of_heads += moved
             done.of_heads_single += moved and choices[0] == 1  # the label may take another key
             wrong = self.wrong(view, arcs)
-        times = "() => { const all = performance.getEntriesByName('decision').map((each) => each.duration);"
-        done.milliseconds = self.page.evaluate(f"{times} performance.clearMeasures('decision'); return all }}")
+        done.milliseconds = self.page.times()
         self.press(done, "Enter")
-        self.page.evaluate("() => window.settled()")
         return done
 
     def wrong(self, view: dict[str, Any], arcs: Sequence[tuple[int, str]]) -> list[int]:
@@ -151,7 +258,7 @@ class Annotator:
 
     def go_to(self, done: Done, view: dict[str, Any], wrong: Sequence[int]) -> None:
         """Go to a word at fault, by the fewest keys: Tab, or the arrows."""
-        now, doubt = self.selected(), view["doubt"]
+        now, doubt = self.page.selected(), view["doubt"]
         ways = []
         for word in wrong:
             step = "ArrowRight" if word > now else "ArrowLeft"
@@ -160,14 +267,14 @@ class Annotator:
                 start = doubt.index(now) if now in doubt else -1
                 ways.append(["Tab"] * ((doubt.index(word) - start) % (len(doubt) + (start < 0))))
         self.press(done, *min(ways, key=len))
-        self.page.evaluate("() => window.settled()")
+        self.page.view()
 
     def choose(self, done: Done, view: dict[str, Any], word: int, arc: tuple[int, str]) -> int:
         """Bring the arc to a word nearer to what it should be, and return by how many keys."""
         head, label = arc
         others = [tuple(each[:2]) for each in view["alternatives"][word - 1]]
         of_head = [k for k, (other, _) in enumerate(others) if other == head]
-        if self.page.evaluate("() => document.querySelector('#choice').open"):
+        if self.page.asks():
             keys = [*label, "Enter"]  # without a parser, the page asks for the label of a new head
         elif arc in others:
             keys = [str(others.index(arc) + 1)]
@@ -178,26 +285,39 @@ class Annotator:
         else:
             opener, typed = ("l", label) if view["heads"][word - 1] == head else ("h", str(head))
             self.press(done, opener)
-            self.page.wait_for_selector("#choice[open]")
             keys = [*typed, "Enter"]
         self.press(done, *keys)
-        self.page.evaluate("() => window.settled()")
         return len(keys)
 
 
-def run_all(treebank: Path, sentences: int, work: Path, results: Path, every: int) -> Iterator[Done]:
+def run_all(
+    treebank: Path, sentences: int, work: Path, results: Path, every: int, *, browser: bool = True
+) -> Iterator[Done]:
     """Annotate the sentences that are not done yet, and add each to the results."""
     gold = list(islice(read_conllu(treebank), sentences))
     path = work / treebank.name
     prepare(gold, path)
     results.parent.mkdir(parents=True, exist_ok=True)
-    with opened(path, "--order", "file", "--every", str(every)) as page:
+    pages: AbstractContextManager[RealPage | StandIn]
+    if browser:
+        pages = opened(path, "--order", "file", "--every", str(every))
+    else:
+        pages = nullcontext(StandIn(_annotation(path, every)))
+    with pages as page:
         annotator = Annotator(page, gold)
         for _ in range(len(gold) - len(read_runs(results))):
-            done = annotator.sentence(wait_for_parser(page))
+            done = annotator.sentence()
             with open(results, "a", encoding="utf8") as file:
                 file.write(json.dumps(asdict(done)) + "\n")
             yield done
+
+
+def _annotation(path: Path, every: int) -> Annotation:
+    journal = Journal(path.with_name(f"{path.name}.annotation"))
+    trainer = Trainer(journal.folder)
+    kept = trainer.kept()
+    suggester = Suggester(None if kept is None else load_pipeline(kept))
+    return Annotation(Session(Treebank(path), journal, suggester), trainer, every=every, ordered=False)
 
 
 def read_runs(results: Path) -> list[Done]:

@@ -18,6 +18,7 @@ def annotate(
     every: int = typer.Option(20, help="Sentences between two trainings"),
     work: Path = typer.Option(ROOT / "build" / "annotate", help="Where the file lies that is annotated"),
     results: Results = ROOT / "benchmarks/results/annotate.jsonl",
+    browser: bool = typer.Option(True, help="Without, a stand-in for the page takes the same keys"),
     run: Run = True,
 ) -> None:
     """A simulated annotator works through the real page in a browser, from nothing until all is as in the gold file.
@@ -28,7 +29,7 @@ def annotate(
     from ..annotation import HEADER, latency, read_runs, rows, run_all
 
     (gold,) = (DATA / "ud" / f"UD_{treebank}").glob("*-ud-train.conllu")
-    for done in run_all(gold, sentences, work, results, every) if run else ():
+    for done in run_all(gold, sentences, work, results, every, browser=browser) if run else ():
         typer.echo(
             f"{done.number + 1}: {done.tokens} tokens, {done.wrong} wrong, {done.decisions} decisions, "
             f"{done.single} by one key (parser of {done.trained})"

@@ -172,7 +172,12 @@ class Session:
         alternatives = [list(each) for each in tree.alternatives]
         first = zip(sentence.heads, sentence.labels, strict=True)
         for word, of_both in enumerate(zip(first, second, strict=False), 1):
-            options = [Alternative(*arc, -1.0) for arc in dict.fromkeys(of_both) if arc != arcs[word - 1]]
+            # In place of a probability: -1 for the first annotator, -2 for the second.
+            options = [
+                Alternative(*arc, -1.0 - k)
+                for k, arc in enumerate(of_both)
+                if arc != arcs[word - 1] and arc not in of_both[:k]
+            ]
             rest = [each for each in alternatives[word - 1] if each[:2] not in [option[:2] for option in options]]
             alternatives[word - 1] = [*options, *rest][:3]
         return {

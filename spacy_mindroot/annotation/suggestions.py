@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,7 @@ class Scores:
     names: list[str]
     cells: dict[tuple[int, int], str]  # what the pipeline predicts for other columns
     projective: bool
+    known: dict[str, Probs] = field(default_factory=dict)  # what was computed of it
 
 
 class Alternative(NamedTuple):
@@ -174,13 +175,12 @@ class Suggester:
         names = scores.names
         projective = scores.projective and is_projective(tree)
         distribution = self.calibration.distribution(projective=projective)
-        matrices = [constraints.mask(scores.arcs), scores.arcs] if fixed else [scores.arcs]
-        _, found = confidences_of(matrices, [tree] * len(matrices), **distribution, marginals=True)
-        marginals = np.minimum(found[0], 1.0)
+        _, (found,) = confidences_of([constraints.mask(scores.arcs)], [tree], **distribution, marginals=True)
+        marginals = np.minimum(found, 1.0)
         of_words = marginals.copy()
         for word in fixed:  # what the parser would say of it
-            of_words[word - 1] = np.minimum(found[-1][word - 1], 1.0)
-        label_probs = _label_probs(scores.labels, self.calibration)
+            of_words[word - 1] = self._freely(scores)[word - 1]
+        label_probs = self._of_labels(scores)
         alternatives, head_probs, probs_of_labels = [], [], []
         for i, (head, label) in enumerate(zip(tree.tolist(), chosen, strict=True)):
             joint = of_words[i][:, None] * label_probs[i]
@@ -202,11 +202,26 @@ class Suggester:
             )
         return Suggestion(tree.tolist(), chosen, head_probs, probs_of_labels, marginals, alternatives)
 
+    def _freely(self, scores: Scores) -> Probs:
+        """Return the probability of every arc if nothing is decided."""
+        if "arcs" not in scores.known:
+            tree = _decoded(scores.arcs, scores.projective)
+            distribution = self.calibration.distribution(projective=scores.projective)
+            _, (found,) = confidences_of([scores.arcs], [tree], **distribution, marginals=True)
+            scores.known["arcs"] = np.minimum(found, 1.0)
+        return scores.known["arcs"]
+
+    def _of_labels(self, scores: Scores) -> Probs:
+        """Return the probability of every label of every arc, (n, n+1, labels)."""
+        if "labels" not in scores.known:
+            scores.known["labels"] = _label_probs(scores.labels, self.calibration)
+        return scores.known["labels"]
+
     def labels_of(self, scores: Scores | None, word: int, head: int) -> dict[str, float]:
         """Return the probability of each label of an arc, the most probable first; {} without a parser."""
         if scores is None:
             return {}
-        probs = _label_probs(scores.labels[word - 1, head][None, None], self.calibration)[0, 0]
+        probs = self._of_labels(scores)[word - 1, head]
         return {scores.names[k]: float(probs[k]) for k in np.argsort(-probs, kind="stable").tolist() if probs[k] > 0}
 
 

@@ -29,7 +29,7 @@ def web(module: str) -> Any:
 
 @command()
 def serve_cli(
-    models: list[str] = typer.Argument(..., metavar="MODEL..."),
+    models: list[str] = typer.Argument(..., metavar="MODEL"),
     port: int | None = typer.Option(None, "--port", "-p", metavar="N", min=0, max=65535),
     host: str = typer.Option("127.0.0.1", "--host", metavar="HOST"),
     most_bytes: int = typer.Option(4_000_000, "--most-bytes", metavar="N", min=1),

@@ -351,7 +351,7 @@ class TestAdjudication:
         assert [session.state(k) for k in range(3)] == ["new", "accepted", "new"]
         view = session.view(0)
         assert view["doubt"] == [3]
-        assert view["alternatives"][2] == [[1, "advmod", -1.0]]
+        assert view["alternatives"][2] == [[1, "advmod", -2.0]]
         assert view["alternatives"][0] == []
         assert "gold" in view["svg"]
 

@@ -47,6 +47,7 @@ READS = {
     "raw_text": "tb/train.conllu",
     "vectors": "model",
     "code": "code.py",
+    "second": "tb/dev.conllu",
 }
 WRITES = {"out", "output", "report", "json", "metrics", "page"}
 NEEDED = {

@@ -3,7 +3,8 @@
 
 /**
  * @typedef {{cells: Record<string, string>, predicted: Record<string, string>}} Word
- * @typedef {[head: number, label: string, prob: number]} Alternative A probability of -1 is unknown.
+ * @typedef {[head: number, label: string, prob: number]} Alternative In place of a probability, -1 and -2 stand for the
+ *   first and the second annotator.
  * @typedef {{rule: string, word: number, reason: string, intended: boolean}} Violation
  * @typedef {{
  *   number: number, revision: number, name: string, text: string, translations: string[], state: string,
@@ -262,6 +263,11 @@ function show(view, selected) {
   showViolations(view);
   $("valid").hidden = !state.start.rules;
   $("undo").disabled = false;
+  const entry = state.entries.find((each) => each.number === view.number);
+  if (entry && entry.state !== view.state) {
+    entry.state = view.state;
+    showList();
+  }
   history.replaceState(null, "", `#${token}/${view.number}`);
   document.title = `${view.name} · ${state.start.file}`;
   const later = () => state.view === view && (showTable(view), showCurrent());
@@ -333,14 +339,13 @@ function showDecision(view, word) {
       make("span", { textContent: `${head ? `${head} ` : ""}${form(head)}` }),
       make("b", { textContent: label }),
       bar,
-      make("span", { className: "quiet", textContent: percent(chance) }),
+      make("span", { className: "quiet", textContent: chance < 0 ? ["first", "second"][-chance - 1] : percent(chance) }),
     );
   });
   const button = (/** @type {string} */ key, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
     make("button", { onclick: () => attempt(onclick) }, make("kbd", { textContent: key }), ` ${text}`);
   $("decide").replaceChildren(
     now,
-    make("div", { className: "alternatives" }, ...others),
     make(
       "div",
       { className: "more-keys" },
@@ -349,6 +354,7 @@ function showDecision(view, word) {
       button("h", "Head", chooseHead),
       button("r", "Root", makeRoot),
     ),
+    make("div", { className: "alternatives" }, ...others),
   );
   const spoken = (view.alternatives[word - 1] ?? []).map(
     ([head, label, chance], k) => `${k + 1}: ${form(head)}, ${label} ${percent(chance)}`,
@@ -460,9 +466,9 @@ function showStatus(status) {
           ? `trained on ${status.trained}`
           : status.parser
             ? ""
-            : left > 0
+            : left > 0 && !state.start?.second
               ? `parser after ${left} more`
-              : "no parser";
+              : "";
   $("parser").title = status.trainingError;
   $("train").disabled = status.training !== null;
   if (status.unsaved || before?.unsaved) banner(status.unsaved);
