@@ -37,6 +37,8 @@ READS = {
     "treebank": "tb",
     "inputs": "tb",
     "scores": "scores.npz",
+    "conllu": "tb/dev.conllu",
+    "labels": "tb/dev.conllu",
     "text": "tb/dev.conllu",
     "files": ["tb/dev.conllu", "tb/dev.conllu"],
     "rules": "rules.json",
@@ -46,6 +48,7 @@ READS = {
     "related": "related",
     "raw_text": "tb/train.conllu",
     "vectors": "model",
+    "lexicons": "words.tsv",
     "code": "code.py",
     "second": "tb/dev.conllu",
 }
@@ -95,6 +98,7 @@ def tree(tmp_path_factory):
     (folder / "tb" / "a.txt").write_text("\n".join(texts(2)))
     write_score_file(folder / "scores.npz", scores=[[[0, 0, 2], [1, 0, 0]]], words=[["They", "win"]])
     (folder / "rules.json").write_text('{"unique": ["nsubj"]}')
+    (folder / "words.tsv").write_text("They\tthey\tPRON\n")
     (folder / "code.py").write_text("import spacy")
     (folder / "config.cfg").write_text(make_config("xx", "efficiency", [], None))
     return folder
