@@ -14,12 +14,13 @@ from ..scored import DecodedSentence, decode_sentences, raise_fault
 from . import options
 from .files import opened_to_write
 from .paths import check_paths
+from .printing import found, say
 from .running import command
 
 __all__ = ["decode_cli"]
 
 
-@command("out")
+@command("out", tables=True)
 def decode_cli(
     scores: Path = typer.Argument(..., metavar="SCORES", exists=True, dir_okay=False),
     out: Path | None = typer.Argument(
@@ -53,25 +54,24 @@ def decode_cli(
     """
     from ..tools.audit.decoded import Totals, before_and_after, to_conllu
 
-    to_stdout = str(out) == "-"
     check_paths({"SCORES": scores}, {"OUT": out})
     sentences = read_score_file(scores)
     source = printable(scores)
-    found = None
+    trees = None
     if projective:
-        found, faults = decode_matrices([sentence.scores for sentence in sentences], projective=True)
+        trees, faults = decode_matrices([sentence.scores for sentence in sentences], projective=True)
         raise_fault(faults, sentences, source=source, projective=True)
     decoded: list[DecodedSentence] = []
     totals = Totals()
     every = decode_sentences(sentences, source=source)
     for each in tqdm(every, total=len(sentences), unit=" sentences", disable=None, delay=1, leave=False):
-        totals.add(each, None if found is None else found[len(decoded)])
+        totals.add(each, None if trees is None else trees[len(decoded)])
         decoded.append(each)
     if out is not None:
         stem = printable(scores.stem)
         with opened_to_write(out) as file:
             for k, each in enumerate(decoded):
-                heads = each.single_root if found is None else found[k]
+                heads = each.single_root if trees is None else trees[k]
                 if len(heads):
                     named = f"{stem}-{k + 1}"
                     text = to_conllu(
@@ -80,5 +80,6 @@ def decode_cli(
                     file.write(text.encode("utf8"))
     changed = [k for k, each in enumerate(decoded) if each.multi_rooted]
     for k in changed[:show]:
-        typer.echo(before_and_after(decoded[k], number=k + 1), err=to_stdout)
-    typer.echo(totals.table(), err=to_stdout)
+        say(before_and_after(decoded[k], number=k + 1))
+    say(totals.table())
+    found(totals.to_json())

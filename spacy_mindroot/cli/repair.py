@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 
 import typer
@@ -12,12 +11,13 @@ from ..escapes import printable
 from ..rules import to_rules
 from . import options
 from .paths import PathsError, check_paths, refuse_links_out, rules_file
+from .printing import found, say
 from .running import command
 
 __all__ = ["repair_cli"]
 
 
-@command("out")
+@command("out", tables=True)
 def repair_cli(
     source: Path = options.conllu_source(),
     out: Path | None = typer.Argument(
@@ -56,9 +56,10 @@ def repair_cli(
     )
     if out is not None and source.is_dir():
         refuse_links_out(out, [target for _, target in pairs if target is not None])
-    repair = Repair(check, skip_invalid, demoted_label, known, partial(typer.echo, err=str(out) == "-"))
+    repair = Repair(check, skip_invalid, demoted_label, known, say)
     repair.of_files(pairs, report=report, folders=source.is_dir())
     repair.summarize()
+    found(repair.to_json())
     if check and repair.found_faults:
         raise typer.Exit(1)
 

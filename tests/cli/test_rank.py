@@ -54,7 +54,7 @@ def files(tmp_path):
 
 
 def rank(files, *arguments, corpus="corpus.conllu"):
-    names = ["mindroot", "rank", str(files / corpus), "--model", str(files / "model"), *map(str, arguments)]
+    names = ["mindroot", "rank", str(files / "model"), str(files / corpus), *map(str, arguments)]
     return CliRunner().invoke(app, names)
 
 

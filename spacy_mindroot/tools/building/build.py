@@ -59,6 +59,7 @@ def build(
     speed: bool = False,
     note: Log = print,
     warn: Log = warnings.warn,
+    show: bool = True,
 ) -> dict[str, Any]:
     """Build a wheel from a treebank, and return the results of all steps by their names.
 
@@ -77,13 +78,14 @@ def build(
     code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
     speed (bool): Whether the speed is measured, for the model card. Without it, the same build gives the same wheel.
     note, warn (Callable): Receive what has been done, and warnings.
+    show (bool): Whether what spaCy prints in training is shown.
     """
     check_tools()  # so that what is missing is known before training
     load_script()
     about = check_description(replace(about, name=about.name or _name_of(source)))
     chain = Steps(out)
     try:
-        made = _Build(chain, about, seeds, steps, code, speed, note, warn)
+        made = _Build(chain, about, seeds, steps, code, speed, note, warn, show)
         return made.run(source, related, config, lang, {"optimize": optimize, "tokenizer": tokenizer, "loss": loss})
     except BaseException:
         chain.abandon()
@@ -102,6 +104,7 @@ class _Build:
     speed: bool
     note: Log
     warn: Log
+    show: bool
     treebank: Treebank = field(init=False)
     part: str = ""  # of the treebank, to evaluate on
     config: Config = field(init=False)
@@ -214,7 +217,7 @@ class _Build:
     def _train(self) -> tuple[Path, Trained]:
         """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
         out, treebank = self.chain.folder, self.treebank
-        options: dict[str, Any] = {"steps": self.steps, "code": self.code}
+        options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show}
         folders, trainings = [], []
         for name, seed in zip(self.plan, self.seeds, strict=False):  # the first steps of the plan
             best = self.plan[name][0]
