@@ -30,6 +30,7 @@ from spacy_mindroot.tools.building.config import make_config
 READS = {
     "model": "model",
     "models": ["model", "model2"],
+    "prior": "model",
     "corpus": "tb",
     "gold": "tb",
     "source": "tb",
@@ -43,6 +44,7 @@ READS = {
     "config": "config.cfg",
     "train": "tb/train.conllu",
     "related": "related",
+    "raw_text": "tb/train.conllu",
     "vectors": "model",
     "code": "code.py",
 }

@@ -19,7 +19,8 @@ from spacy.util import load_config_from_str, load_model
 from thinc.api import Config
 
 from ...conllu import Sentence, read_conllu
-from ...errors import MindRootError
+from ...doc.targets import copies_beside
+from ...errors import CorpusError, MindRootError
 from ...pipeline.calibration import callback_settings
 from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, words_per_cpu_second
@@ -27,6 +28,7 @@ from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .card import Description, make_card, make_meta
 from .config import make_config, read_config
+from .distilling import RawText, Taught, read_raw_text, teach
 from .related import mix_treebanks
 from .steps import Steps
 from .training import Trained, average_trained, train
@@ -55,6 +57,8 @@ def build(
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
     related: Sequence[Path] = (),
+    distill: bool = False,
+    raw: Sequence[Path] = (),
     code: Path | None = None,
     speed: bool = False,
     note: Log = print,
@@ -75,6 +79,10 @@ def build(
     seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
         scores are averaged. See `arc_scorer.average.average_pipelines`.
     related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
+    distill (bool): Whether the pipelines that are trained teach another one, which is the result: a `student` of the
+        size that `optimize` says. The teachers are accurate ones.
+    raw (Sequence[Path]): Files of raw text, which the teachers label for the student. Without any, it is the text of
+        the training set.
     code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
     speed (bool): Whether the speed is measured, for the model card. Without it, the same build gives the same wheel.
     note, warn (Callable): Receive what has been done, and warnings.
@@ -83,9 +91,11 @@ def build(
     check_tools()  # so that what is missing is known before training
     load_script()
     about = check_description(replace(about, name=about.name or _name_of(source)))
+    text = read_raw_text(raw) if raw else None
     chain = Steps(out)
     try:
-        made = _Build(chain, about, seeds, steps, code, speed, note, warn, show)
+        made = _Build(chain, about, seeds, steps, code, speed, note, warn, show, optimize if distill else "", text)
+        optimize = "accuracy" if distill else optimize
         return made.run(source, related, config, lang, {"optimize": optimize, "tokenizer": tokenizer, "loss": loss})
     except BaseException:
         chain.abandon()
@@ -105,6 +115,8 @@ class _Build:
     note: Log
     warn: Log
     show: bool
+    student: str = ""  # what a student of the pipelines is optimized for; "" for none
+    raw: RawText | None = None
     treebank: Treebank = field(init=False)
     part: str = ""  # of the treebank, to evaluate on
     config: Config = field(init=False)
@@ -120,9 +132,15 @@ class _Build:
         chain, out = self.chain, self.chain.folder
         unfinished = chain.begin_unfinished()
         self._prepare(source, related, unfinished / "corpus")
+        settings = self._usable(settings) if config is None else settings
         text = self._config(lang, settings) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
         self.config = load_config_from_str(text, interpolate=False) if config is None else read_config(config)
+        if self.student and self.config["corpora"].get("train", {}).get("distilled") != "${paths.distilled}":
+            raise CorpusError(
+                "A student needs a config in which distilled = ${paths.distilled} under [corpora.train], as in those "
+                "of init-config without --whole-doc."
+            )
         code = str(self.config["nlp"]["lang"])
         self.about = replace(self.about, name=package_name(self.about.name, code))
         facts = self._facts(text)
@@ -135,7 +153,15 @@ class _Build:
         if self.treebank.mixture is not None:
             self.treebank.mixture.file = self.treebank.folder / self.treebank.mixture.file.name
 
-        best, trained = self._train()
+        if self.student:
+
+            def config_of_student(sentences: int) -> str:
+                of_student = settings | {"optimize": self.student}
+                return self._config(lang, of_student, sentences) if config is None else text
+
+            best, trained = self._distill(config_of_student)
+        else:
+            best, trained = self._train()
         load = cache(lambda: load_model(best))
         scores, speed = self._evaluate(load) if self.part else ({}, 0)
         self._step("package", lambda work: self._package(work, best, load(), trained, scores, speed))
@@ -150,15 +176,20 @@ class _Build:
                 files = ", ".join(each.unused)
                 self.warn(f"Not used of {each.name}: {files}. No `train`, `dev` or `test` is in the name.")
 
-    def _config(self, lang: str, settings: dict[str, Any]) -> str:
+    def _usable(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings of a config that suit the treebank."""
+        if settings["tokenizer"] != "learnt" or self.treebank.has_text:
+            return settings
+        self.warn(
+            f"No token of {self.treebank.name} has SpaceAfter=No, so nothing can be learnt about tokens: the pipeline "
+            "gets spaCy's tokenizer."
+        )
+        return settings | {"tokenizer": "spacy"}
+
+    def _config(self, lang: str, settings: dict[str, Any], raw_sentences: int = 0) -> str:
         treebank = self.treebank
-        if settings["tokenizer"] == "learnt" and not treebank.has_text:
-            self.warn(
-                f"No token of {treebank.name} has SpaceAfter=No, so nothing can be learnt about tokens: the pipeline "
-                "gets spaCy's tokenizer."
-            )
-            settings = settings | {"tokenizer": "spacy"}
         sentences = treebank.parts["train"].sentences + (treebank.mixture.sentences if treebank.mixture else 0)
+        sentences += raw_sentences
         code = spacy_language(lang or treebank.language, settings["tokenizer"])
         extras = ["senter", *treebank.annotated]
         return make_config(code, extras=extras, transformer=None, sentences=sentences, **settings)
@@ -172,6 +203,7 @@ class _Build:
             **({"code": self.code.read_text("utf8")} if self.code is not None else {}),
             "steps": self.steps,
             "seeds": list(self.seeds),
+            **({"student": self.student, "raw": self.raw and self.raw.digest} if self.student else {}),
             "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")},
         }
 
@@ -180,9 +212,12 @@ class _Build:
         plan = {}
         for seed in self.seeds:
             own = (f"training with seed {seed}", f"training/seed-{seed}")
-            name, folder = ("training", "training") if len(self.seeds) == 1 else own
+            name, folder = ("training", "training") if len(self.seeds) == 1 and not self.student else own
             plan[name] = [f"{folder}/{each}" for each in (*both, "log.txt")]
-        if len(self.seeds) > 1:
+        if self.student:
+            plan["labelling"] = ["training/taught.spacy"]
+            plan["student"] = [f"training/student/{each}" for each in (*both, "log.txt", "config.cfg")]
+        elif len(self.seeds) > 1:
             plan["average"] = ["training/average"]
         if self.part:
             plan |= {name: [_output_of(name)] for name in ("gold tokens", "raw text")}
@@ -195,7 +230,7 @@ class _Build:
 
     def _rehearse(self, lang: str) -> None:
         """Make a wheel of an empty pipeline, so that what is at fault is known before training."""
-        for folder, pipelines in ((self.chain.folder, len(self.seeds)), (Path(gettempdir()), 1)):
+        for folder, pipelines in ((self.chain.folder, len(self.seeds) + bool(self.student)), (Path(gettempdir()), 1)):
             free, needed = shutil.disk_usage(folder).free, pipelines * _PIPELINE_BYTES
             if free < needed:
                 raise PackagingError(
@@ -214,8 +249,8 @@ class _Build:
         self.note(f"{name}: {'done' if is_new else 'was done before'}")
         return result
 
-    def _train(self) -> tuple[Path, Trained]:
-        """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
+    def _train_all(self) -> tuple[list[Path], list[Trained]]:
+        """Train a pipeline with each seed, and return their folders and trainings."""
         out, treebank = self.chain.folder, self.treebank
         options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show}
         folders, trainings = [], []
@@ -223,12 +258,52 @@ class _Build:
             best = self.plan[name][0]
 
             def train_one(work: Path, seed: int = seed, folder: str = str(Path(best).parent)) -> dict[str, Any]:
-                calibrate = len(self.seeds) == 1
+                calibrate = len(self.seeds) == 1 and not self.student
                 trained = train(out / "config.cfg", treebank, work / folder, seed=seed, calibrate=calibrate, **options)
                 return asdict(trained)
 
             trainings.append(Trained(**self._step(name, train_one)))
             folders.append(out / best)
+        return folders, trainings
+
+    def _distill(self, config_of: Callable[[int], str]) -> tuple[Path, Trained]:
+        """Return the folder of a student of the pipelines, and its training.
+
+        config_of (Callable[[int], str]): Returns the config for so many sentences of raw text.
+        """
+        out, treebank = self.chain.folder, self.treebank
+        folders, trainings = self._train_all()
+
+        def label(work: Path) -> dict[str, Any]:
+            (work / "training").mkdir()
+            file = work / "training" / "taught.spacy"
+            return asdict(teach(folders, treebank, self.raw, file, note=self.note, warn=self.warn))
+
+        taught = Taught(**self._step("labelling", label))
+
+        def train_student(work: Path) -> dict[str, Any]:
+            folder = work / "training" / "student"
+            path = work / "config.cfg"
+            path.write_text(config_of(taught.sentences if self.raw else 0), encoding="utf8")
+            settings = {
+                "paths.distilled": str(out / "training" / "taught.spacy"),
+                "corpora.train.divisions": copies_beside(treebank.parts["train"].sentences, taught.sentences),
+            }
+            if "mind_root" in self.config["components"]:  # raw text makes a treebank no larger
+                settings["components.mind_root.projective"] = self.config["components"]["mind_root"]["projective"]
+            options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show, "settings": settings}
+            trained = train(path, treebank, folder, seed=self.seeds[0], **options)
+            path.replace(folder / path.name)
+            trained.cpu_seconds = round(trained.cpu_seconds + sum(each.cpu_seconds for each in trainings), 1)
+            trained.seconds = round(trained.seconds + sum(each.seconds for each in trainings), 1)
+            return asdict(trained)
+
+        return out / self.plan["student"][0], Trained(**self._step("student", train_student))
+
+    def _train(self) -> tuple[Path, Trained]:
+        """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
+        out, treebank = self.chain.folder, self.treebank
+        folders, trainings = self._train_all()
         if len(folders) == 1:
             return folders[0], trainings[0]
 
@@ -277,7 +352,12 @@ class _Build:
     ) -> dict[str, Any]:
         megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
         meta = make_meta(nlp, self.treebank, self.about, scores)
-        facts = {"evaluated_on": self.part, "speed": speed, "megabytes": megabytes}
+        facts = {"evaluated_on": self.part, "speed": speed, "megabytes": megabytes, "taught": None}
+        if self.student:
+            facts["taught"] = self.chain.results["labelling"] | {
+                "teachers": len(self.seeds),
+                "raw": self.raw is not None,
+            }
         card = make_card(meta, self.treebank, trained, scores, _example(self.treebank), **facts)
         (work / "README.md").write_text(card, encoding="utf8")
         wheel = build_wheel(best, work / "dist", meta, card, self.treebank.licence_file, self.code)

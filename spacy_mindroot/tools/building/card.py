@@ -80,8 +80,8 @@ def make_card(
 ) -> str:
     """Return the model card, in Markdown, with the header that model hubs read.
 
-    **facts (Any): `evaluated_on`, the part of the treebank; `megabytes`; and `speed`, in tokens per second of CPU time,
-        0 if it is not measured.
+    **facts (Any): `evaluated_on`, the part of the treebank; `megabytes`; `speed`, in tokens per second of CPU time, 0
+        if it is not measured; and `taught`, what teachers have labelled for a student, or None.
     """
     package = f"{meta['lang']}_{meta['name']}"
     gold = scores.get("gold tokens")

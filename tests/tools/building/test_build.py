@@ -222,3 +222,39 @@ def test_files_without_a_part_are_named(small, tmp_path, trainings, wheels):
     shutil.copy(small / "train.conllu", small / "more.conllu")
     _, said = run(small, tmp_path / "out")
     assert said[0] == "Not used of small: more.conllu. No `train`, `dev` or `test` is in the name."
+
+
+def test_a_student_is_trained_again_for_other_raw_text(small, tmp_path, trainings, wheels, monkeypatch):
+    seen = []
+
+    def teach(folders, treebank, raw, file, **_):
+        seen.append((len(folders), raw and [path.name for path in raw.paths]))
+        file.touch()
+        return module.Taught(sentences=40, words=200)
+
+    monkeypatch.setattr(module, "teach", teach)
+    text = tmp_path / "raw.txt"
+    text.write_text("Some text.", "utf8")
+    options = {"distill": True, "seeds": (4, 5), "optimize": "efficiency", "raw": [text]}
+    _, said = run(small, tmp_path / "out", **options)
+    assert said[:4] == [
+        "training with seed 4: done",
+        "training with seed 5: done",
+        "labelling: done",
+        "student: done",
+    ]
+    assert [each["seed"] for each in trainings] == [4, 5, 4] and seen == [(2, ["raw.txt"])]
+    teacher, _, student = trainings
+    assert not teacher["calibrate"] and "calibrate" not in student
+    assert "--optimize efficiency --pipeline" in student["config"] and "--optimize" not in teacher["config"]
+    assert "--sentences 5\n" in teacher["config"] and "--sentences 45\n" in student["config"]
+    settings = student["settings"]
+    assert settings["corpora.train.divisions"] == 3  # of 5 sentences beside 40
+    assert settings["paths.distilled"] == str(tmp_path / "out" / "training" / "taught.spacy")
+    _, said = run(small, tmp_path / "out", **options)
+    assert all("was done before" in each for each in said)
+    text.write_text("Other text.", "utf8")
+    _, said = run(small, tmp_path / "out", **options)
+    assert not any("was done before" in each for each in said) and len(trainings) == 6
+    run(small, tmp_path / "out", **options | {"raw": []})  # its own text
+    assert seen[-1] == (2, None) and "--sentences 5\n" in trainings[-1]["config"]

@@ -47,7 +47,7 @@ def test_meta(nlp, tmp_path):
 
 def card(nlp, data, found, **facts):
     meta = make_meta(nlp, data, ABOUT, found)
-    facts = {"evaluated_on": "test", "speed": 12345, "megabytes": 9.5, "example": 'Say "hi".'} | facts
+    facts = {"evaluated_on": "test", "speed": 12345, "megabytes": 9.5, "taught": None, "example": 'Say "hi".'} | facts
     return make_card(meta, data, Trained(100, [0], 61.4, 80, facts.pop("best", "model-best")), found, **facts)
 
 
@@ -132,3 +132,12 @@ def test_limits(nlp, tmp_path):
     )
     for part, limit in zip((*parts, "no test set", "The 9 s", "another kind"), found, strict=True):
         assert part in limit and limit.startswith("- ")
+
+
+def test_card_of_a_student(nlp, tmp_path):
+    taught = {"teachers": 3, "raw": True, "sentences": 1234, "words": 23456}
+    text = " ".join(card(nlp, treebank(tmp_path), scores(), taught=taught).split())
+    assert "the student of 3 pipelines" in text and "in 1,234 sentences (23,456 words) of raw text." in text
+    alone = card(nlp, treebank(tmp_path), scores(), taught=taught | {"teachers": 1, "raw": False})
+    assert "the student of 1 pipeline that" in alone and "in the training sentences." in alone
+    assert "student" not in card(nlp, treebank(tmp_path), scores())
