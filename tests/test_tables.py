@@ -38,6 +38,19 @@ def test_texts_are_cut_and_headings_wrapped_but_no_number(monkeypatch, width):
     assert all(word in table for word in ("number", "of", "times"))
 
 
+def test_names_are_wrapped(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    lines = text_table([("exact match of trees", 0.5), ("UAS", 12.25)], ("measure", "value in percent")).splitlines()
+    assert lines[1:] == [
+        "measure               value in",
+        "                       percent",
+        "-------------   --------------",
+        "exact match                0.5",
+        "of trees",
+        "UAS                      12.25",
+    ]
+
+
 def test_where_nothing_can_be_cut_it_is_too_wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "10")
     assert text_table([("abc", 123456789)]) == "\nabc   123456789\n"
