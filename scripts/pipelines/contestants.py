@@ -62,7 +62,7 @@ def config_for(
     if contestant != "spacy":
         config = ours
         rate = config["training"]["optimizer"]["learn_rate"]
-        warmup = rate["warmup_steps"] / config["training"]["max_steps"]
+        warmup = rate["warmup_steps"] / rate["total_steps"]
         config["training"]["optimizer"]["learn_rate"] = {
             "@schedules": "scripts.budget_linear.v1",
             "seconds": seconds,

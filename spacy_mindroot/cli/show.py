@@ -110,7 +110,7 @@ def show_cli(
         picture = render_parses(parses, form=form, close=close, title=title, vertical=vertical, theme=theme.value)
         with opened_to_write(out) as file:
             file.write(convert(picture, kind) if kind in (".pdf", ".png") else picture.encode("utf8"))
-        say(f"Drew {len(parses):,} sentence{'s' if len(parses) > 1 else ''} to {printable(out)}.")
+        say(f"Drew {len(parses):,} sentence{'s' if len(parses) > 1 else ''} to {printable(out)}.", err=True)
     if left_out:
         warn(f"there are more sentences. --most {most} leaves them out.")
 
