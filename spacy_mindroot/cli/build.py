@@ -34,6 +34,7 @@ def build_cli(
     optimize: options.Optimize = options.optimize(),
     tokenizer: options.Tokenizer = options.tokenizer(),
     loss: options.Loss = options.loss(),
+    lexicons: list[Path] = options.lexicons(),
     config: Path | None = options.training_config(),
     steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
@@ -92,12 +93,13 @@ def build_cli(
     if raw_text and not distill:
         raise typer.BadParameter("needs --distill, which trains a pipeline on raw text.", param_hint="--raw-text")
     seeds = (3 if distill else 1) if seeds is None else seeds
-    if config is not None and loss != "tree":
-        raise typer.BadParameter("set it in the file of --config.", param_hint="--loss")
+    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons)):
+        if config is not None and given:
+            raise typer.BadParameter("set it in the file of --config.", param_hint=option)
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
     reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--raw-text": raw_text}
-    reads |= {"--config": config, "--code": code}
+    reads |= {"--lexicon": lexicons, "--config": config, "--code": code}
     if config is not None:
         reads["a file of --config"] = files_of(read_config(config))
     check_paths(reads, {"OUT": out}, made="OUT")
@@ -109,6 +111,7 @@ def build_cli(
         optimize=optimize,
         tokenizer=tokenizer,
         loss=loss,
+        lexicons=lexicons,
         config=config,
         steps=steps,
         seeds=range(seed, seed + seeds),
