@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from spacy_mindroot.cli import COMMANDS, function_of, options
+from spacy_mindroot.cli import COMMANDS, function_of, mindroot, options
 
 FUNCTIONS = {name: function_of(name) for name in COMMANDS}
 
@@ -147,3 +148,24 @@ def test_languages():
         with pytest.raises(typer.BadParameter, match=f"no language '{lang}'; use xx"):
             check(lang)
     assert check("xx") == "xx" and check(None) is None
+
+
+def test_out_is_an_argument_or_an_option():
+    one, other = Path("a"), Path("b")
+    for needed in (False, True):
+        assert options.one_output(one, None, is_needed=needed) == options.one_output(None, one, is_needed=needed) == one
+        with pytest.raises(typer.BadParameter, match="OUT is given already: a"):
+            options.one_output(one, other, is_needed=needed)
+    assert options.one_output(None, None, is_needed=False) is None
+    with pytest.raises(typer.BadParameter, match="with --output"):
+        options.one_output(None, None, is_needed=True)
+
+
+@pytest.mark.parametrize("name", ["decode", "score", "init-config", "build", "repair"])
+def test_commands_with_an_argument_out_have_the_option_too(name):
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    assert isinstance(parameters["out"].default, typer.models.ArgumentInfo)
+    argument, option = parameters["out"].default, parameters["output"].default
+    assert option.callback is argument.callback and option.allow_dash == argument.allow_dash
+    result = CliRunner().invoke(mindroot, [name, "--help"])
+    assert "--output" in result.output and "-o" in result.output
