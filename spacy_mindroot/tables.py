@@ -25,7 +25,7 @@ def text_table(rows: Sequence[Sequence[object]], header: Sequence[str] = (), ali
     aligns (str): A letter for each column: "n" for names, "l" for texts, "r" for numbers, which are never cut. By
         default, the first column has names, and all others have numbers.
     """
-    cells = [[visible(" ".join(str(cell).split())) for cell in row] for row in rows]
+    cells = [[_on_one_line(str(cell)) for cell in row] for row in rows]
     columns = len(header) or len(cells[0])
     aligns = aligns or "n" + "r" * (columns - 1)
     widths, least = [], []
@@ -56,6 +56,11 @@ def _lines(row: Sequence[str], widths: Sequence[int], aligns: str, *, wrapped: s
     height = max(map(len, columns))
     filled = [[*lines, *[" " * width] * (height - len(lines))] for lines, width in zip(columns, widths, strict=True)]
     return [_GAP.join(line).rstrip() for line in zip(*filled, strict=True)]
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text with its indentation, and one space in place of any other white space."""
+    return " " * (len(text) - len(text.lstrip(" "))) + visible(" ".join(text.split()))
 
 
 def _fitted(text: str, width: int, align: str) -> str:

@@ -25,6 +25,7 @@ def test_columns_are_aligned_in_places_of_the_terminal():
 
 def test_by_default_there_are_a_text_and_numbers():
     assert text_table([("a", 5), ("bcd", 10)]) == "\na      5\nbcd   10\n"
+    assert text_table([("a", 5), ("  b\n c", 10)]) == "\na        5\n  b c   10\n"
     assert text_table([], ("a", "b")) == "\na   b\n-   -\n"
 
 

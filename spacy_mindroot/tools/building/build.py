@@ -149,7 +149,7 @@ class _Build:
         if self.student and self.config["corpora"].get("train", {}).get("distilled") != "${paths.distilled}":
             raise CorpusError(
                 "A student needs a config in which distilled = ${paths.distilled} under [corpora.train], as in those "
-                "of init-config without --whole-doc."
+                "of init-config."
             )
         code = str(self.config["nlp"]["lang"])
         self.about = replace(self.about, name=package_name(self.about.name, code))
