@@ -80,6 +80,7 @@ def test_arguments_that_can_be_left_out():
 # Endings that each output may have, and endings that would be wrong.
 OUTPUTS = {
     ("decode", "out"): ("a.conllu a.cupt a.out a", "a.npz a.json a.svg a.conllu.gz"),
+    ("decode", "report"): ("a.jsonl", "a.conllu"),
     ("audit", "out"): ("a a.1", "a.html a.md a.JSON"),
     ("evaluate", "output"): ("a.conllu a.CONLLU", "a.json"),
     ("build", "out"): ("a UD_X-2.5", "a.zip"),
