@@ -20,7 +20,7 @@ __all__ = ["COMMANDS", "function_of", "mindroot"]
 
 COMMANDS = (  # in the order of the help
     "decode", "audit", "score", "evaluate", "build", "init-config", "add", "average", "calibrate", "repair",
-    "parse", "vote", "show", "rank", "suspect", "rules",
+    "parse", "vote", "show", "rank", "suspect", "rules", "annotate", "serve",
 )  # fmt: skip
 
 

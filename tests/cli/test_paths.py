@@ -50,6 +50,7 @@ READS = {
     "vectors": "model",
     "lexicons": "words.tsv",
     "code": "code.py",
+    "second": "tb/dev.conllu",
 }
 WRITES = {"out", "output", "report", "json", "metrics", "page"}
 NEEDED = {

@@ -29,7 +29,7 @@ from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .card import Description, make_card, make_meta
 from .config import lexicons_of, make_config, read_config
-from .distilling import RawText, Taught, read_raw_text, teach
+from .distilling import RawText, Taught, read_raw_text, teach, warn_of_language
 from .related import mix_treebanks
 from .steps import Steps, digest
 from .training import Trained, average_trained, train
@@ -137,6 +137,8 @@ class _Build:
         chain, out = self.chain, self.chain.folder
         unfinished = chain.begin_unfinished()
         self._prepare(source, related, unfinished / "corpus")
+        if self.raw is not None:
+            warn_of_language(self.raw, self.treebank, self.warn)
         settings = self._usable(settings) if config is None else settings
         text = self._config(lang, settings) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
@@ -305,7 +307,7 @@ class _Build:
         def label(work: Path) -> dict[str, Any]:
             (work / "training").mkdir()
             file = work / "training" / "taught.spacy"
-            return asdict(teach(folders, treebank, self.raw, file, note=self.note, warn=self.warn))
+            return asdict(teach(folders, treebank, self.raw, file, note=self.note))
 
         taught = Taught(**self._step("labelling", label))
 
