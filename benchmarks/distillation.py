@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -38,9 +39,9 @@ from .training_size import gold_docs, read_runs, treebank_part
 
 __all__ = ["KINDS", "Job", "Run", "all_jobs", "kinds", "means", "measure", "read_runs", "ready", "run", "run_all"]
 
-# Parsers with the accurate config: those of three seeds, and their mean; students of the three, on the labelled text
-# alone, and on the raw text. The small config, alone and as a student.
-KINDS = ("one", "mean", "student without raw text", "student", "small", "small student")
+# Parsers with the accurate config: those of three seeds, and their mean; a student of the three. The small config, as a
+# student and alone. A student on the labelled text alone, of one seed.
+KINDS = ("one", "mean", "student", "small student", "small", "student without raw text")
 # Raw text of other domains, in the data folder, and the language of its tokenizer: for a `student of` each.
 DOMAINS = {
     "English-GUM": (["en-web"], "en"),
@@ -161,7 +162,7 @@ def run(job: Job, data: Path, work: Path, gpu: bool) -> Run:
         optimize = "efficiency" if "small" in job.kind else "accuracy"
         stored = DocBin().from_disk(own / f"{job.text}.spacy") if job.text else DocBin()
         extra["raw"] = len(stored)
-        nlp, steps = _make(optimize, len(labelled), len(stored) * (job.text != "labelled"), job.seed)
+        nlp, steps = _make(optimize, len(labelled), job.seed)
         docs = gold_docs(nlp, labelled)
         if job.text:
             docs = docs * copies_beside(len(docs), len(stored)) + list(stored.get_docs(nlp.vocab))
@@ -195,16 +196,15 @@ def _plain(sentence: GoldSentence) -> GoldSentence:
     return GoldSentence(**{**vars(sentence), "labels": [label.partition(_LABELS)[0] for label in sentence.labels]})
 
 
-def _make(optimize: str, labelled: int, raw: int, seed: int) -> tuple[Language, int]:
-    """Return an untrained parser for so many sentences, and its number of steps."""
-    config = load_config_from_str(make_config("xx", optimize, [], None, whole_doc=True, sentences=labelled + raw))
-    config["components"]["mind_root"]["projective"] = size_for(optimize, labelled).projective
-    steps = size_for(optimize, labelled + raw).steps
+def _make(optimize: str, labelled: int, seed: int) -> tuple[Language, int]:
+    """Return an untrained parser for so many labelled sentences, and its number of steps."""
+    config = load_config_from_str(make_config("xx", optimize, [], None, whole_doc=True, sentences=labelled))
+    steps = size_for(optimize, labelled).steps
     return new_parser(with_steps(config, steps), seed), steps
 
 
 def _load(folder: Path, labelled: int, seed: int) -> Language:
-    nlp, _ = _make("accuracy", labelled, 0, seed)
+    nlp, _ = _make("accuracy", labelled, seed)
     return nlp.from_bytes((folder / f"{seed}.teacher").read_bytes())
 
 
@@ -229,14 +229,13 @@ def kinds(treebank: str, domains: bool) -> list[str]:
 
 
 def all_jobs(treebanks: Sequence[str], sizes: Sequence[int], seeds: int, *, domains: bool = False) -> list[Job]:
-    """Return all jobs, the longest first."""
-    return [
-        Job(treebank, size, kind, seed)
-        for size in sorted(sizes, reverse=True)
-        for treebank in treebanks
-        for kind in kinds(treebank, domains)
-        for seed in ([0] if kind == "mean" else range(1, (max(seeds, len(TEACHERS)) if kind == "one" else seeds) + 1))
-    ]
+    """Return all jobs, in the order in which they are done if what they need is there."""
+    found = []
+    for size, treebank in product(sizes, treebanks):
+        for rank, kind in enumerate(kinds(treebank, domains)):
+            own = {"one": TEACHERS, "mean": [0], "student without raw text": [1]}.get(kind, range(1, seeds + 1))
+            found += [(sizes.index(size), rank, Job(treebank, size, kind, seed)) for seed in own]
+    return [job for _, _, job in sorted(found, key=lambda each: each[:2])]
 
 
 def run_all(
@@ -253,7 +252,7 @@ def run_all(
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         running: dict[Future[Run], Job] = {}
         while waiting or running:
-            for job in ready(waiting, done):
+            for job in ready(waiting, done)[: workers - len(running)]:
                 running[pool.submit(run, job, data, work, gpu)] = job
                 waiting.remove(job)
             ended, _ = wait(running, return_when=FIRST_COMPLETED)

@@ -33,8 +33,9 @@ class Inline:
 
 
 def test_students_wait_for_their_teachers(distillation):
-    jobs = distillation.all_jobs(["A", "B"], [20, 100], 1)
-    assert len(jobs) == 2 * 2 * (3 + 1 + 4) and jobs[0].size == 100
+    jobs = distillation.all_jobs(["A", "B"], [100, 20], 2)
+    assert len(jobs) == 2 * 2 * (3 + 1 + 3 * 2 + 1) and [job.kind for job in jobs[:7]] == [*["one"] * 6, "mean"]
+    assert [job.size for job in jobs] == [100] * 22 + [20] * 22
     done, order = set(), []
     while waiting := [job for job in jobs if job not in done]:
         found = distillation.ready(waiting, done)

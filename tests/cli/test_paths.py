@@ -37,6 +37,8 @@ READS = {
     "treebank": "tb",
     "inputs": "tb",
     "scores": "scores.npz",
+    "conllu": "tb/dev.conllu",
+    "labels": "tb/dev.conllu",
     "text": "tb/dev.conllu",
     "files": ["tb/dev.conllu", "tb/dev.conllu"],
     "rules": "rules.json",

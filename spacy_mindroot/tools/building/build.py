@@ -141,11 +141,16 @@ class _Build:
         settings = self._usable(settings) if config is None else settings
         text = self._config(lang, settings) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
+        given = [*(f"corpus/{name}.conllu" for name in (*PARTS, "mixed")), "config.cfg"]
+        if self.student:
+            of_student = self._config(lang, settings | {"optimize": self.student}) if config is None else text
+            (unfinished / "student.cfg").write_text(of_student, encoding="utf8")
+            given.append("student.cfg")
         self.config = load_config_from_str(text, interpolate=False) if config is None else read_config(config)
         if self.student and self.config["corpora"].get("train", {}).get("distilled") != "${paths.distilled}":
             raise CorpusError(
                 "A student needs a config in which distilled = ${paths.distilled} under [corpora.train], as in those "
-                "of init-config without --whole-doc."
+                "of init-config."
             )
         code = str(self.config["nlp"]["lang"])
         self.about = replace(self.about, name=package_name(self.about.name, code))
@@ -157,20 +162,12 @@ class _Build:
         remaining = chain.remaining(facts, self.plan)
         if remaining and remaining != ["package"]:
             self._rehearse(code)
-        chain.begin(facts, *(f"corpus/{name}.conllu" for name in (*PARTS, "mixed")), "config.cfg")
+        chain.begin(facts, *given)
         self.treebank.folder = out / "corpus"
         if self.treebank.mixture is not None:
             self.treebank.mixture.file = self.treebank.folder / self.treebank.mixture.file.name
 
-        if self.student:
-
-            def config_of_student(sentences: int) -> str:
-                of_student = settings | {"optimize": self.student}
-                return self._config(lang, of_student, sentences) if config is None else text
-
-            best, trained = self._distill(config_of_student)
-        else:
-            best, trained = self._train()
+        best, trained = self._distill() if self.student else self._train()
         load = cache(lambda: load_model(best))
         scores, speed = self._evaluate(load) if self.part else ({}, 0)
         self._step("package", lambda work: self._package(work, best, load(), trained, scores, speed))
@@ -195,10 +192,9 @@ class _Build:
         )
         return settings | {"tokenizer": "spacy"}
 
-    def _config(self, lang: str, settings: dict[str, Any], raw_sentences: int = 0) -> str:
+    def _config(self, lang: str, settings: dict[str, Any]) -> str:
         treebank = self.treebank
         sentences = treebank.parts["train"].sentences + (treebank.mixture.sentences if treebank.mixture else 0)
-        sentences += raw_sentences
         code = spacy_language(lang or treebank.language, settings["tokenizer"])
         extras = ["senter", *treebank.annotated]
         return make_config(code, extras=extras, transformer=None, sentences=sentences, **settings)
@@ -252,7 +248,7 @@ class _Build:
             plan[name] = [f"{folder}/{each}" for each in (*both, "log.txt")]
         if self.student:
             plan["labelling"] = ["training/taught.spacy"]
-            plan["student"] = [f"training/student/{each}" for each in (*both, "log.txt", "config.cfg")]
+            plan["student"] = [f"training/student/{each}" for each in (*both, "log.txt")]
         elif len(self.seeds) > 1:
             plan["average"] = ["training/average"]
         if self.part:
@@ -302,11 +298,8 @@ class _Build:
             folders.append(out / best)
         return folders, trainings
 
-    def _distill(self, config_of: Callable[[int], str]) -> tuple[Path, Trained]:
-        """Return the folder of a student of the pipelines, and its training.
-
-        config_of (Callable[[int], str]): Returns the config for so many sentences of raw text.
-        """
+    def _distill(self) -> tuple[Path, Trained]:
+        """Return the folder of a student of the pipelines, and its training."""
         out, treebank = self.chain.folder, self.treebank
         folders, trainings = self._train_all()
 
@@ -318,18 +311,11 @@ class _Build:
         taught = Taught(**self._step("labelling", label))
 
         def train_student(work: Path) -> dict[str, Any]:
-            folder = work / "training" / "student"
-            path = work / "config.cfg"
-            path.write_text(config_of(taught.sentences if self.raw else 0), encoding="utf8")
-            settings = {
-                "paths.distilled": str(out / "training" / "taught.spacy"),
-                "corpora.train.divisions": copies_beside(treebank.parts["train"].sentences, taught.sentences),
-            }
-            if "mind_root" in self.config["components"]:  # raw text makes a treebank no larger
-                settings["components.mind_root.projective"] = self.config["components"]["mind_root"]["projective"]
+            copies = copies_beside(treebank.parts["train"].sentences, taught.sentences)
+            file = str(out / "training" / "taught.spacy")
+            settings = {"paths.distilled": file, "corpora.train.divisions": copies}
             options: dict[str, Any] = {"steps": self.steps, "code": self.code, "settings": settings}
-            trained = train(path, treebank, folder, seed=self.seeds[0], **options)
-            path.replace(folder / path.name)
+            trained = train(out / "student.cfg", treebank, work / "training/student", seed=self.seeds[0], **options)
             trained.cpu_seconds = round(trained.cpu_seconds + sum(each.cpu_seconds for each in trainings), 1)
             trained.seconds = round(trained.seconds + sum(each.seconds for each in trainings), 1)
             return asdict(trained)
