@@ -12,6 +12,7 @@ from spacy_mindroot import decode_batch
 from spacy_mindroot.inference import Calibration, fit_calibration, head_sets, marginals
 from spacy_mindroot.inference.arc_confidence import confidences_of
 from spacy_mindroot.inference.calibration import calibration_error_by_chance, expected_calibration_error
+from spacy_mindroot.inference.tree_sets import tree_set
 from spacy_mindroot.score_file import read_score_file
 
 
@@ -172,6 +173,23 @@ def threshold_by_sentence(conformities: Sequence[np.ndarray], coverage: float) -
     order = np.argsort(-values, kind="stable")
     reached = np.cumsum(weights[order]) >= coverage * weights.sum() - 1e-9
     return float(values[order][reached.argmax()])
+
+
+def tree_sets_of(
+    arcs: Sequence[np.ndarray], heads: Sequence[np.ndarray], gold: Sequence[np.ndarray], threshold: float
+) -> tuple[float, float, float]:
+    """Return the coverage of sets of trees, the decimal logarithm of their median size, and the share of one tree.
+
+    Coverage and share are of sentences, in percent.
+    """
+    sets = [tree_set(p, threshold, own) for p, own in zip(arcs, heads, strict=True)]
+    inside = [
+        all(head in of for of, head in zip(own.heads, right, strict=True))
+        for own, right in zip(sets, gold, strict=True)
+    ]
+    sizes = np.array([float(own.size) for own in sets])
+    figures = 100 * np.mean(inside), np.log10(np.median(sizes)), 100 * np.mean(sizes == 1)
+    return tuple(round(float(value), 2) for value in figures)
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:

@@ -13,7 +13,7 @@ import typer
 from . import options
 from .files import new_folder, opened_to_write, outputs
 from .paths import PathsError, check_new_folder, check_paths, model_folder
-from .running import command
+from .running import command, warn
 
 __all__ = ["calibrate_cli"]
 
@@ -51,7 +51,7 @@ def calibrate_cli(
     """
     from ..pipeline.calibration import set_calibration
     from ..pipeline.scoring import find_mind_root
-    from ..tools.calibration import describe_fit, held_out_scores
+    from ..tools.calibration import describe_fit, held_out_scores, promise_of
     from ..tools.gold import load_pipeline
     from .corpora import read_for
 
@@ -83,6 +83,8 @@ def calibrate_cli(
         with new_folder(output) as made:
             nlp.to_disk(made)
     typer.echo(describe_fit(calibration, held_out))
+    if few := promise_of(calibration.sentences):
+        warn(f"{few} A small development set and the training set count together with --train.")
     typer.echo(f"Wrote the calibration to {folder if output is None else output}.")
 
 

@@ -194,6 +194,8 @@ def _as_row(sentence: ParsedSentence) -> dict[str, Any]:
         found["tree_logprob"] = float(f"{sentence.tree_logprob:.6g}")
         # JSON has no infinity: there is no other tree.
         found["tree_margin"] = None if math.isinf(sentence.tree_margin) else float(f"{sentence.tree_margin:.6g}")
+    if sentence.trees_in_set is not None:
+        found["trees_in_set"] = None if math.isinf(sentence.trees_in_set) else float(f"{sentence.trees_in_set:.6g}")
     if sentence.trees:
         found["trees"] = [
             {"weight": float(f"{weight:.6g}"), "heads": np.asarray(heads).tolist()} for heads, weight in sentence.trees
@@ -233,6 +235,7 @@ class ParquetWriter(Writer):
             ("head_entropy", numbers),
             ("tree_logprob", pa.float64()),
             ("tree_margin", pa.float64()),
+            ("trees_in_set", pa.float64()),
             ("trees", pa.list_(pa.struct([("weight", pa.float64()), ("heads", pa.list_(pa.int32()))]))),
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import partial
 
@@ -23,14 +24,17 @@ from ..inference.calibration import (
     label_probabilities,
 )
 from ..inference.conformal import head_sets
+from ..inference.tree_sets import tree_set
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.held_out import HeldOut, cross_validate, score_held_out
 from ..trees import MISSING
 from .gold import GoldSentence
 
-__all__ = ["describe_fit", "held_out_scores"]
+__all__ = ["FEW", "describe_fit", "held_out_scores", "promise_of"]
 
 _SHOWN_COVERAGE = 0.9
+FEW = 100  # sentences; with fewer, coverage depends on which ones they are
+_LEAST = 9  # with fewer, sets of coverage 0.9 are those of all heads, or all trees
 _FOLDS = 5  # if there is a training set in addition to the development set
 
 
@@ -95,6 +99,14 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
     threshold = calibration.threshold(_SHOWN_COVERAGE)
     sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, held_out.heads, strict=True)]
     size = np.mean([len(heads) for of_sentence in sets for heads in of_sentence])
+    trees = ""
+    if calibration.tree_set_thresholds:
+        least = calibration.threshold(_SHOWN_COVERAGE, "sentence")
+        sizes = [tree_set(p, least, own).size for p, own in zip(arcs, held_out.heads, strict=True)]
+        trees = (
+            f"\nSets of trees for {_SHOWN_COVERAGE:.0%} of sentences have {np.median(sizes):.4g} trees in the median; "
+            f"{np.mean(np.equal(sizes, 1)):.0%} have one."
+        )
     header = ("calibration", "mean probability", "ECE of heads", "ECE of labels")
     text = str(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r"))).strip("\n")
     accuracy = f"{right[known].mean():.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences"
@@ -103,7 +115,23 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
         "By chance: the error that perfect probabilities would have on so few tokens.\n"
         f"Heads: temperature {calibration.arc_temperature:.3g}, lapse {calibration.arc_lapse:.3g}. Labels: "
         f"temperature {calibration.label_temperature:.3g}, lapse {calibration.label_lapse:.3g}.\n"
-        f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average."
+        f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average.{trees}"
+    )
+
+
+def promise_of(sentences: int) -> str:
+    """Return what sets calibrated on so many sentences do not promise; "" if they are enough."""
+    if sentences >= FEW:
+        return ""
+    if sentences < _LEAST:
+        return (
+            f"There are {sentences} sentences to calibrate on. Sets of heads or trees promise nothing with so few: for "
+            f"a coverage of {_SHOWN_COVERAGE:.0%}, {_LEAST} are needed at least, and {FEW} are better."
+        )
+    off = 200 * math.sqrt(_SHOWN_COVERAGE * (1 - _SHOWN_COVERAGE) / sentences)
+    return (
+        f"There are {sentences} sentences to calibrate on, which may be easier or harder than others: the coverage of "
+        f"{_SHOWN_COVERAGE:.0%} sets of trees may be off by {off:.0f} points, and that of head sets by half as many."
     )
 
 

@@ -46,7 +46,7 @@ _COUNTS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _WIDTH = 120  # of tables that do not go to a terminal
 _NARROW = 8  # columns of tables are not made narrower
 _MARKS = {
-    "comments": ("rank", "suspects", "expected_errors", "tokens_to_read"),
+    "comments": ("rank", "suspects", "expected_errors", "tokens_to_read", "trees_in_set"),
     "misc": (
         "Rank", "HeadProb", "GivenProb", "DeprelProb", "NextHead", "NextProb", "NextDeprel",
         "OtherHead", "OtherDeprel", "OtherHeadProb", "OtherGivenProb", "OtherDeprelProb",
@@ -106,6 +106,8 @@ def ranked_sentences(ordered: Sequence[SureSentence]) -> Iterator[Marked]:
     for rank, each in enumerate(ordered, 1):
         errors = f"{each.expected_errors:.2f}"
         comments: dict[str, object] = {"rank": rank, "expected_errors": errors, "tokens_to_read": len(each.unknown)}
+        if each.in_set is not None:
+            comments["trees_in_set"] = f"{each.in_set:.6g}"
         yield _marked(each, comments)
 
 
@@ -134,6 +136,7 @@ def sentence_records(ordered: Sequence[SureSentence]) -> Iterator[dict[str, Any]
             "tokens_to_read": len(each.unknown),
             "expected_errors": round(each.expected_errors, 4),
             "expected_errors_per_token": round(each.rate, 4),
+            **({} if each.in_set is None else {"trees_in_set": None if math.isinf(each.in_set) else each.in_set}),
             "tokens": [token.record() | ({"given": True} if token.given else {}) for token in each.tokens],
         }
 
@@ -177,9 +180,16 @@ def yield_text(sentences: Sequence[SureSentence], pieces: Sequence[Sequence[Sure
         f"{count:,} tokens ({share:.0%}): {part:.0%} of them"
         for share, (count, part) in zip(_SHARES, expected_yield(pieces, _SHARES), strict=True)
     )
+    single = [each for each in sentences if each.in_set == 1]
+    no_need = (
+        f" The sets of {len(single):,} sentences ({sum(len(each.unknown) for each in single):,} tokens) have one tree, "
+        "so these need no reading."
+        if any(each.in_set is not None for each in sentences)
+        else ""
+    )
     return (
         f"{tokens:,} tokens to read, with {errors:,.1f} wrong heads expected by the probabilities of the model. "
-        f"Reading in this order is expected to find, in {found}."
+        f"Reading in this order is expected to find, in {found}.{no_need}"
     )
 
 
