@@ -440,34 +440,29 @@ class ArcScorer(TrainablePipe):
     def _to_host(self, output: ArcOutput) -> list[tuple[FloatArray, Any]]:
         """Return scores and best labels of each sentence, in order. A GPU makes one transfer for each group.
 
-        With `joint`, scores contain those of the best labels, so all of them are computed. On a GPU they are, too,
-        since a transfer for each sentence would take longer. Otherwise labels are left to be computed for the arcs that
-        are asked for.
+        With `joint`, scores contain those of the best labels, so all of them are computed. Otherwise labels are left to
+        be computed for the arcs that are asked for, on the host.
         """
         ops, xp = self.model.ops, self.model.ops.xp
         scorer = cast(LabelScores, output.labels)
-        of_all_arcs = self.joint or xp is not np
+        if not self.joint:
+            scorer = scorer.on_host()
         dtype = np.min_scalar_type(len(self.cfg["labels"]))
         sentences: list[Any] = [None] * len(output.batch.lengths)
         for group, arcs in zip(output.batch.groups, output.arcs, strict=True):
             scores = log_softmax(xp, arcs) if self.log_probabilities else arcs
-            if of_all_arcs:
+            if self.joint:
                 labels, log_probabilities = [], []
                 for part in scorer.of_all_arcs(group):  # for some of the dependents
                     labels.append((part.argmax(axis=3) + 1).astype(scores.dtype))
-                    if self.joint:
-                        log_probabilities.append(log_softmax(xp, part).max(axis=3))
-                best = xp.concatenate(labels, axis=1)
-                best[:, :, 0] = 0
-                if self.joint:
-                    log_probability = xp.concatenate(log_probabilities, axis=1)
-                    log_probability[:, :, 0] = 0
-                    scores = scores + log_probability
-                scores = xp.stack([scores, best])
+                    log_probabilities.append(log_softmax(xp, part).max(axis=3))
+                best, log_probability = xp.concatenate(labels, axis=1), xp.concatenate(log_probabilities, axis=1)
+                best[:, :, 0] = log_probability[:, :, 0] = 0
+                scores = xp.stack([scores + log_probability, best])
             values = ops.to_numpy(scores)
             for row, k in enumerate(group.sentences.tolist()):
                 n = output.batch.lengths[k]
-                if of_all_arcs:
+                if self.joint:
                     scores, best = values[:, row, :n, : n + 1]
                     sentences[k] = (scores.copy(), best.astype(dtype))
                 else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..errors import MindRootError
 from . import _layers
 from .batching import BUCKETS, EDGES, Group, SentenceBatch, one_hot_buckets
 from .loss import mean_log_softmax
+from .products import NumpyProducts
 
 __all__ = ["AverageLabelScores", "LabelBiaffine", "LabelScores"]
 
@@ -89,10 +91,20 @@ class LabelScores:
         # First token, the token after the last, and the queries of the tokens between.
         self._block: tuple[int, int, Floats3d | None] = (0, 0, None)
 
+    def on_host(self) -> LabelScores:
+        """Return these scores, to be computed on the host. There, those of a tree take less than a transfer each."""
+        if self.ops.xp is np:
+            return self
+        found = copy(self)
+        found.ops = NumpyProducts()
+        for name in ("_W", "_root", "_distance", "_dependents", "_heads"):
+            setattr(found, name, np.ascontiguousarray(self.ops.to_numpy(getattr(self, name))))
+        return found
+
     def of_arcs(
         self, sentence: int, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float32]:
-        """Return the scores of all labels on some arcs, (arcs, nO + 1); on the CPU alone.
+        """Return the scores of all labels on some arcs, (arcs, nO + 1); on the host alone.
 
         Label 0 is that of ROOT's arcs, which these have with score 0 and no others. Dependents count from 0; heads, 0 =
         ROOT, j = token j of the sentence.
@@ -147,6 +159,9 @@ class AverageLabelScores(LabelScores):
     def __init__(self, parts: Sequence[LabelScores]) -> None:
         self._parts = parts
         self.ops, self.batch = parts[0].ops, parts[0].batch
+
+    def on_host(self) -> LabelScores:
+        return AverageLabelScores([part.on_host() for part in self._parts])
 
     def of_arcs(
         self, sentence: int, dependents: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]

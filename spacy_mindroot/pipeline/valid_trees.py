@@ -204,7 +204,7 @@ def _ext_pos(vocab: Vocab, morph: int) -> str:
 
 
 _REMEDY = (
-    "Use the arc_scorer of this package with joint = false, on a CPU, or leave ArcLabels with `scores_of_all_arcs` in "
+    "Use the arc_scorer of this package with joint = false, or leave ArcLabels with `scores_of_all_arcs` in "
     "doc._.arc_labels; see the documentation on rules."
 )
 

@@ -8,7 +8,7 @@ import pytest
 import srsly
 from spacy.tokens import Doc, DocBin
 
-from scorer_helpers import OPS, gold_docs, make_nlp, parse, trees, vectors, with_sentences
+from scorer_helpers import OPS, DeviceOps, gold_docs, make_nlp, parse, to_ops, trees, vectors, with_sentences
 from spacy_mindroot.arc_scorer.batching import batch_sentences
 from spacy_mindroot.arc_scorer.label_biaffine import LabelBiaffine, LabelScores
 from spacy_mindroot.arc_scorer.labels_on_demand import LabelsOnDemand
@@ -65,6 +65,22 @@ def test_a_parse_scores_the_labels_of_its_arcs_alone(nlp, docs, monkeypatch):
     expected = trees(parse(nlp, docs))
     monkeypatch.setattr(LabelScores, "of_all_arcs", None)
     assert trees(parse(nlp, docs)) == expected
+
+
+def test_a_scorer_on_another_device_leaves_the_same_labels_on_the_host(nlp, docs):
+    """With their scores, which calibration, rules and probabilities of labels need."""
+    scorer = nlp.get_pipe("arc_scorer")
+    expected = [labels for doc in scored(nlp, docs) for labels in doc._.arc_labels]
+    to_ops(scorer.model, DeviceOps())
+    try:
+        found = [labels for doc in scored(nlp, docs) for labels in doc._.arc_labels]
+    finally:
+        to_ops(scorer.model, OPS)
+    for own, other in zip(expected, found, strict=True):
+        heads = np.arange(len(own))
+        assert own.of_tree(heads).tolist() == other.of_tree(heads).tolist()
+        np.testing.assert_array_equal(np.asarray(own), np.asarray(other))
+        np.testing.assert_allclose(other.scores_of_all_arcs(), own.scores_of_all_arcs(), rtol=1e-3, atol=1e-4)
 
 
 def test_those_who_keep_the_scores_have_arrays(nlp, docs):

@@ -125,6 +125,17 @@ def test_vectors_are_features_and_are_saved(checkout, vectors, tmp_path, optimiz
     assert np.allclose(before[1], after[1]), "a word without one"
 
 
+def test_a_pipeline_for_single_sentences_is_trained_on_conllu(checkout):
+    path = checkout / "assets" / "treebank" / "dev.conllu"
+    overrides = {"paths.train": str(path), "paths.dev": str(path)}
+    nlp = init_nlp(
+        util.load_config_from_str(init_config("--whole-doc", "-o", "efficiency").stdout, overrides=overrides)
+    )
+    for corpus in util.registry.resolve(nlp.config.interpolate()["corpora"]).values():
+        sentences = [len(list(example.reference.sents)) for example in corpus(nlp)]
+        assert sentences == [1] * path.read_text("utf8").count("\n\n")
+
+
 def test_order_does_not_matter_and_the_file_is_written(tmp_path):
     assert init_config("-p", "tagger, senter").stdout == init_config("-p", "senter,tagger").stdout
     result = init_config(tmp_path / "config.cfg", "--lang", "en")
