@@ -37,7 +37,8 @@ from spacy_mindroot.tools.building.treebank import prepare_treebank, spacy_langu
 from spacy_mindroot.tools.folds import with_steps
 from spacy_mindroot.tools.gold import GoldSentence
 
-from .calibration import spearman, tree_sets_of
+from .calibration import spearman
+from .sets import tree_sets_of
 from .training_size import blank_docs, gold_docs, treebank_part
 
 FOLDS = 5
