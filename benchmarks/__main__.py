@@ -10,6 +10,7 @@ from .commands.component import component
 from .commands.confidence import confidence
 from .commands.correction import correction
 from .commands.decode import decode
+from .commands.distillation import distillation
 from .commands.given import given
 from .commands.gpu import gpu
 from .commands.inference import inference
@@ -44,6 +45,7 @@ for _command in (
     sets,
     roots,
     training_size,
+    distillation,
     correction,
     suspect,
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -13,14 +14,16 @@ from .constraints import Arc, keep_heads, read_constraints
 from .decoding import Heads, decode
 from .errors import ConstraintsError, HeadsError, LabelsError, MindRootError, ScoresShapeError
 from .labels import NO_LABEL, UD_POS, UD_ROOT, is_root_label
-from .scores import Layout, to_int_array, to_list, to_root_column, to_texts
-from .trees import MISSING, find_cycles, is_tree, shown_cycle, to_heads
+from .scores import FloatArray, Layout, is_number, shown, to_int_array, to_list, to_root_column, to_texts
+from .trees import MISSING, find_cycles, is_tree, shown_cycle, to_heads, tree_weight
 
 __all__ = [
     "DEMOTED_LABEL",
+    "KEEP",
     "Change",
     "Repair",
     "Why",
+    "check_keep",
     "looks_like_punctuation",
     "looks_zero_based",
     "repair_heads",
@@ -28,6 +31,7 @@ __all__ = [
 ]
 
 DEMOTED_LABEL = "parataxis"
+KEEP = math.inf
 
 # Tags of Universal Dependencies: words that often head a clause or a phrase.
 _CONTENT = frozenset({"VERB", "NOUN", "PROPN", "ADJ", "PRON", "NUM", "ADV", "INTJ"})
@@ -78,6 +82,7 @@ def repair_heads(
     heads: Sequence[int | None] | npt.NDArray[np.integer],
     *,
     scores: npt.ArrayLike | None = None,
+    keep: float = KEEP,
     layout: Layout = "root_column",
     required: Iterable[Arc] = (),
     labels: Sequence[str | None] | None = None,
@@ -86,7 +91,7 @@ def repair_heads(
 ) -> Repair:
     """Return the single-rooted tree nearest to `heads`: of all such trees, it shares the most arcs with them.
 
-    Heads that form such a tree already are returned unchanged.
+    Heads that form such a tree already are returned unchanged, whatever the scores.
 
     Parameters
     ----------
@@ -95,8 +100,12 @@ def repair_heads(
         is a missing head.
     scores : array-like, (n, n+1), optional
         Arc scores as for `decode`, such as the log-probabilities of a scorer, or `voting.arc_votes(trees, weights)` for
-        the k best trees and their weights. If the heads need repair, the result is the best tree under these scores,
-        however many arcs change.
+        the k best trees and their weights. If the heads need repair, the result is the tree with the greatest sum of
+        its arc scores and of `keep` for each of its arcs that is given.
+    keep : float
+        What a given arc is worth, in units of `scores`. By default it is infinite: the result is one of the nearest
+        trees, the best of them under the scores, and a given arc changes only if no nearest tree has it. 0: the result
+        is a best tree under the scores alone, and given arcs only settle ties. It matters only with scores.
     layout : str
         The layout of `scores`. See `decode`.
     required : pairs of ints
@@ -115,7 +124,7 @@ def repair_heads(
     Raises
     ------
     HeadsError
-        If all heads are missing and there are no scores, or if lengths differ.
+        If all heads are missing and there are no scores, if lengths differ, or if `keep` is negative or no number.
     ConstraintsError
         If `required` contradicts itself or names arcs that do not exist.
     DecodingError
@@ -134,11 +143,21 @@ def repair_heads(
        first. In each cycle, the arc of the first token of the highest rank is removed.
     3. Each token whose head has changed attaches to the root.
 
+    With scores, O(n^2): the tree is decoded from the scores and a bonus on given arcs. If `keep` is infinite, the bonus
+    is twice the weight that the best tree of all has in advance of a nearest tree. So it is large enough, and takes no
+    more digits from the scores than it must. An arc whose score is -inf is not in the result even if it is given.
+
     Examples
     --------
     >>> repair_heads([2, 0, 2, 0], pos=["PRON", "VERB", "NOUN", "PUNCT"]).heads
     array([2, 0, 2, 2], dtype=int32)
+
+    Two trees have one of the two roots. The scores choose between them:
+
+    >>> repair_heads([0, 0], scores=[[-1, 0, -3], [-1, -2, 0]]).heads
+    array([0, 1], dtype=int32)
     """
+    check_keep(keep)
     given = _to_given(heads, "heads")
     n = len(given)
     labels = None if labels is None else to_texts(labels, "labels", n, HeadsError)
@@ -155,7 +174,7 @@ def repair_heads(
 
     reasons, cycles = _faults(given)
     if matrix is not None:
-        best = decode(keep_heads(matrix, locked))
+        best = _best(keep_heads(matrix, locked), given, keep)
         for token in np.flatnonzero((best != given) & ~is_locked).tolist():
             reasons.setdefault(token, "extra root" if given[token] == 0 else "better under the scores")
         return Repair(best, _changes(given, best, reasons), cycles)
@@ -240,6 +259,57 @@ def looks_like_punctuation(form: str, pos: str | None = None) -> bool:
     if pos in _KNOWN_POS:
         return pos == "PUNCT"
     return bool(form) and all(unicodedata.category(character).startswith("P") for character in form)
+
+
+def check_keep(keep: float) -> None:
+    """Raise HeadsError unless `keep` is a number that is not negative."""
+    if not is_number(keep) or isinstance(keep, bool) or not keep >= 0:
+        raise HeadsError(f"keep is {shown(keep)}; it is what a given arc is worth: a number from 0 to infinity.")
+
+
+def _best(scores: FloatArray, given: npt.NDArray[np.int64], keep: float) -> Heads:
+    """Return the best tree of `scores`, (n, n+1), and `keep` for each given arc; see `repair_heads`."""
+    n = len(given)
+    matrix = scores.astype(np.float64)
+    np.fill_diagonal(matrix[:, 1:], -np.inf)  # self arcs are never read, so they may be anything
+    finite = np.isfinite(matrix)
+    largest = float(np.abs(matrix[finite]).max(initial=0)) or 1.0
+    if largest > 2.0**900:  # sums would overflow
+        matrix, largest = matrix * 2.0**-100, largest * 2.0**-100
+    own = np.flatnonzero((given >= 0) & (given <= n))
+    arcs = (own, given[own])
+
+    def with_bonus(bonus: float) -> Heads:
+        favoured = matrix.copy()
+        favoured[arcs] += bonus
+        return decode(favoured)
+
+    if 0 < keep < math.inf:
+        return with_bonus(keep)
+    best = decode(matrix)
+    weight = tree_weight(matrix, best)
+    least = np.where(finite, matrix, np.inf).min(axis=1)
+    spread = largest + float((matrix.max(axis=1) - least).sum())  # no two trees are farther apart
+    if keep == 0:
+        bonus = 1e-9 * spread / n
+        while bonus:
+            tied = with_bonus(bonus)
+            behind = weight - tree_weight(matrix, tied)
+            if not behind > 0:
+                return tied
+            bonus = min(bonus, behind) / (2 * n)
+        return best
+    nearest, kept, bonus = best, -1, 2 * spread
+    while True:
+        found = with_bonus(bonus)
+        own_arcs = int(np.count_nonzero(found == given))
+        if own_arcs < kept:  # the bonus is lost in rounding
+            return nearest
+        nearest, kept = found, own_arcs
+        ahead = 2 * (weight - tree_weight(matrix, nearest))
+        if not 0 < ahead < bonus / 2:
+            return nearest
+        bonus = ahead  # finite masks make the first one far too large
 
 
 def _nearest(

@@ -28,6 +28,7 @@ CALLS = {  # function -> arguments that are right
     spacy_mindroot.repair_heads: {
         "heads": [2, 1],
         "scores": SCORES,
+        "keep": 1.0,
         "required": [],
         "labels": LABELS,
         "pos": LABELS,

@@ -1,5 +1,6 @@
 """repair_heads() finds the nearest single-rooted tree, and repair_labels() relabels it."""
 
+import math
 from itertools import product
 
 import numpy as np
@@ -111,24 +112,50 @@ def test_good_heads_are_not_touched_even_with_scores(rng):
     assert repair_heads(heads, scores=rng.normal(size=(8, 9))).heads.tolist() == heads.tolist()
 
 
-@pytest.mark.parametrize("kind", ["normal", "tied", "huge"])
-def test_with_scores_the_best_tree_under_them(kind, rng):
+@pytest.mark.parametrize("kind", ["normal", "tied", "huge", "masked"])
+@pytest.mark.parametrize("keep", [0, 1.5, math.inf])
+def test_with_scores_the_best_of_all_trees(kind, keep, rng):
+    """By looking at all of them. `masked`: some arcs have large negative numbers, as some parsers mask them."""
+    for _ in range(120):
+        n = int(rng.integers(1, 6))
+        trees, single = all_trees(n)
+        trees = trees[single]
+        scores = random_scores("normal" if kind == "masked" else kind, n, rng).astype(np.float64)
+        if kind == "masked":
+            scores[rng.random(scores.shape) < 0.3] = rng.choice([-1e9, -3.4e38])
+        heads = rng.integers(-1, n + 2, size=n)
+        if is_tree(heads, single_root=True):
+            continue
+        kept = (trees == heads).sum(axis=1)
+        weights = np.array([tree_weight(scores, tree) for tree in trees])
+        found = repair_heads(heads, scores=scores, keep=keep).heads
+        (at,) = np.flatnonzero((trees == found).all(axis=1))
+        if keep == 0:
+            assert weights[at] == weights.max() and kept[at] == kept[weights == weights.max()].max()
+        elif keep == math.inf:
+            assert kept[at] == kept.max()
+            assert weights[at] >= weights[kept == kept.max()].max() - 1e-9 * abs(weights[at])
+        else:
+            assert weights[at] + keep * kept[at] >= (weights + keep * kept).max() - 1e-9 * abs(weights[at])
+
+
+def test_required_arcs_and_scores(rng):
     for _ in range(30):
         n = int(rng.integers(2, 7))
-        scores = random_scores(kind, n, rng)
-        repair = repair_heads([0] * n, scores=scores)
-        assert repair.heads.tolist() == decode(scores).tolist()
-        tree = random_tree(n, rng)
+        scores, tree = random_scores("normal", n, rng), random_tree(n, rng)
         required = [int(head) if rng.random() < 0.5 else None for head in tree]
         forced = scores.copy()
         for i, head in enumerate(required):
             if head is not None:
                 forced[i, np.arange(n + 1) != head] = -np.inf
-        repair = repair_heads([None] * n, scores=scores, required=arcs(required))
-        if all(head is not None for head in required):
-            assert repair.heads.tolist() == tree.tolist()
-        else:
-            assert tree_weight(forced, repair.heads) == tree_weight(forced, decode(forced))
+        found = repair_heads([None] * n, scores=scores, required=arcs(required)).heads
+        assert tree_weight(forced, found) == pytest.approx(tree_weight(forced, decode(forced)))
+
+
+def test_a_given_arc_that_the_scores_forbid_is_given_up():
+    scores = [[-np.inf, 0, 0], [-1, -1, 0]]
+    assert repair_heads([0, 0], scores=scores).heads.tolist() == [2, 0]
+    assert repair_heads([2, 1], scores=scores).heads.tolist() == [2, 0]
 
 
 def test_n_best_trees_with_weights():
@@ -145,6 +172,9 @@ def test_n_best_trees_with_weights():
         ([0, 1], {"required": [(2, 2)]}, "no arc .2, 2."),
         ([0, 1], {"required": [(2, 3)]}, "no arc .2, 3."),
         ([0, 1], {"required": [(1, 0), (1, 2)]}, "two heads, 0 and 2"),
+        ([0, 0], {"scores": np.zeros((2, 3)), "keep": -1}, "keep is -1"),
+        ([0, 0], {"scores": np.zeros((2, 3)), "keep": math.nan}, "keep is nan"),
+        ([0, 0], {"keep": "inf"}, "keep is 'inf'"),
         ([0, 1], {"labels": ["root"]}, "labels is for 1"),
         ([0, 1], {"pos": []}, "pos is for 0"),
         ([0, 1], {"scores": np.zeros((3, 4))}, "scores for 3"),

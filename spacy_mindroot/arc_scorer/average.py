@@ -15,6 +15,7 @@ from ..pipeline.calibration import set_calibration
 from ..pipeline.scoring import mind_roots
 from .component import DEFAULT_SETTINGS, ArcScorer
 from .label_biaffine import AverageLabelScores
+from .lexicon import TABLE
 from .loss import mean_log_softmax
 from .model import ArcInput, ArcOutput
 from .products import on_one_thread
@@ -129,6 +130,9 @@ def _check_alike(first: Language, expected: ArcScorer, nlp: Language, scorer: Ar
         raise TrainingError(
             f"Pipeline {number} has other word vectors than pipeline 1. Train both with the same --paths.vectors."
         )
+    lexicons = [dict(each.vocab.lookups.get_table(TABLE, {})) for each in (first, nlp)]
+    if lexicons[0] != lexicons[1]:
+        raise TrainingError(f"Pipeline {number} has another lexicon than pipeline 1. Train both with the same.")
 
 
 def replace_listeners(nlp: Language, name: str) -> None:

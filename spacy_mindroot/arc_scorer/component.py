@@ -24,7 +24,7 @@ from ..errors import LabelsError, MindRootError, TrainingError
 from ..labels import SPACY_ROOT, is_root_label
 from ..pipeline.arc_labels import ArcLabels
 from ..scores import FloatArray
-from .gold import GoldArcs, lengths_to_score, read_gold
+from .gold import GoldArcs, join_soft, lengths_to_score, read_gold
 from .label_biaffine import LabelScores
 from .labels_on_demand import LabelsOnDemand
 from .listening import is_foreign, remember
@@ -422,12 +422,16 @@ class ArcScorer(TrainablePipe):
     def _loss(self, gold: list[GoldArcs], output: ArcOutput) -> tuple[float, ArcGradient]:
         ops = self.model.ops
         arc_loss = ARC_LOSSES[self.loss]
-        loss, d_arcs = arc_loss(ops, output.batch, output.arcs, np.concatenate([arcs.heads for arcs in gold]))
-        of_labels, d_labels = class_loss(ops, output.labels, np.concatenate([arcs.labels for arcs in gold]))
+        heads, labels, tags = (
+            np.concatenate([getattr(arcs, name) for arcs in gold]) for name in ("heads", "labels", "tags")
+        )
+        soft = join_soft(gold, len(self.cfg["labels"]), len(self.cfg["tags"]))
+        loss, d_arcs = arc_loss(ops, output.batch, output.arcs, heads, soft and soft.heads)
+        of_labels, d_labels = class_loss(ops, output.labels, labels, soft and soft.labels)
         loss += of_labels
         d_tags = None
         if output.tags is not None:
-            of_tags, d_tags = class_loss(ops, output.tags, np.concatenate([arcs.tags for arcs in gold]))
+            of_tags, d_tags = class_loss(ops, output.tags, tags, soft and soft.tags)
             loss += self.tag_loss * of_tags
             d_tags *= self.tag_loss
         if not np.isfinite(loss):

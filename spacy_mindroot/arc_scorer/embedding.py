@@ -17,12 +17,14 @@ from ..doc.extensions import read_extension
 from ..doc.words import GROUP, attributes_of, word_forms
 from ..errors import MindRootError
 from .character_ngrams import CharacterNGrams, spelling_vectors
+from .lexicon import FORM_ATTRS, word_classes
 from .maxout import MaxoutNorm
 from .products import on_one_thread, set_products
 
 __all__ = ["WordDropout", "build_ngram_hash_embed", "distinct_rows"]
 
 _NAME = "spacy-mindroot.NGramHashEmbed.v1"
+_FURTHER = ("with_treebanks", "with_lexicon")  # columns, beside spaCy's attributes
 
 
 def build_ngram_hash_embed(
@@ -35,6 +37,7 @@ def build_ngram_hash_embed(
     word_dropout: float = 0.1,
     include_static_vectors: bool = False,
     treebank_rows: int = 0,
+    lexicon_rows: list[int] | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build an embedding layer for `spacy.Tok2Vec.v2`: `spacy.MultiHashEmbed.v2` plus the spelling of each word.
 
@@ -54,6 +57,8 @@ def build_ngram_hash_embed(
         2018, "Parser training with heterogeneous treebanks"); 0 for none. Each word is embedded with the treebank that
         it comes from: `doc._.treebanks`, which the corpus readers set, and an augmenter that makes new Docs loses. Text
         to be parsed counts as text of the treebank itself.
+    lexicon_rows (Optional[list[int]]): Numbers of rows of the tables of ambiguity classes and of lemmas: what a lexicon
+        says of each word. It is the table `mindroot_lexicon` of `nlp.vocab.lookups`. None for no lexicon.
     RAISES (MindRootError): If the settings do not fit together.
     """
     if len(rows) != len(attrs) or not attrs or min(rows) < 1:
@@ -65,12 +70,19 @@ def build_ngram_hash_embed(
             f"{_NAME}: expected 1 <= shortest <= longest, ngram_rows >= 0 and treebank_rows >= 0, but found shortest = "
             f"{shortest}, longest = {longest}, ngram_rows = {ngram_rows}, treebank_rows = {treebank_rows}."
         )
+    lexicon_rows = lexicon_rows or []
+    if lexicon_rows and (len(lexicon_rows) != 2 or min(lexicon_rows) < 1):
+        raise MindRootError(
+            f"{_NAME}: lexicon_rows must be two numbers, for ambiguity classes and lemmas, or null, but they are "
+            f"{lexicon_rows}."
+        )
     columns = [intify_attr(attr) for attr in attrs]
-    all_rows = [*rows, treebank_rows] if treebank_rows else rows
+    all_rows = [*rows, *([treebank_rows] if treebank_rows else []), *lexicon_rows]
+    more = dict(zip(_FURTHER, (bool(treebank_rows), bool(lexicon_rows)), strict=True))
     tables = [HashEmbed(width, nV, column=i, seed=8 + i, dropout=0.0) for i, nV in enumerate(all_rows)]
     embed = concatenate(*tables) if len(tables) > 1 else tables[0]
     parts: list[Model[Any, Any]] = [
-        chain(_extractor(columns, bool(treebank_rows)), WordDropout(word_dropout), list2ragged(), with_array(embed))
+        chain(_extractor(columns, **more), WordDropout(word_dropout), list2ragged(), with_array(embed))
     ]
     if ngram_rows:
         parts.append(CharacterNGrams(width, ngram_rows, shortest, longest))
@@ -89,7 +101,7 @@ def build_ngram_hash_embed(
             "columns": columns,
             "by_type": not include_static_vectors,
             "has_ngrams": bool(ngram_rows),
-            "has_treebanks": bool(treebank_rows),
+            **more,
         },
     )
     return set_products(model)
@@ -115,8 +127,8 @@ def _by_type(model: Model[list[Doc], list[Floats2d]], docs: list[Doc]) -> list[F
     In a batch of a thousand tokens these are more than half. There is no cache across batches: it would have to know
     when weights change.
     """
-    columns, with_treebanks = model.attrs["columns"], model.attrs["has_treebanks"]
-    attributes = np.concatenate([_attributes(doc, [*columns, NORM], with_treebanks) for doc in docs])
+    columns, more = model.attrs["columns"], {name: model.attrs[name] for name in _FURTHER}
+    attributes = np.concatenate([_attributes(doc, [*columns, NORM], **more) for doc in docs])
     first, inverse = distinct_rows(attributes)
     types = attributes[first]
     joined, mix = model.layers[0].layers[:2]  # not refs: a copy of a model has none
@@ -140,26 +152,34 @@ def _with_forms(
     return found, lambda d_docs: []
 
 
-def _extractor(columns: list[int], with_treebanks: bool) -> Model[list[Doc], list[Ints2d]]:
+def _extractor(columns: list[int], with_treebanks: bool, with_lexicon: bool) -> Model[list[Doc], list[Ints2d]]:
     """Build a layer that returns the attributes of the tokens of each Doc. See `_attributes`."""
-    return Model("extract_attributes", _extract, attrs={"columns": columns, "with_treebanks": with_treebanks})
+    attrs = {"columns": columns, "with_treebanks": with_treebanks, "with_lexicon": with_lexicon}
+    return Model("extract_attributes", _extract, attrs=attrs)
 
 
 def _extract(
     model: Model[list[Doc], list[Ints2d]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Ints2d], Callable[[list[Ints2d]], list[Doc]]]:
-    found = [_attributes(doc, model.attrs["columns"], model.attrs["with_treebanks"]) for doc in docs]
+    settings = {name: model.attrs[name] for name in ("columns", *_FURTHER)}
+    found = [_attributes(doc, **settings) for doc in docs]
     return [model.ops.asarray2i(each, dtype="uint64") for each in found], lambda d_found: []
 
 
-def _attributes(doc: Doc, columns: list[int], with_treebanks: bool) -> npt.NDArray[np.uint64]:
-    """Return attributes of each token, (N, columns), and perhaps the related treebank as one more; 0 for none."""
-    found = attributes_of(doc, columns)
-    if not with_treebanks:
-        return found
-    marks = read_extension(doc, "treebanks")
-    treebanks = [0] * len(doc) if marks is None or len(marks) != len(doc) else marks
-    return np.column_stack([found, np.asarray(treebanks, dtype=np.uint64)])
+def _attributes(doc: Doc, columns: list[int], with_treebanks: bool, with_lexicon: bool) -> npt.NDArray[np.uint64]:
+    """Return attributes of each token, (N, columns), and perhaps more columns.
+
+    These are the related treebank, 0 for none, and the ambiguity class and the lemmas by the lexicon.
+    """
+    found = attributes_of(doc, [*columns, *(FORM_ATTRS if with_lexicon else ())])
+    parts = [found[:, : len(columns)]]
+    if with_treebanks:
+        marks = read_extension(doc, "treebanks")
+        treebanks = [0] * len(doc) if marks is None or len(marks) != len(doc) else marks
+        parts.append(np.asarray(treebanks, dtype=np.uint64)[:, None])
+    if with_lexicon:
+        parts.append(word_classes(doc.vocab, found[:, len(columns) :]))
+    return np.hstack(parts)
 
 
 def distinct_rows(attributes: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,11 @@ from spacy.training import Example
 from ..doc import reading
 from ..doc.alignment import UNALIGNED, one_to_one
 from ..doc.extensions import describe
+from ..doc.targets import Targets, read_targets
 from ..errors import MissingSentencesError, SentenceTooLongError
 from ..trees import MISSING
 
-__all__ = ["GoldArcs", "lengths_to_score", "read_gold"]
+__all__ = ["GoldArcs", "SoftGold", "join_soft", "lengths_to_score", "read_gold"]
 
 
 class GoldArcs(NamedTuple):
@@ -33,6 +35,15 @@ class GoldArcs(NamedTuple):
     labels: npt.NDArray[np.int64]  # (n,): indexes
     tags: npt.NDArray[np.int64]  # (n,): indexes of parts of speech
     too_long: list[int]  # lengths of sentences
+    soft: SoftGold | None = None  # in place of these, where teachers have set it
+
+
+class SoftGold(NamedTuple):
+    """What teachers make of an example, by tokens of its predicted Doc. Rows of 0 say nothing."""
+
+    heads: list[npt.NDArray[np.floating[Any]] | None]  # the probability of each arc of each sentence, (n, n+1)
+    labels: npt.NDArray[np.floating[Any]]  # (n, labels)
+    tags: npt.NDArray[np.floating[Any]]  # (n, tags)
 
 
 def lengths_to_score(doc: Doc, *, whole_doc: bool, max_length: int = 0) -> list[int]:
@@ -108,11 +119,69 @@ def read_gold(
     heads[dependents] = head_tokens - first[sentence[dependents]] + 1
     labels[dependents] = [label_numbers.get(dep, MISSING) for dep in deps[to_reference[dependents]].tolist()]
     too_long = [length for length in lengths if 0 < max_length < length]
+    targets = read_targets(reference) if same and not too_long else None
+    soft = None if targets is None else _to_soft(targets, lengths, heads, label_numbers, tag_numbers)
     if too_long:
         left_out = np.repeat(np.array(lengths) > max_length, lengths)
         heads[left_out] = labels[left_out] = MISSING
         lengths = [piece for length in lengths for piece in _pieces(length, max_length)]
-    return GoldArcs(lengths, heads, labels, tags, too_long)
+    return GoldArcs(lengths, heads, labels, tags, too_long, soft)
+
+
+def _to_soft(
+    targets: Targets,
+    lengths: list[int],
+    heads: npt.NDArray[np.int64],
+    label_numbers: Mapping[int, int],
+    tag_numbers: Mapping[int, int],
+) -> SoftGold:
+    """Return what teachers make of a Doc with sentences of these lengths.
+
+    Tokens that the teachers have not seen, such as inserted white space, have their own head in a sentence that they
+    have seen.
+    """
+    starts, n = list(accumulate(lengths, initial=0)), len(heads)
+    first, length = np.repeat(starts[:-1], lengths), np.repeat(lengths, lengths)
+    tokens, values, _ = targets.heads
+    columns = np.where(values == tokens, 0, values - first[tokens] + 1)  # a root is its own head
+    columns[columns > length[tokens]] = -1  # of a Doc whose sentences have changed
+    dense = targets.heads.to_dense(columns, n, max(lengths) + 1)
+    seen = dense.max(axis=1) > 0
+    own = np.flatnonzero(~seen & (heads != MISSING))
+    dense[own, heads[own]] = 1
+    known = dense.max(axis=1) > 0
+    of_sentences = [
+        dense[start:end, : end - start + 1] if seen[start:end].any() and known[start:end].all() else None
+        for start, end in pairwise(starts)
+    ]
+    of_labels, of_tags = (
+        table.to_dense(
+            np.array([numbers.get(value, MISSING) for value in table.values.tolist()], dtype=np.int64),
+            n,
+            max(numbers.values(), default=-1) + 1,
+        )
+        for table, numbers in ((targets.labels, label_numbers), (targets.tags, tag_numbers))
+    )
+    return SoftGold(of_sentences, of_labels, of_tags)
+
+
+def join_soft(gold: Sequence[GoldArcs], labels: int, tags: int) -> SoftGold | None:
+    """Return what teachers make of a batch of examples, end to end; None if they have not seen any of them.
+
+    labels, tags (int): The numbers of these.
+    """
+    if all(arcs.soft is None for arcs in gold):
+        return None
+    parts = [
+        arcs.soft or SoftGold([None] * len(arcs.lengths), np.zeros((n, labels)), np.zeros((n, tags)))
+        for arcs in gold
+        for n in [len(arcs.heads)]
+    ]
+    return SoftGold(
+        [own for part in parts for own in part.heads],
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.tags for part in parts]),
+    )
 
 
 def _pieces(length: int, max_length: int) -> list[int]:

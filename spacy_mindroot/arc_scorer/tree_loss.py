@@ -12,13 +12,13 @@ from ..decoding import decode_matrices
 from ..inference.matrix_tree import infer
 from ..trees import MISSING
 from .batching import SentenceBatch
-from .loss import head_loss
+from .loss import SoftHeads, head_loss
 
 __all__ = ["head_and_tree_loss", "tree_loss"]
 
 
 def tree_loss(
-    ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64]
+    ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64], soft: SoftHeads = None
 ) -> tuple[float, list[Floats3d]]:
     """Return minus the log-probability of the known arcs of each sentence, summed over sentences, and its gradient.
 
@@ -29,9 +29,14 @@ def tree_loss(
     Adding a constant to all arcs from ROOT does not change this loss. So it teaches the model which token is the root,
     but not how many roots a sentence has: without the root constraint, trees are meaningless.
 
+    With the probability of each arc under a distribution over trees in place of gold heads, the loss is the
+    cross-entropy of the two distributions, log Z minus the expected score of a tree. It is exact, and the gradient is
+    the difference of the probabilities. Kuncoro et al. (2016, "Distilling an ensemble of greedy dependency parsers into
+    one MST parser") thought it intractable.
+
     The loss is computed on the host in double precision, in O(n^3) for a sentence of n tokens.
 
-    arcs, heads: As for `head_loss`.
+    arcs, heads, soft: As for `head_loss`.
     """
     lengths = batch.lengths
     starts = np.cumsum(lengths) - lengths
@@ -45,17 +50,20 @@ def tree_loss(
         constrained = [keep_heads(m, heads[tokens]) for m, tokens in zip(matrices, in_sentence, strict=True)]
         impossible = {fault.sentence for fault in decode_matrices(constrained)[1]}
         for row, (matrix, known) in enumerate(zip(matrices, constrained, strict=True)):
-            if row in impossible:
+            target = None if soft is None else soft[group.sentences[row]]
+            if target is None and row in impossible:
                 continue
             gold = heads[in_sentence[row]]
-            if (gold == MISSING).all():
+            if target is None and (gold == MISSING).all():
                 continue
             left_over[in_sentence[row]] = MISSING
             log_all, of_all = infer(matrix)
-            if (gold != MISSING).all():  # the probability of a single tree
-                tokens = np.arange(len(matrix))
-                log_known = float(matrix[tokens, gold].sum(dtype=np.float64))
-                of_all[tokens, gold] -= 1
+            if target is None and (gold != MISSING).all():  # the probability of a single tree
+                target = gold[:, np.newaxis] == np.arange(len(gold) + 1)
+            if target is not None:
+                in_use = target > 0
+                log_known = float((target[in_use] * matrix[in_use]).sum(dtype=np.float64))
+                of_all -= target
             else:
                 log_known, of_known = infer(known)
                 of_all -= of_known
@@ -71,14 +79,14 @@ def tree_loss(
 
 
 def head_and_tree_loss(
-    ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64]
+    ops: Ops, batch: SentenceBatch, arcs: list[Floats3d], heads: npt.NDArray[np.int64], soft: SoftHeads = None
 ) -> tuple[float, list[Floats3d]]:
     """Return the mean of `head_loss` and `tree_loss`, and its gradient.
 
     It gives good trees, and scores that are meaningful as probabilities of heads, including those of ROOT.
 
-    arcs, heads: As for `head_loss`.
+    arcs, heads, soft: As for `head_loss`.
     """
-    of_heads, by_heads = head_loss(ops, batch, arcs, heads)
-    of_trees, by_trees = tree_loss(ops, batch, arcs, heads)
+    of_heads, by_heads = head_loss(ops, batch, arcs, heads, soft)
+    of_trees, by_trees = tree_loss(ops, batch, arcs, heads, soft)
     return (of_heads + of_trees) / 2, [(one + other) / 2 for one, other in zip(by_heads, by_trees, strict=True)]

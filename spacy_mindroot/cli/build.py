@@ -33,10 +33,13 @@ def build_cli(
     optimize: options.Optimize = options.optimize("-o"),
     tokenizer: options.Tokenizer = options.tokenizer(),
     loss: options.Loss = options.loss(),
+    lexicons: list[Path] = options.lexicons(),
     config: Path | None = options.training_config(),
     steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
-    seeds: int = typer.Option(1, "--seeds", metavar="N", min=1),
+    seeds: int | None = typer.Option(None, "--seeds", metavar="N", min=1),
+    distill: bool = typer.Option(False, "--distill"),
+    raw_text: list[Path] = typer.Option([], "--raw-text", metavar="FILE", exists=True, dir_okay=False),
     related: list[Path] = typer.Option([], "--with", metavar="TREEBANK", exists=True),
     speed: bool = typer.Option(False, "--speed"),
     code: Path | None = options.code(),
@@ -71,7 +74,13 @@ def build_cli(
         that TREEBANK has annotation for).
     steps: Training steps (default: as in the config).
     seeds: Pipelines to train, with the seeds SEED, SEED + 1 and so on. The result has the mean of their scores,
-        which is better and takes N times as long: worth it for treebanks of some hundred sentences and less.
+        which is better and takes N times as long: worth it for treebanks of some hundred sentences and less
+        (default: 1; 3 with --distill).
+    distill: Let these pipelines teach another one, which is the result: as accurate as their mean or more, and as
+        fast and small as one. With --optimize efficiency, the teachers are accurate, and it is small (default: off).
+    raw_text: Text in the language of the treebank, one text or paragraph per line, for the teachers to label; UTF-8,
+        plain or compressed with gzip. Needs --distill. May be given several times (default: the text of the
+        training set).
     related: Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of
         some hundred sentences and less. May be given several times (default: none).
     speed: Measure the speed, for the model card. Without it, the same build gives the same wheel (default: off).
@@ -80,11 +89,16 @@ def build_cli(
     from ..tools.building.card import Description
     from ..tools.building.config import files_of, read_config
 
-    if config is not None and loss != "tree":
-        raise typer.BadParameter("set it in the file of --config.", param_hint="--loss")
+    if raw_text and not distill:
+        raise typer.BadParameter("needs --distill, which trains a pipeline on raw text.", param_hint="--raw-text")
+    seeds = (3 if distill else 1) if seeds is None else seeds
+    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons)):
+        if config is not None and given:
+            raise typer.BadParameter("set it in the file of --config.", param_hint=option)
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
-    reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--config": config, "--code": code}
+    reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--raw-text": raw_text}
+    reads |= {"--lexicon": lexicons, "--config": config, "--code": code}
     if config is not None:
         reads["a file of --config"] = files_of(read_config(config))
     check_paths(reads, {"OUT": out}, made="OUT")
@@ -96,10 +110,13 @@ def build_cli(
         optimize=optimize,
         tokenizer=tokenizer,
         loss=loss,
+        lexicons=lexicons,
         config=config,
         steps=steps,
         seeds=range(seed, seed + seeds),
         related=related,
+        distill=distill,
+        raw=raw_text,
         code=code,
         speed=speed,
         note=msg.text,

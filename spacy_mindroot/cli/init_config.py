@@ -37,6 +37,7 @@ def init_config_cli(
     curated: bool = typer.Option(False, "--curated", "-c"),
     sentences: int | None = typer.Option(None, "--sentences", "-s", metavar="N", min=1),
     vectors: str | None = typer.Option(None, "--vectors", "-V", metavar="NAME", callback=_name_of_model),
+    lexicons: list[Path] = options.lexicons(),
     source: Path | None = typer.Option(None, "--from", metavar="CFG", exists=True, dir_okay=False),
     force: bool = typer.Option(False, "--force", "-F"),
 ) -> None:
@@ -72,7 +73,7 @@ def init_config_cli(
 
     notes: list[str] = []
     if source is not None:
-        given = [whole_doc, pipeline, transformer, curated, sentences, vectors]
+        given = [whole_doc, pipeline, transformer, curated, sentences, vectors, lexicons]
         given += [lang != "xx", optimize != "accuracy", tokenizer != "learnt", loss != "tree"]
         if any(given):
             raise typer.BadParameter(
@@ -83,11 +84,13 @@ def init_config_cli(
         extras = _components(pipeline, whole_doc)
         if curated and not transformer:
             raise typer.BadParameter("name the pretrained model with --transformer.", param_hint="--curated")
-        if transformer and (vectors or sentences):
+        if transformer and (vectors or lexicons or sentences):
             raise typer.BadParameter(
-                "--vectors and --sentences are for the default encoder. Leave them out, or leave out --transformer.",
+                "--vectors, --lexicon and --sentences are for the default encoder. Leave them out, or leave out "
+                "--transformer.",
                 param_hint="--transformer",
             )
+        notes = _notes_on_lexicon(lexicons)
         text = make_config(
             lang,
             optimize,
@@ -96,6 +99,7 @@ def init_config_cli(
             whole_doc=whole_doc,
             sentences=sentences,
             vectors=vectors,
+            lexicons=[str(path) for path in lexicons],
             tokenizer=tokenizer,
             loss=loss,
             curated=curated_model(transformer, read_model_config(transformer)) if curated and transformer else None,
@@ -105,7 +109,7 @@ def init_config_cli(
     else:
         if out.is_file() and not force:
             raise PathsError(f"{out} exists. Choose another file, or overwrite it with --force.")
-        check_paths({}, {"OUT": out})
+        check_paths({"--lexicon": lexicons}, {"OUT": out})
         with opened_to_write(out) as file:
             file.write(text.encode("utf8"))
         typer.echo(
@@ -131,6 +135,18 @@ def _converted(source: Path) -> tuple[str, list[str]]:
         notes += [title, *(f"- {line}" for line in lines)] if lines else []
     text = converted.config.to_str(interpolate=False)
     return f"# Made by: spacy mindroot init-config --from {shlex.quote(source.name)}\n\n{text}", notes
+
+
+def _notes_on_lexicon(files: list[Path]) -> list[str]:
+    """Return a line on each file of a lexicon, which is read so that what is wrong with it is known before training."""
+    if not files:
+        return []
+    from ..arc_scorer.lexicon import make_lexicon
+
+    return [
+        f"Lexicon {each['name']}: {each['readings']:,} readings of words, licence: {each.get('licence', 'unknown')}."
+        for each in make_lexicon(files)["about"]
+    ]
 
 
 def _components(pipeline: str, whole_doc: bool) -> list[str]:

@@ -33,6 +33,7 @@ __all__ = [
     "ending",
     "kbest",
     "language",
+    "lexicons",
     "loss",
     "model",
     "new_pipeline",
@@ -230,6 +231,16 @@ def loss() -> Any:
         help="What the parser learns: trees with one root, the head of each word by itself, or both. Without tree, "
         "`audit` shows what the root constraint changes for a parser that has not learnt it",
     )
+
+
+def lexicons() -> Any:
+    """Return the option --lexicon, files that `arc_scorer.lexicon_files` reads."""
+    text = (
+        "Lexicon whose parts of speech, features and lemmas of each word are features: a table of form, lemma, part of "
+        "speech and features, UniMorph's, or the output of hunspell -m, lt-proc, lt-expand or hfst-fst2strings. It "
+        "becomes part of the pipeline. May be given several times (default: none)"
+    )
+    return typer.Option([], "--lexicon", metavar="FILE", help=text, exists=True, dir_okay=False)
 
 
 def seed(of: str) -> Any:

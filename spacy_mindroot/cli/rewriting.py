@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import srsly
 from tqdm import tqdm
@@ -16,7 +18,13 @@ from wasabi import table
 
 from ..conllu import Sentence, vote_sentence
 from ..conllu.files import gzipped, is_gzip
-from ..conllu.repair import enhanced_root_disagrees, lines_and_root_label, pos_of_sentence, repair_sentence
+from ..conllu.repair import (
+    enhanced_root_disagrees,
+    is_well_formed,
+    lines_and_root_label,
+    pos_of_sentence,
+    repair_sentence,
+)
 from ..conllu.sentence import pieces_of
 from ..conllu.vote import in_step
 from ..errors import ConlluError
@@ -24,10 +32,15 @@ from ..escapes import printable
 from ..labels import UD_ROOT, is_root_label
 from ..repair import looks_zero_based
 from ..rules import Rules
+from ..scored import ScoredSentence
 from .files import Opened, if_given, opened_to_read, outputs
+
+if TYPE_CHECKING:
+    from spacy.language import Language
 
 __all__ = ["Repair", "opened_conllu", "progress_bar", "rewritten", "shown_name", "violations_table", "vote_files"]
 
+_BATCH = 128  # sentences that a parser scores together
 _SHOWN = 10  # changes that are printed without --check
 _ROWS = ("Sentences", "Words", "Malformed sentences", "Heads that change", "Labels that change")
 _OTHER_ROOT = "Sentences with another root in the enhanced layer"
@@ -104,7 +117,10 @@ class Repair:
     demoted_label: str | None
     rules: Rules | None
     say: Callable[[str], None]
+    prior: Language | None = None  # the pipeline whose scores choose between trees
+    keep: float = math.inf
     report: BinaryIO | None = None  # receives each change as a line of JSON
+    scores: dict[int, ScoredSentence] = field(default_factory=dict)  # of the prior, by the line of the sentence
     counts: Counter[str] = field(default_factory=Counter)  # by the names of the rows in the table
     reasons: Counter[str] = field(default_factory=Counter)  # words that change, for each reason
     broken: Counter[str] = field(default_factory=Counter)  # violations of each rule in single-rooted trees
@@ -136,7 +152,8 @@ class Repair:
         with opened_to_read(source) as file, lines_and_root_label(file, name) as (lines, root_label):
             if self.rules is not None:
                 root_label = UD_ROOT
-            for sentence in rewritten(pieces_of(lines, name, on_fault), out, progress):
+            pieces = self._scored(pieces_of(lines, name, on_fault), root_label)
+            for sentence in rewritten(pieces, out, progress):
                 before = sentence.heads.copy()
                 sentences += 1
                 if self._of_sentence(sentence, root_label):
@@ -152,13 +169,35 @@ class Repair:
                 raise ConlluError(message)
             self.say(message)
 
+    def _scored(self, pieces: Iterator[Sentence | bytes], root_label: str) -> Iterator[Sentence | bytes]:
+        """Yield the pieces of a file. With a prior, `scores` then has those of sentences that may need repair."""
+        if self.prior is None:
+            yield from pieces
+            return
+        from ..tools.gold import score_sentences, unparsed
+
+        while batch := list(islice(pieces, _BATCH)):
+            wanted = [
+                piece
+                for piece in batch
+                if isinstance(piece, Sentence) and (self.rules is not None or not is_well_formed(piece, root_label))
+            ]
+            scored = score_sentences(self.prior, unparsed(self.prior.vocab, wanted), all_labels=self.rules is not None)
+            self.scores = {int(each.name): each for each in scored}
+            yield from batch
+
     def _of_sentence(self, sentence: Sentence, root_label: str) -> bool:
         """Repair a sentence in place, and count and report its changes. Return whether there are any."""
         self.counts["Sentences"] += 1
         self.counts["Words"] += len(sentence)
         try:
             changes = repair_sentence(
-                sentence, root_label=root_label, demoted_label=self.demoted_label, rules=self.rules
+                sentence,
+                root_label=root_label,
+                demoted_label=self.demoted_label,
+                rules=self.rules,
+                prior=self.scores.get(sentence.line),
+                keep=self.keep,
             )
         except ConlluError as error:
             if not (self.check or self.skip_invalid):

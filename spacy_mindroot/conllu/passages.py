@@ -20,6 +20,7 @@ from spacy.vocab import Vocab
 
 from ..doc.extensions import describe
 from ..doc.reading import sentence_bounds, sentence_lengths
+from ..doc.targets import join_targets, move_targets, read_targets, write_targets
 from ..doc.words import GROUP, copy_tokens, multiword_tokens, part_of, set_multiword_tokens
 from ..errors import CorpusError
 from .corpus import ConlluCorpus
@@ -54,6 +55,8 @@ class PassageCorpus:
     seed (int): Seed of the random numbers. The same seed gives the same passages.
     surface_tokens (bool): Whether the tokens of CoNLL-U are multiword tokens instead of the words in them. See
         `conllu.sentences_to_doc`.
+    distilled (Optional[Path]): A .spacy file of further sentences, with the distributions of teachers, for a student:
+        see `arc_scorer.distillation`. They are read once, without a limit.
     tags_from_pos (bool): Whether words of CoNLL-U without XPOS get their UPOS as tag, so that a tagger can be trained.
         Otherwise, they have no tag.
     augmenter (Optional[Callable]): One of spaCy's augmenters, applied to each passage.
@@ -71,6 +74,7 @@ class PassageCorpus:
         seed: int = 0,
         surface_tokens: bool = False,
         tags_from_pos: bool = True,
+        distilled: Path | None = None,
         augmenter: Callable[[Language, Example], Iterator[Example]] | None = None,
     ) -> None:
         if path is None:
@@ -92,6 +96,7 @@ class PassageCorpus:
         self.seed = seed
         self.surface_tokens = surface_tokens
         self.tags_from_pos = tags_from_pos
+        self.distilled = None if distilled is None else Path(distilled)
         self.augmenter = augmenter or dont_augment
         self._conllu: ConlluCorpus | None = None
 
@@ -111,7 +116,14 @@ class PassageCorpus:
                 "Passages are made of sentences. Annotate them, or read the corpus with spacy.Corpus.v1."
             )
         rng = np.random.default_rng(self.seed)
-        for _ in range(self.divisions):
+        yield from self._passages(nlp, sentences, self.divisions, rng)
+        if self.distilled is not None:
+            yield from self._passages(nlp, list(self._of_docs(nlp, self.distilled)), 1, rng)
+
+    def _passages(
+        self, nlp: Language, sentences: list[Doc], divisions: int, rng: np.random.Generator
+    ) -> Iterator[Example]:
+        for _ in range(divisions):
             start = 0
             while start < len(sentences):
                 size = int(rng.choice(self.sizes, p=(1 / self.sizes) / (1 / self.sizes).sum()))
@@ -132,7 +144,10 @@ class PassageCorpus:
             for example in self._conllu(nlp):
                 yield _with_tags(example.reference) if self.tags_from_pos else example.reference
             return
-        for doc in Corpus(self.path).read_docbin(nlp.vocab, walk_corpus(self.path, ".spacy")):
+        yield from self._of_docs(nlp, self.path)
+
+    def _of_docs(self, nlp: Language, path: Path) -> Iterator[Doc]:
+        for doc in Corpus(path).read_docbin(nlp.vocab, walk_corpus(path, ".spacy")):
             bounds = sentence_bounds(doc)
             multiword = multiword_tokens(doc)
             yield from [doc] if len(bounds) == 1 else (part_of(doc, *bound, multiword) for bound in bounds)
@@ -148,6 +163,7 @@ class PassageCorpus:
         doc = sentences[0]
         if len(sentences) > 1:
             doc = Doc.from_docs(sentences, ensure_whitespace=False, exclude=["tensor", "user_data"])
+            write_targets(doc, join_targets(sentences))
         is_start = np.zeros(len(doc), dtype=bool)
         is_start[begins[:-1]] = True
         inserted = self._draw_white_space(begins, rng) if self.newlines and not doc.spans.keys() - {GROUP} else {}
@@ -230,6 +246,8 @@ def _insert_white_space(
         result,
         [each._replace(start=int(new[each.start]), end=int(new[each.end - 1]) + 1) for each in multiword],
     )
+    if (targets := read_targets(doc)) is not None:
+        write_targets(result, move_targets(targets, new))
     starts = np.zeros(len(rows), dtype=bool)
     starts[new] = is_start
     return result, starts

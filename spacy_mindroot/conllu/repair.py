@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, NamedTuple
 
-from ..errors import ConlluError, HeadsError, NoValidTreeError, SearchLimitError
+from ..errors import ConlluError, DecodingError, HeadsError, NoValidTreeError, SearchLimitError
 from ..labels import NO_LABEL, UD_ROOT, is_root_label
 from ..repair import looks_like_punctuation, repair_heads, repair_labels
-from ..rules import Rules, mend_tree
+from ..rules import LabelledTree, Rules, mend_tree
+from ..scored import ScoredSentence
 from ..trees import MISSING, is_tree, shown_cycle
 from .columns import DEPREL, DEPS, FEATS, HEAD, UPOS
 from .files import text_lines
@@ -141,7 +144,13 @@ def is_well_formed(sentence: Sentence, root_label: str = UD_ROOT) -> bool:
 
 
 def repair_sentence(
-    sentence: Sentence, *, root_label: str = UD_ROOT, demoted_label: str | None = None, rules: Rules | None = None
+    sentence: Sentence,
+    *,
+    root_label: str = UD_ROOT,
+    demoted_label: str | None = None,
+    rules: Rules | None = None,
+    prior: ScoredSentence | None = None,
+    keep: float = math.inf,
 ) -> Changes:
     """Repair the basic tree of a sentence in place. See `repair.repair_heads` and `repair.repair_labels`.
 
@@ -154,6 +163,9 @@ def repair_sentence(
         `root_label_of` finds it in a file. Rules are for trees with the label `root`.
     demoted_label (Optional[str]): The label of a word that is no longer a root.
     rules (Optional[Rules]): Rules that the tree must meet. Those with a price are left out.
+    prior (Optional[ScoredSentence]): The scores that a parser gives to the words. They choose between trees, and labels
+        that have to change are those of the parser; with rules, it needs scores of labels.
+    keep (float): What a given head or label is worth in comparison with the scores; see `repair.repair_heads`.
     RETURNS (Changes): A list of `ArcChange`. `why` is the name of the rule that a word broke, or "rules" if it changes
         so that another word can meet one.
     RAISES (ConlluError): If no word has a head, or if no tree meets the rules.
@@ -163,7 +175,7 @@ def repair_sentence(
         return Changes()
     tree = _Tree(sentence.heads, sentence.labels, {}, {})
     if not well_formed:
-        tree = _single_rooted(sentence, root_label, demoted_label)
+        tree = _single_rooted(sentence, root_label, demoted_label, prior, keep)
     broken = []
     if rules is not None:
         pos = pos_of_sentence(sentence)
@@ -171,7 +183,8 @@ def repair_sentence(
         broken = [violation.rule for violation in violations]
         if violations:
             by_word = {violation.token: violation.rule for violation in reversed(violations)}
-            tree = _mended(sentence, tree, rules, pos, by_word)
+            mend = partial(mend_tree, rules=rules, pos=pos, prior=prior, keep=keep)
+            tree = _mended(sentence, tree, mend, by_word)
     return Changes(_written(sentence, tree) if tree.why else (), broken)
 
 
@@ -194,13 +207,18 @@ class _Tree(NamedTuple):
     cycles: dict[int, list[int]]
 
 
-def _single_rooted(sentence: Sentence, root_label: str, demoted_label: str | None) -> _Tree:
+def _single_rooted(
+    sentence: Sentence, root_label: str, demoted_label: str | None, prior: ScoredSentence | None, keep: float
+) -> _Tree:
     words, before, labels = sentence.words, sentence.heads, sentence.labels
     pos: list[str | None] = [*sentence.column(UPOS)]
     is_punct = [looks_like_punctuation(word, tag) for word, tag in zip(words, pos, strict=True)]
     try:
         known = [UD_ROOT if label == root_label else label for label in labels]
-        repair = repair_heads(before, labels=known, pos=pos, is_punct=is_punct)
+        scores = None if prior is None else prior.scores
+        repair = repair_heads(before, scores=scores, keep=keep, labels=known, pos=pos, is_punct=is_punct)
+    except DecodingError as error:
+        raise sentence.fault(1, f"begins a sentence that can't be repaired: {error}") from error
     except HeadsError as error:
         if any(head != MISSING for head in before):
             raise
@@ -214,6 +232,11 @@ def _single_rooted(sentence: Sentence, root_label: str, demoted_label: str | Non
     new_labels = repair_labels(
         labels, before, heads, pos=pos, is_punct=is_punct, root_label=root_label, demoted_label=demoted_label
     )
+    if prior is not None:  # where a label has to change, the parser knows more than `dep`
+        parsed = prior.labels(repair.heads)
+        for k, (old, new, head) in enumerate(zip(labels, new_labels, heads, strict=True)):
+            if old != new and head != 0 and not (demoted_label and before[k] == 0):
+                new_labels[k] = parsed[k]
     why: dict[int, str] = {
         word: "label" for word, (old, new) in enumerate(zip(labels, new_labels, strict=True), 1) if old != new
     }
@@ -222,10 +245,10 @@ def _single_rooted(sentence: Sentence, root_label: str, demoted_label: str | Non
     return _Tree(heads, new_labels, why | moved, cycles)
 
 
-def _mended(sentence: Sentence, tree: _Tree, rules: Rules, pos: list[str | None], by_word: dict[int, str]) -> _Tree:
-    """Return the nearest tree that meets the rules. `by_word` has the rule that each word breaks."""
+def _mended(sentence: Sentence, tree: _Tree, mend: Callable[..., LabelledTree], by_word: dict[int, str]) -> _Tree:
+    """Return the tree that `mend` makes of this one. `by_word` has the rule that each word breaks."""
     try:
-        mended = mend_tree(tree.heads, tree.labels, rules, pos=pos)
+        mended = mend(tree.heads, tree.labels)
     except (NoValidTreeError, SearchLimitError) as error:
         raise sentence.fault(1, f"begins a sentence that can't be mended: {error}") from error
     heads = mended.heads.tolist()

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from ..decoding import Heads, decode_matrices
 from ..doc.extensions import describe
 from ..doc.reading import AnnotatedSentence, read_annotated
+from ..doc.targets import copies_beside, read_targets
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration, fit_to_trees
 from ..labels import is_root_label
@@ -94,7 +95,8 @@ def cross_validate(
     """Return the sentences of a corpus, each scored by a pipeline that was trained on the other parts of the corpus.
 
     Pipelines are trained as `[training]` in the config says, for as many steps as the pipeline itself, and are taken as
-    they are at the end. One part of the corpus is left out. A shorter training would be cheaper, but a parser keeps
+    they are at the end. One part of the corpus is left out. What teachers have labelled is in no part: all pipelines
+    learn from it. A shorter training would be cheaper, but a parser keeps
     growing more confident after it has memorised its data, so the folds must train for as long as it does. There is a
     progress bar on standard error, if that is a terminal. The state of the random number generators is the same
     afterwards as before.
@@ -114,9 +116,12 @@ def cross_validate(
             pipelines: list[Language] = []
             for own in configs:
                 nlp = init_nlp(own)
-                examples = _with_trees(get_examples(nlp), folds)
+                every = list(get_examples(nlp))
+                taught = [each for each in every if read_targets(each.reference) is not None]
+                examples = _with_trees((each for each in every if read_targets(each.reference) is None), folds)
                 total = min(folds, len(examples))
                 rest = [example for k, example in enumerate(examples) if k % total != number]
+                rest = rest * copies_beside(len(rest), len(taught)) + taught
                 at = len(configs) * number + len(pipelines) + 1
                 _train(nlp, rest, f"Calibration {at}/{len(configs) * total}")
                 pipelines.append(nlp)

@@ -19,6 +19,7 @@ from ..constraints import Constraints
 from ..decoding import Heads
 from ..doc.extensions import describe
 from ..doc.reading import conllu_heads, sentence_bounds
+from ..doc.targets import read_targets
 from ..errors import LabelsError, RulesError
 from ..rules import Rules, to_rules
 from ..rules.labelled import Problem, find_tree_on_demand
@@ -229,10 +230,12 @@ def labelled_trees(docs: Iterable[Doc]) -> Iterator[Tree]:
 
     Sentences without a complete tree, with several roots or with a token without a label are left out. So are white
     space, which treebanks do not have, and all but the first of several sentences that are the same: a training corpus
-    may have copies of each (`spacy-mindroot.PassageCorpus.v1`).
+    may have copies of each (`spacy-mindroot.PassageCorpus.v1`). What teachers make of a text is not gold.
     """
     known = set()
     for doc in docs:
+        if read_targets(doc) is not None:
+            continue
         pos = pos_of_rules(doc)
         for (start, end), own in zip(sentence_bounds(doc), conllu_heads(doc), strict=True):
             if not is_tree(own, single_root=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy.typing as npt
 
 from ..errors import LabelsError, RulesError
 from ..labels import NO_LABEL, UD_ROOT, is_root_label
-from ..scores import to_count, to_texts
+from ..repair import check_keep
+from ..scored import ScoredSentence
+from ..scores import FloatArray, to_count, to_texts
 from ..trees import is_tree, to_heads
 from ..voting import AnyHeads, arc_votes, to_labels, to_votes
 from .labelled import MAX_NODES, LabelledTree, Problem
@@ -27,6 +30,8 @@ def mend_tree(
     rules: Rules | str | Mapping[str, Any],
     *,
     pos: Sequence[str | None] | None = None,
+    prior: ScoredSentence | None = None,
+    keep: float = math.inf,
     max_nodes: int = MAX_NODES,
 ) -> LabelledTree:
     """Return the nearest labelled tree that meets all hard rules: the one with the fewest changes.
@@ -41,28 +46,36 @@ def mend_tree(
         As for `decode_labelled`. Rules with a price are left out: they say what is likely, not what is valid.
     pos : sequence of str, (n,), optional
         Parts of speech (UPOS).
+    prior : ScoredSentence, optional
+        The scores that a parser gives to the sentence, those of all labels included. The result is the valid tree with
+        the greatest sum of its scores and of `keep` for each head and each label that stays.
+    keep : float
+        As for `repair_heads`, of heads and of labels: by default, the fewest of them change. It matters only with a
+        prior.
     max_nodes : int
         As for `decode_labelled`.
 
     Returns
     -------
     LabelledTree
-        Its weight is 2 n minus the number of changes, minus less than 1 to break ties. If the search reached its limit,
-        `gap` says how many changes fewer might do.
+        Without a prior, its weight is 2 n minus the number of changes, minus less than 1 to break ties. If the search
+        reached its limit, `gap` says how many changes fewer might do.
 
     Raises
     ------
     RulesError
         If the heads are not a single-rooted tree, or lengths differ.
+    LabelsError
+        If the prior lacks the scores of labels.
     NoValidTreeError, SearchLimitError
         As `decode_labelled`.
 
     Notes
     -----
-    A changed head and a changed label count as one change each. Of trees with equally few changes, this is the one
-    whose new heads are nearest to the old ones in the tree; a new label is `dep`, or `punct`, before any other label of
-    the sentence. To attach a word to the head of its head is preferred to a new label, and a new label to anything
-    farther away. Of several words, the last one changes.
+    A changed head and a changed label count as one change each. Of trees with equally few changes, this is, without a
+    prior, the one whose new heads are nearest to the old ones in the tree; a new label is `dep`, or `punct`, before any
+    other label of the sentence. To attach a word to the head of its head is preferred to a new label, and a new label
+    to anything farther away. Of several words, the last one changes.
 
     Examples
     --------
@@ -74,6 +87,7 @@ def mend_tree(
     tree = to_heads(heads)
     known = to_rules(rules).hard
     limit = to_count(max_nodes, "max_nodes", what="nodes")
+    check_keep(keep)
     n = len(tree)
     labels = to_texts(labels, "labels", n, RulesError)
     pos = None if pos is None else to_texts(pos, "pos", n, RulesError)
@@ -82,6 +96,9 @@ def mend_tree(
     if not known.violations(tree, labels, pos):
         return LabelledTree(tree.astype(np.int32), labels, 2.0 * n, True, 1, 0.0)
     root_label = next((label for label in labels if is_root_label(label)), UD_ROOT)
+    if prior is not None:
+        arcs, scores, names = _favoured(prior, keep, tree, labels, root_label)
+        return Problem(arcs, scores, names, known, pos, max_nodes=limit).decode()
     names = list(dict.fromkeys([_UNSPECIFIED, _PUNCT, root_label, *labels]))
     numbers = {name: k for k, name in enumerate(names)}
     tie = 1 / (8 * n * (n + 2))
@@ -165,6 +182,29 @@ def vote_labelled(
     from_root[rows[:, 0]] = True
     scores[:, 0] -= root != from_root[:, None]
     return Problem(votes, scores, names, known, pos, max_nodes=limit, rows_of_arcs=rows).decode()
+
+
+def _favoured(
+    prior: ScoredSentence, keep: float, tree: npt.NDArray[np.int64], labels: Sequence[str], root_label: str
+) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Return arc scores, label scores and the names of labels: those of a parser, and a bonus on what is given."""
+    if prior.label_scores is None:
+        raise LabelsError("the parser gives no scores of labels, which rules need. Use an arc_scorer of this package.")
+    n = len(tree)
+    own = [root_label if is_root_label(name) else name for name in prior.label_names]
+    names = list(dict.fromkeys([*own, root_label, *labels]))
+    arcs = prior.scores.astype(np.float64)
+    scores = np.full((n, n + 1, len(names)), -np.inf)
+    scores[:, :, : len(own)] = prior.label_scores
+    least = [float(np.where(np.isfinite(each), each, 0).min(initial=0)) for each in (arcs, scores)]
+    scores[:, :, len(own) :] = least[1]  # labels that the parser does not know
+    is_root = np.array([is_root_label(name) for name in names])
+    scores[:, 0, ~is_root] = scores[:, 1:, is_root] = -np.inf
+    if keep == math.inf:
+        keep = 2.0 * n * (arcs.max(initial=0) - least[0] + scores.max(initial=0) - least[1] + 1)
+    arcs[np.arange(n), tree] += keep
+    scores[np.arange(n), :, [names.index(label) for label in labels]] += keep
+    return arcs, scores, names
 
 
 def _distances(heads: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

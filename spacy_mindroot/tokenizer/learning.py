@@ -10,6 +10,7 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ..doc.extensions import read_extension
+from ..doc.targets import read_targets
 from ..doc.words import multiword_tokens
 from .boundaries import LabelledText
 
@@ -33,10 +34,13 @@ class Sentence(NamedTuple):
 def sentences_of(docs: Iterable[Doc]) -> list[Sentence]:
     """Return the sentences of Docs, each once: readers of corpora repeat them. Docs without sentences are one.
 
-    Sentences of related treebanks (`doc._.treebanks`) are left out: they may be tokenized otherwise.
+    Sentences of related treebanks (`doc._.treebanks`) are left out: they may be tokenized otherwise. So are those that
+    teachers have tokenized.
     """
     found: dict[Sentence, None] = {}
     for doc in docs:
+        if read_targets(doc) is not None:
+            continue
         treebanks = read_extension(doc, "treebanks") or [0] * len(doc)
         multiword = {token.start: token for token in multiword_tokens(doc)}
         tokens: list[tuple[str, tuple[str, ...]]] = []

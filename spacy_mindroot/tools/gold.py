@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from spacy.vocab import Vocab
 from ..arc_scorer.component import ArcScorer
 from ..conllu import Sentence, conllu_files, read_conllu, sentence_to_doc
 from ..conllu.columns import DEPREL, HEAD, read_header
+from ..conllu.docs import sentence_without_tree
 from ..conllu.rows import SentenceRows, doc_rows, heads_among, rows_text
 from ..conllu.sentence import format_rows, to_sentence
 from ..doc.reading import AnnotatedSentence, blank_doc, read_annotated, sentence_bounds
-from ..errors import CalibrationError, CorpusError
+from ..errors import CalibrationError, ConlluError, CorpusError
 from ..escapes import printable
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
@@ -44,6 +46,7 @@ __all__ = [
     "reads_surface_tokens",
     "score_sentences",
     "sentences_in_text",
+    "unparsed",
 ]
 
 _READERS = ("spacy-mindroot.ConlluCorpus.v1", "spacy-mindroot.PassageCorpus.v1")
@@ -167,6 +170,17 @@ def sentences_in_text(nlp: Language, text: str, name: str) -> Iterator[GoldSente
     with nlp.select_pipes(enable=nlp.pipe_names[:at]):
         for number, (doc, _) in enumerate(piped(nlp, ((each, None) for each in paragraphs if each)), 1):
             yield from _sentences_of(doc, f"{name}-{number}")
+
+
+def unparsed(vocab: Vocab, sentences: Iterable[Sentence]) -> Iterator[GoldSentence]:
+    """Yield sentences without their trees, which may be malformed. The name of each is the number of its first line.
+
+    Sentences that are not UTF-8 are left out.
+    """
+    for sentence in sentences:
+        with suppress(ConlluError):
+            (annotated,) = read_annotated(sentence_without_tree(vocab, sentence))
+            yield GoldSentence(**vars(annotated) | {"name": str(sentence.line)})
 
 
 def score_sentences(

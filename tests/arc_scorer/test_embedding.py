@@ -9,6 +9,7 @@ from thinc.api import fix_random_seed
 
 from scorer_helpers import DeviceOps, make_docs, to_ops
 from spacy_mindroot.arc_scorer.embedding import WordDropout, build_ngram_hash_embed, distinct_rows
+from spacy_mindroot.arc_scorer.lexicon import TABLE, make_lexicon
 from spacy_mindroot.doc.words import MultiwordToken, set_multiword_tokens
 from spacy_mindroot.errors import MindRootError
 
@@ -232,3 +233,29 @@ def test_word_vectors_are_those_of_the_forms():
     found, expected = model.predict([doc, plain])
     np.testing.assert_array_equal(found, expected)
     assert np.abs(found[1] - found[2]).max() > 0
+
+
+def test_lexicon(tmp_path):
+    """Words of the same class are alike, in training and in prediction, and a form is that of the word."""
+    (tmp_path / "words.tsv").write_text("le\tle\tDET\nla\tle\tDET\n", "utf8")
+    vocab = Vocab()
+    vocab.lookups.set_table(TABLE, make_lexicon([tmp_path / "words.tsv"]))
+    build = spacy.registry.architectures.get(NAME)
+    model = build(
+        width=8, attrs=["SHAPE"], rows=[20], ngram_rows=0, word_dropout=0.0, treebank_rows=2, lexicon_rows=[50, 50]
+    )
+    doc = Doc(vocab, words=["le", "la", "du", "au", "d", "u"])
+    set_multiword_tokens(doc, [MultiwordToken(4, 6, ("de", "la"))])
+    model.initialize(X=[doc])
+    found = model.predict([doc])[0]
+    np.testing.assert_allclose(model([doc], is_train=True)[0][0], found, atol=1e-5)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[2], found[3])
+    np.testing.assert_array_equal(found[0], found[5])
+    assert not np.allclose(found[0], found[2])
+
+
+@pytest.mark.parametrize("rows", [[10], [10, 0], [1, 2, 3]])
+def test_sizes_of_the_lexicon(rows):
+    with pytest.raises(MindRootError, match="lexicon_rows must be two numbers"):
+        make_embed(lexicon_rows=rows)

@@ -120,3 +120,65 @@ def test_trees_alone_leave_open_what_arcs_from_root_weigh(rng):
     assert one == pytest.approx(other, rel=1e-6)
     one, other = (head_and_tree_loss(OPS, batch, blocks, heads)[0] for blocks in (arcs, shifted))
     assert abs(one - other) > 1
+
+
+def one_hot(heads):
+    """Each sentence's heads as probabilities of arcs."""
+    starts = np.cumsum([0, *LENGTHS])
+    return [
+        (heads[start : start + n, np.newaxis] == np.arange(n + 1)).astype(float)
+        for n, start in zip(LENGTHS, starts, strict=False)
+    ]
+
+
+def mixture(rng, n):
+    """The probabilities of arcs under a random distribution over the trees with a single root, and the distribution."""
+    trees, single = all_trees(n)
+    trees = trees[single]
+    p = rng.random(len(trees)) ** 6
+    p /= p.sum()
+    arcs = np.zeros((n, n + 1))
+    for tree, weight in zip(trees, p, strict=True):
+        arcs[np.arange(n), tree] += weight
+    return arcs, trees, p
+
+
+@pytest.mark.parametrize("loss", [head_loss, tree_loss, head_and_tree_loss])
+def test_certain_teachers_are_gold(loss, rng):
+    batch = batch_sentences(OPS, LENGTHS)
+    arcs, heads = random_arcs(batch, rng), gold(rng, 0)
+    expected, gradients = loss(OPS, batch, arcs, heads)
+    found, soft = loss(OPS, batch, arcs, np.full(len(heads), MISSING), one_hot(heads))
+    assert found == expected
+    for one, other in zip(gradients, soft, strict=True):
+        assert (one == other).all()
+
+
+def test_is_the_cross_entropy_of_tree_distributions(rng):
+    batch = batch_sentences(OPS, LENGTHS)
+    arcs = random_arcs(batch, rng)
+    mixtures = [mixture(rng, n) for n in LENGTHS]
+    expected = 0
+    for k, (_, trees, p) in enumerate(mixtures):
+        weights = of_sentence(batch, arcs, k).astype(float)[np.arange(LENGTHS[k]), trees].sum(axis=1)
+        expected -= p @ (weights - np.log(np.exp(weights).sum()))
+    loss, _ = tree_loss(OPS, batch, arcs, gold(rng, 0.5), [q for q, _, _ in mixtures])
+    assert loss == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", [head_loss, tree_loss])
+def test_gradient_of_teachers(loss, rng):
+    batch = batch_sentences(OPS, LENGTHS)
+    arcs, heads = random_arcs(batch, rng), gold(rng, 0.2)
+    soft = [mixture(rng, n)[0] if k % 2 else None for k, n in enumerate(LENGTHS)]
+    _, gradients = loss(OPS, batch, arcs, heads, soft)
+    for block, gradient, group in zip(arcs, gradients, batch.groups, strict=True):
+        is_arc = group.allowed & group.real[:, :, np.newaxis]
+        assert (gradient[~is_arc] == 0).all()
+        for place in map(tuple, np.argwhere(is_arc)):
+            before, values = block[place], []
+            for step in (2**-7, -(2**-7)):
+                block[place] = before + np.float32(step)
+                values.append(loss(OPS, batch, arcs, heads, soft)[0])
+            block[place] = before
+            assert (values[0] - values[1]) / 2**-6 == pytest.approx(gradient[place], abs=2e-3)

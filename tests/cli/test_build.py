@@ -1,5 +1,6 @@
 """`spacy mindroot build`, from a treebank to a wheel, as a person runs it."""
 
+import gzip
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import srsly
 from spacy.cli import app
 from typer.testing import CliRunner
 
+from spacy_mindroot.doc.targets import copies_beside
 from spacy_mindroot.tools.building import build as module
 from spacy_mindroot.tools.building.config import make_config
 
@@ -148,6 +150,78 @@ def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
         assert "spacy-mindroot.Average.v1" in archive.read("en_demo/en_demo-0.1.0/config.cfg").decode()
     again = run(small, tmp_path / "out", *options)
     assert again.output.count("was done before") == 6, again.output
+
+
+@pytest.mark.parametrize("has_dev", [True, False], ids=["with a development set", "without one"])
+def test_a_student_learns_from_raw_text_and_is_calibrated(checkout, tmp_path, has_dev):
+    small = tmp_path / "small"
+    small.mkdir()
+    for part in ("train", "dev", "test")[:: 1 if has_dev else 2]:
+        sentences = (checkout / "assets" / "treebank" / f"{part}.conllu").read_text("utf8").split("\n\n")
+        (small / f"{part}.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf8")
+    raw = tmp_path / "raw.txt.gz"
+    with gzip.open(raw, "wt", encoding="utf8") as file:
+        file.write("\n".join(f"The {noun} sleeps on the {place}." for noun in "abcdefg" for place in "xyzuvw"))
+    config = tmp_path / "config.cfg"
+    config.write_text(make_config("en", "efficiency", ["senter"], None).replace("folds = 5", "folds = 2"), "utf8")
+    options = ("--lang", "en", "--name", "demo", "--steps", 2, "--config", config, "--seeds", 2, "--distill")
+    result = run(small, tmp_path / "out", *options, "--raw-text", raw)
+    assert result.exit_code == 0, result.output
+    found = srsly.read_json(tmp_path / "out" / "pipeline.json")
+    assert found["labelling"]["sentences"] > 20 and found["labelling"]["expected"] > 0
+    assert (found["labelling"]["expected_dev"] is not None) == has_dev
+    assert " ".join(result.output.split()).count("the teachers expect") == 1
+    training = tmp_path / "out" / "training"
+    assert sorted(path.name for path in training.iterdir()) == ["seed-0", "seed-1", "student", "taught.spacy"]
+    folder = "model-best" if has_dev else "model-last"
+    nlp = spacy.load(training / "student" / folder)
+    assert nlp.config["paths"]["distilled"] == str(training / "taught.spacy")
+    assert nlp.config["corpora"]["train"]["divisions"] == copies_beside(12, found["labelling"]["sentences"])
+    calibration = nlp.get_pipe("mind_root").calibration
+    assert calibration.method == ("held-out" if has_dev else "2-fold cross-validation")
+    assert calibration.sentences == 12  # annotated ones alone
+    assert spacy.load(training / "seed-0" / folder).get_pipe("mind_root").calibration is None
+    cpu = sum(found[f"training with seed {seed}"]["cpu_seconds"] for seed in (0, 1))
+    assert found["student"]["cpu_seconds"] > cpu
+    assert "the student of 2 pipelines" in (tmp_path / "out" / "README.md").read_text("utf8")
+    with zipfile.ZipFile(next((tmp_path / "out" / "dist").iterdir())) as archive:
+        assert "distilled = null" in archive.read("en_demo/en_demo-0.1.0/config.cfg").decode()
+
+    if has_dev:  # interrupted after the teachers: they are not trained again
+        shutil.rmtree(training / "student")
+        again = run(small, tmp_path / "out", *options, "--raw-text", raw)
+        assert again.output.count("was done before") == 3 and "student: done" in again.output, again.output
+
+
+def test_a_small_student_has_accurate_teachers(checkout, tmp_path):
+    """Without raw text, they label that of the training set."""
+    options = ("--lang", "en", "--steps", 1, "--distill", "--seeds", 1, "--optimize", "efficiency")
+    result = run(checkout / "assets" / "treebank", tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    training = tmp_path / "out" / "training"
+    configs = [spacy.util.load_config(training / name / "model-best" / "config.cfg") for name in ("seed-0", "student")]
+    assert [each["components"]["tok2vec"]["model"]["encode"]["width"] for each in configs] == [160, 96]
+    assert srsly.read_json(tmp_path / "out" / "pipeline.json")["labelling"]["sentences"] == 97
+
+
+def test_raw_text_that_can_not_be_used(checkout, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "train", lambda *args, **kwargs: pytest.fail("it has been trained"))
+    (tmp_path / "empty.txt").write_text(" \n\n")
+    (tmp_path / "binary.txt").write_bytes(bytes(range(256)) * 10)
+    (tmp_path / "latin.txt").write_bytes("good\nne\xfcn\n".encode("latin1"))
+    (tmp_path / "whole.cfg").write_text(make_config("en", "efficiency", [], None, whole_doc=True))
+    treebank = checkout / "assets" / "treebank"
+    for args, says in [
+        (("--raw-text", tmp_path / "empty.txt"), "empty.txt has no text"),
+        (("--raw-text", tmp_path / "binary.txt"), "binary.txt: this file is binary"),
+        (("--raw-text", tmp_path / "latin.txt"), "latin.txt:2: this line is not UTF-8"),
+        (("--config", tmp_path / "whole.cfg"), "A student needs a config in which distilled"),
+    ]:
+        result = run(treebank, tmp_path / "out", "--lang", "en", "--distill", *args)
+        assert result.exit_code == 1 and says in " ".join(result.stderr.split()), result.output
+    result = run(treebank, tmp_path / "out", "--raw-text", tmp_path / "latin.txt")
+    assert result.exit_code == 2 and "needs --distill" in result.output
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_read_is_apart_from_what_is_written(checkout, tmp_path):

@@ -15,6 +15,8 @@ from spacy.tokens import Doc
 from spacy.training.initialize import init_nlp
 from typer.testing import CliRunner
 
+from spacy_mindroot.arc_scorer.lexicon import TABLE, make_lexicon
+
 runner = CliRunner()
 
 
@@ -59,8 +61,8 @@ def test_every_setting_is_spelled_out(tmp_path, options):
     nlp = util.load_model_from_config(config, auto_fill=True)
     assert nlp.create_optimizer() is not None  # from its part of the config alone
     filled = nlp.config
-    of_mixtures = "components.tok2vec.model.embed.treebank_rows"  # which `build --with` sets
-    assert list(differences(config.interpolate(), filled.interpolate())) == [of_mixtures]
+    others = {f"components.tok2vec.model.embed.{name}_rows" for name in ("treebank", "lexicon")}  # --with, --lexicon
+    assert set(differences(config.interpolate(), filled.interpolate())) == others
     spacy.registry.resolve(config.interpolate()["training"], schema=ConfigSchemaTraining)
     assert sum(filter(None, config["training"]["score_weights"].values())) == pytest.approx(1)
 
@@ -125,6 +127,34 @@ def test_vectors_are_features_and_are_saved(checkout, vectors, tmp_path, optimiz
     assert np.allclose(before[1], after[1]), "a word without one"
 
 
+@pytest.mark.parametrize("optimize", ["accuracy", "efficiency"])
+def test_a_lexicon_is_read_is_a_feature_and_is_saved(checkout, tmp_path, optimize):
+    words = tmp_path / "my words.tsv"
+    words.write_text("# licence: CC0-1.0\nroses\trose\tNOUN\tNumber=Plur\n", "utf8")
+    result = init_config("--lang", "en", "-o", optimize, "--lexicon", words, "--sentences", 20)
+    assert "Lexicon my words.tsv: 1 readings of words, licence: CC0-1.0." in result.stderr
+    path = str(checkout / "assets" / "treebank" / "dev.conllu")
+    config = util.load_config_from_str(result.stdout, overrides={"paths.train": path, "paths.dev": path})
+    nlp = init_nlp(config)
+    nlp.to_disk(tmp_path / "saved")
+    loaded = spacy.load(tmp_path / "saved")
+    encoder = loaded.get_pipe("tok2vec")
+    docs = [Doc(loaded.vocab, words=[word]) for word in ("roses", "Roses", "nonsense")]
+    before = encoder.predict(docs)
+    words.write_text("roses\trose\tVERB\n", "utf8")
+    loaded.vocab.lookups.set_table(TABLE, make_lexicon([words]))
+    changed = [not np.allclose(*each) for each in zip(before, encoder.predict(docs), strict=True)]
+    assert changed == [True, True, False]
+
+
+@pytest.mark.parametrize("content", ["", "dog\n", "a\ta\tX\nb\n"])
+def test_what_is_no_lexicon(tmp_path, content):
+    (tmp_path / "words.tsv").write_text(content, "utf8")
+    result = init_config(tmp_path / "config.cfg", "--lexicon", tmp_path / "words.tsv")
+    assert result.exit_code == 1 and "words.tsv" in result.stderr
+    assert not (tmp_path / "config.cfg").exists()
+
+
 def test_a_pipeline_for_single_sentences_is_trained_on_conllu(checkout):
     path = checkout / "assets" / "treebank" / "dev.conllu"
     overrides = {"paths.train": str(path), "paths.dev": str(path)}
@@ -150,6 +180,8 @@ def test_order_does_not_matter_and_the_file_is_written(tmp_path):
         (["-p", "senter", "--whole-doc"], "Leave out --whole-doc or the senter"),
         (["--transformer", "x", "--sentences", "9"], "or leave out --transformer"),
         (["--transformer", "x", "--vectors", "y"], "or leave out --transformer"),
+        (["--transformer", "x", "--lexicon", __file__], "or leave out --transformer"),
+        (["--lexicon", "nowhere.tsv"], "does not exist"),
         (["--sentences", "0"], "greater than or equal to 1"),
         (["--vectors", "${paths.train}"], "can't be the name"),
         (["-o", "speed"], "'speed' is not one of 'accuracy', 'efficiency'"),

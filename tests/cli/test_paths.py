@@ -30,6 +30,7 @@ from spacy_mindroot.tools.building.config import make_config
 READS = {
     "model": "model",
     "models": ["model", "model2"],
+    "prior": "model",
     "corpus": "tb",
     "gold": "tb",
     "source": "tb",
@@ -43,7 +44,9 @@ READS = {
     "config": "config.cfg",
     "train": "tb/train.conllu",
     "related": "related",
+    "raw_text": "tb/train.conllu",
     "vectors": "model",
+    "lexicons": "words.tsv",
     "code": "code.py",
 }
 WRITES = {"out", "output", "report", "json", "metrics", "page"}
@@ -92,6 +95,7 @@ def tree(tmp_path_factory):
     (folder / "tb" / "a.txt").write_text("\n".join(texts(2)))
     write_score_file(folder / "scores.npz", scores=[[[0, 0, 2], [1, 0, 0]]], words=[["They", "win"]])
     (folder / "rules.json").write_text('{"unique": ["nsubj"]}')
+    (folder / "words.tsv").write_text("They\tthey\tPRON\n")
     (folder / "code.py").write_text("import spacy")
     (folder / "config.cfg").write_text(make_config("xx", "efficiency", [], None))
     return folder

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import os
 import re
 import shlex
@@ -10,12 +11,14 @@ import sys
 
 import numpy as np
 import pytest
+from corpora_helpers import make_model
 from spacy.cli import app
 from typer.testing import CliRunner
 
 from generators import reaches_root
 from spacy_mindroot import count_roots, is_tree, repair_heads
 from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.tools.gold import load_pipeline, score_sentences, unparsed
 from spacy_mindroot.trees import find_cycles
 
 runner = CliRunner()
@@ -602,3 +605,55 @@ def test_what_is_at_fault_is_named_by_its_line_in_another_scheme_too(write):
     path = write(scheme(*WELL_FORMED) + "1\ta\n\n" + "1\t\xff\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
     result = repair(path, "--check")
     assert result.exit_code == 1 and "in.conllu:9: line 9 has 2 columns" in result.output.replace("\n", "")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("prior") / "model")
+
+
+def test_the_prior_chooses_between_the_trees_of_malformed_sentences(model, write, tmp_path):
+    text = (TWO_ROOTS + GOOD.replace("\r", "")) * 100 + LAST.replace("\t0\tROOT", "\t_\t_") + "\n\n"
+    nlp = load_pipeline(str(model))
+    path = write(text)
+    scored = list(score_sentences(nlp, unparsed(nlp.vocab, read_conllu(path))))
+    for keep, worth in ((None, 8), ("0", 0), ("inf", math.inf)):
+        options = [] if keep is None else ["--keep", keep]
+        result = repair(path, tmp_path / "out.conllu", "--prior", model, *options)
+        assert result.exit_code == 0, result.output
+        for before, after, own in zip(read_conllu(path), read_conllu(tmp_path / "out.conllu"), scored, strict=True):
+            assert after.heads == repair_heads(before.heads, scores=own.scores, keep=worth).heads.tolist()
+            parsed = own.labels(np.array(after.heads))
+            for old, new, theirs in zip(before.labels, after.labels, parsed, strict=True):
+                assert new in (old, theirs)
+    assert table(result.output)["Malformed sentences"] == "101 (50.25%)"  # the one without heads, too
+    result = repair(path, "--check", "--prior", model, "--rules", "ud")
+    assert result.exit_code == 1 and re.search(r"all +\d+ +0\n", result.output), result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--keep", "2"], "--keep goes with --prior"),
+        (["--prior", "absent"], "absent is not a pipeline"),
+    ],
+)
+def test_priors_that_make_no_sense(options, says, write, tmp_path):
+    result = repair(write(TWO_ROOTS), tmp_path / "out.conllu", *options)
+    assert result.exit_code == 1 and says in result.output and not (tmp_path / "out.conllu").exists()
+
+
+def test_a_prior_of_multiword_tokens_is_refused(model, write, tmp_path):
+    nlp = load_pipeline(str(model))
+    reader = {"@readers": "spacy-mindroot.ConlluCorpus.v1", "path": "x", "surface_tokens": True}
+    nlp.config["corpora"] = {"train": reader}
+    nlp.to_disk(tmp_path / "surface")
+    result = repair(write(TWO_ROOTS), "--check", "--prior", tmp_path / "surface")
+    assert result.exit_code == 1 and "was trained on multiword tokens" in result.output
+
+
+def test_what_the_prior_can_not_read_is_skipped(model, write, tmp_path):
+    text = TWO_ROOTS.encode() + TWO_ROOTS.encode().replace(b"They", b"\xff") + TWO_ROOTS.encode()
+    result = repair(write(text), tmp_path / "out.conllu", "--skip-invalid", "--prior", model)
+    assert result.exit_code == 0 and "is not UTF-8" in result.output
+    assert b"\xff" in (tmp_path / "out.conllu").read_bytes()

@@ -11,6 +11,7 @@ from spacy.tokens import Doc, DocBin, Span
 from scorer_helpers import TREEBANK, gold_docs
 from spacy_mindroot.arc_scorer.gold import read_gold
 from spacy_mindroot.conllu.passages import PassageCorpus
+from spacy_mindroot.doc.targets import Targets, read_targets, to_table, write_targets
 from spacy_mindroot.errors import ConlluError, CorpusError
 
 TRAIN = TREEBANK / "train.conllu"
@@ -199,3 +200,46 @@ def test_corpora_that_can_not_be_read(nlp, tmp_path):
     save([], tmp_path / "a.spacy")
     with pytest.raises(CorpusError, match="no sentences"):
         read(nlp, tmp_path)
+
+
+@pytest.fixture
+def taught(tmp_path):
+    """Sentences with the distributions of teachers, one a Doc: heads are one place to the left, or ROOT."""
+    docs = []
+    for doc in gold_docs(40, per_doc=1):
+        n = len(doc)
+        p = np.zeros((n, n))
+        p[np.arange(n), np.maximum(np.arange(n) - 1, 0)] = 0.75
+        p[np.arange(n), np.arange(n)] += 0.25
+        labels = to_table(np.full((n, 1), 1.0), np.array([doc.vocab.strings.add("dep")], dtype=np.uint64))
+        write_targets(doc, Targets(to_table(p, np.arange(n)), labels, to_table(np.zeros((n, 0)), np.arange(0))))
+        docs.append(doc)
+    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "taught.spacy")
+    return tmp_path / "taught.spacy"
+
+
+@pytest.mark.parametrize("newlines", [0.0, 1.0])
+def test_sentences_of_teachers_are_joined_with_their_distributions(nlp, taught, newlines):
+    passages = read(nlp, limit=3, distilled=str(taught), divisions=4, newlines=newlines)
+    numbers = {nlp.vocab.strings["dep"]: 0}
+    of_teachers = [e for e in passages if read_targets(e.reference) is not None]
+    assert sum(len(list(e.reference.sents)) for e in of_teachers) == 40
+    assert any(len(list(e.reference.sents)) > 1 for e in of_teachers)
+    for example in of_teachers:
+        gold = read_gold(example, numbers, {})
+        spaces = [token.is_space for token in example.reference]
+        for sentence, probabilities in zip(example.reference.sents, gold.soft.heads, strict=True):
+            n = len(sentence)
+            places = [k for k in range(n) if not sentence[k].is_space]
+            expected = np.zeros((n, n + 1))
+            for before, k in zip([None, *places], places, strict=False):
+                expected[k, 0] = 1 if before is None else 0.25
+                if before is not None:
+                    expected[k, before + 1] = 0.75
+            for k in set(range(n)) - set(places):
+                expected[k, sentence[k].head.i - sentence.start + 1] = 1  # its own, which is certain
+            assert probabilities == pytest.approx(expected)
+        assert gold.soft.labels[:, 0].tolist() == [0.0 if space else 1.0 for space in spaces]
+    annotated = [e for e in passages if e not in of_teachers]
+    assert sum(len(list(e.reference.sents)) for e in annotated) == 3 * 4
+    assert all(read_gold(e, numbers, {}).soft is None for e in annotated)

@@ -1,5 +1,8 @@
 """Repair of single sentences in CoNLL-U. The command is tested in tests/cli."""
 
+import math
+
+import numpy as np
 import pytest
 from conllu_samples import FULL, PLAIN, row, sentence
 
@@ -7,6 +10,7 @@ from spacy_mindroot.conllu import repair_sentence
 from spacy_mindroot.conllu.repair import enhanced_root_disagrees, is_well_formed
 from spacy_mindroot.errors import ConlluError
 from spacy_mindroot.rules import UD, Rules, Unique
+from spacy_mindroot.scored import ScoredSentence
 
 
 @pytest.mark.parametrize(
@@ -103,3 +107,30 @@ def test_rules_are_counted_once_in_the_single_rooted_tree(monkeypatch):
     assert len(counted) == 2  # here, and where the tree is mended
     assert repair_sentence(found, rules=RULES) == [] and repair_sentence(found, rules=RULES).broken == []
     assert len(counted) == 4
+
+
+def test_a_prior_chooses_between_trees_and_gives_labels():
+    text = row(1, "0").replace("dep", "root") + row(2, "0").replace("dep", "root") + row(3, "1").replace("dep", "_")
+    scores = np.array([[0, 0, 2.0, 0], [1, 0, 0, 0], [0, 0, 4, 0]])
+    prior = ScoredSentence(scores, ["w"] * 3, np.ones((3, 4), dtype=int), ["root", "obj"])
+    for keep, heads, labels in (
+        (math.inf, [2, 0, 1], ["obj", "root", "obj"]),
+        (5.0, [2, 0, 1], ["obj", "root", "obj"]),
+        (3.0, [2, 0, 2], ["obj", "root", "obj"]),
+    ):
+        found = sentence(text + "\n")
+        changes = repair_sentence(found, prior=prior, keep=keep)
+        assert (found.heads, found.labels) == (heads, labels)
+        assert [change.why for change in changes] == ["extra root", "label" if keep > 4 else "better under the scores"]
+    found = sentence(text + "\n")
+    repair_sentence(found, prior=prior, demoted_label="conj")
+    assert found.labels == ["conj", "root", "obj"]
+    found = sentence(row(1, "_") + row(2, "_") + row(3, "_") + "\n")
+    repair_sentence(found, prior=prior)
+    assert found.heads == [2, 0, 2]
+
+
+def test_a_prior_that_allows_no_tree_is_named():
+    prior = ScoredSentence(np.full((2, 3), np.nan), ["w"] * 2, None, [])
+    with pytest.raises(ConlluError, match="in.conllu:1: line 1 begins a sentence that can't be repaired: .*NaN"):
+        repair_sentence(sentence(row(1, "0") + row(2, "0") + "\n"), prior=prior)

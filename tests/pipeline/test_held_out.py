@@ -11,6 +11,7 @@ from spacy.util import load_config_from_str
 from scorer_helpers import gold_docs, make_examples, make_nlp
 from spacy_mindroot import decode, errors
 from spacy_mindroot.doc.reading import AnnotatedSentence, read_annotated
+from spacy_mindroot.doc.targets import Targets, read_targets, to_table, write_targets
 from spacy_mindroot.pipeline.held_out import HeldOut, cross_validate, score_held_out
 from spacy_mindroot.pipeline.training_loop import training_steps
 from spacy_mindroot.tools.building.config import make_config
@@ -109,6 +110,29 @@ def test_each_sentence_is_scored_by_a_pipeline_that_has_not_seen_it(small_config
     everything = sorted(" ".join(t.text for t in e.reference) for e in corpus(nlp))
     assert len(texts) == 4 and sorted(sum(texts, [])) == everything
     assert [len(own) for own in trained] == [len(everything) - len(own) for own in texts]
+
+
+def test_what_teachers_have_labelled_is_always_learnt_from(small_config, monkeypatch, tmp_path):
+    trained, held_out = [], []
+    monkeypatch.setattr(
+        "spacy_mindroot.pipeline.held_out._train", lambda nlp, examples, title: trained.append(examples)
+    )
+    monkeypatch.setattr(
+        "spacy_mindroot.pipeline.held_out.score_held_out",
+        lambda nlp, gold, name: held_out.append(len(list(gold))) or HeldOut(),
+    )
+    taught = [s.as_doc() for doc in gold_docs(8, part="dev") for s in doc.sents][:15]
+    nothing = to_table(np.zeros((0, 0)), np.arange(0))
+    for doc in taught:
+        write_targets(doc, Targets(nothing, nothing, nothing))
+    DocBin(docs=taught, store_user_data=True).to_disk(tmp_path / "taught.spacy")
+    config = small_config.copy()
+    config["paths"]["distilled"] = str(tmp_path / "taught.spacy")
+    cross_validate(config, small_corpus(config), 2)
+    assert held_out == [3, 3]
+    for examples in trained:
+        gold = [e for e in examples if read_targets(e.reference) is None]
+        assert len(examples) - len(gold) == 15 and len(gold) == 2 * 3  # a quarter, as in training
 
 
 def small_corpus(config):

@@ -8,8 +8,10 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vocab import Vocab
 
 from spacy_mindroot import Rules, decode_labelled, learn_rules, tree_weight
+from spacy_mindroot.doc.targets import Targets, to_table, write_targets
 from spacy_mindroot.errors import LabelsError, NoValidTreeError, RulesError
 from spacy_mindroot.inference import kbest
 from spacy_mindroot.pipeline import valid_trees
@@ -314,3 +316,11 @@ def test_white_space_and_copies_of_sentences_teach_no_rules():
         assert heads.tolist() == [2, 0, 2] and labels == ["nsubj", "ROOT", "punct"] and pos is None
     above = Doc(vocab, words=["\n", "It"], heads=[0, 0], deps=["ROOT", "dep"])
     assert list(labelled_trees([above])) == []
+
+
+def test_trees_of_teachers_teach_no_rules():
+    doc = Doc(Vocab(), words=["a", "b"], heads=[0, 0], deps=["ROOT", "obj"])
+    assert len(list(labelled_trees([doc]))) == 1
+    empty = to_table(np.zeros((2, 2)), np.arange(2))
+    write_targets(doc, Targets(empty, empty, empty))
+    assert list(labelled_trees([doc])) == []

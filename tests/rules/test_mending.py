@@ -1,6 +1,8 @@
 """Labelled trees mended so that they meet rules: with the fewest changes, or by vote."""
 
+import math
 import tracemalloc
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,6 +13,7 @@ from generators import all_trees, random_tree
 from spacy_mindroot import Rules, arc_votes, is_tree
 from spacy_mindroot.errors import LabelsError, NoValidTreeError, RulesError
 from spacy_mindroot.rules import UD, mend_tree, vote_labelled
+from spacy_mindroot.scored import ScoredSentence
 
 
 def changes(tree, heads, labels):
@@ -46,6 +49,43 @@ def test_the_fewest_changes_of_all_trees(rng):
         assert tree.optimal and rules.violations(tree.heads, tree.labels) == []
         assert is_tree(tree.heads, single_root=True) and 2 * n - least >= tree.weight > 2 * n - least - 1
     assert none < 20
+
+
+@pytest.mark.parametrize("keep", [0.0, 1.5, math.inf])
+def test_with_a_prior_the_best_of_all_valid_trees(keep, rng):
+    names, tried = ["root", "obj", "nsubj"], 0
+    for _ in range(60):
+        n = int(rng.integers(1, 5))
+        heads, labels = random_tree(n, rng), rng.choice(["obj", "nsubj"], n).tolist()
+        labels[heads.tolist().index(0)] = "root"
+        rules = random_rules(rng).hard
+        prior = ScoredSentence(rng.normal(size=(n, n + 1)), ["w"] * n, None, names)
+        prior = replace(prior, label_scores=rng.normal(size=(n, n + 1, 3)))
+        trees, single = all_trees(n)
+        weights = {}
+        for own in trees[single].tolist():
+            choices = [["root"] if head == 0 else names[1:] for head in own]
+            for chosen in product(*choices):
+                if not rules.violations(own, list(chosen)):
+                    weight = sum(prior.scores[i, h] for i, h in enumerate(own))
+                    weight += sum(prior.label_scores[i, h, names.index(chosen[i])] for i, h in enumerate(own))
+                    same = [int(own[i] == heads[i]) + int(chosen[i] == labels[i]) for i in range(n)]
+                    weights[*own, *chosen] = (sum(same), weight) if keep == math.inf else weight + keep * sum(same)
+        if not weights or not rules.violations(heads, labels):
+            continue
+        tried += 1
+        tree = mend_tree(heads, labels, rules, prior=prior, keep=keep)
+        best = max(weights, key=weights.get)
+        assert (*tree.heads.tolist(), *tree.labels) == best
+    assert tried > 10
+
+
+def test_a_label_that_the_parser_does_not_know_stays():
+    prior = ScoredSentence(np.zeros((3, 4)), ["w"] * 3, None, ["root", "nsubj"], label_scores=np.zeros((3, 4, 2)))
+    tree = mend_tree([2, 0, 2], ["nsubj", "root", "nsubj:own"], "ud", prior=prior, keep=1)
+    assert "nsubj:own" in tree.labels or tree.heads[2] != 2
+    with pytest.raises(LabelsError, match="no scores of labels"):
+        mend_tree([2, 0, 2], ["nsubj", "root", "nsubj"], "ud", prior=replace(prior, label_scores=None))
 
 
 def test_a_tree_that_meets_the_rules_stays():

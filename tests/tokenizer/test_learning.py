@@ -1,8 +1,10 @@
 """What a tokenizer learns from: sentences of Docs, joined to texts with labels."""
 
+import numpy as np
 import spacy
 from spacy.tokens import Doc
 
+from spacy_mindroot.doc.targets import Targets, to_table, write_targets
 from spacy_mindroot.doc.words import MultiwordToken, set_multiword_tokens
 from spacy_mindroot.tokenizer.learning import join, sentences_of
 
@@ -48,3 +50,10 @@ def test_every_sentence_is_in_one_text():
     docs = [made([f"w{k}", "."], [0, 1]) for k in range(50)]
     texts = [text for text, _ in join(sentences_of(docs), words=False, seed=3)]
     assert "".join(texts) == "".join(f"w{k}. " for k in range(50)) and 6 < len(texts) < 50
+
+
+def test_nothing_is_learnt_from_what_teachers_have_tokenized():
+    taught, gold = made(["a", "b"], [1, 0]), made(["c"], [0])
+    empty = to_table(np.zeros((2, 2)), np.arange(2))
+    write_targets(taught, Targets(empty, empty, empty))
+    assert [sentence.tokens for sentence in sentences_of([taught, gold])] == [(("c", ("c",)),)]

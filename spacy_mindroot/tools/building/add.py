@@ -10,6 +10,7 @@ from spacy.util import registry
 
 from ...arc_scorer.average import replace_listeners
 from ...arc_scorer.component import ArcScorer
+from ...arc_scorer.lexicon import TABLE
 from ...errors import MindRootError
 from ...pipeline.scoring import find_mind_root
 from .convert import DECODER, PARSERS, SCORER, SENTER, renamed
@@ -65,6 +66,7 @@ def add_parser(source: Language, into: Language, *, senter: bool = True, tokeniz
     for name in names:
         replace_listeners(source, name)
     _share_vectors(source, into, names)
+    _share_lexicon(source, into, names)
     for name in removed:
         into.remove_pipe(name)
     with warnings.catch_warnings():
@@ -93,6 +95,19 @@ def _share_vectors(source: Language, into: Language, names: list[str]) -> None:
                 "Train the parser with those: spacy mindroot init-config --vectors."
             )
         into.vocab.vectors = source.vocab.vectors
+
+
+def _share_lexicon(source: Language, into: Language, names: list[str]) -> None:
+    """Raise MindRootError if components need a lexicon, and the other pipeline has another."""
+    models = [getattr(source.get_pipe(name), "model", None) for name in names]
+    if any(layer.attrs.get("with_lexicon") for model in models if model is not None for layer in model.walk()):
+        own, other = (nlp.vocab.lookups.get_table(TABLE, None) for nlp in (source, into))
+        if other is not None and dict(other) != dict(own):
+            raise MindRootError(
+                "The parser needs the lexicon that it was trained with, but the pipeline to change has another. Train "
+                "the parser with that: spacy mindroot init-config --lexicon."
+            )
+        into.vocab.lookups.set_table(TABLE, own)
 
 
 def _describe(source: Language, into: Language, old: list[str], removed: list[str], names: list[str]) -> None:

@@ -18,17 +18,20 @@ from spacy.language import Language
 from spacy.util import load_config_from_str, load_model
 from thinc.api import Config
 
+from ...arc_scorer.lexicon import describe_lexicon, known_share, make_lexicon
 from ...conllu import Sentence, read_conllu
-from ...errors import MindRootError
+from ...doc.targets import copies_beside
+from ...errors import CorpusError, MindRootError
 from ...pipeline.calibration import callback_settings
 from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, words_per_cpu_second
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .card import Description, make_card, make_meta
-from .config import make_config, read_config
+from .config import lexicons_of, make_config, read_config
+from .distilling import RawText, Taught, read_raw_text, teach
 from .related import mix_treebanks
-from .steps import Steps
+from .steps import Steps, digest
 from .training import Trained, average_trained, train
 from .treebank import PARTS, Related, Treebank, prepare_treebank, spacy_language
 from .wheel import PackagingError, build_wheel, check_description, check_tools, package_name, wheel_name
@@ -37,6 +40,7 @@ __all__ = ["build"]
 
 _SPEED = "words per CPU second"  # the step that measures it
 _LONGEST_EXAMPLE = 80  # characters
+_FEW_KNOWN = 0.1  # share of words
 _PIPELINE_BYTES = 100_000_000  # of disk for each pipeline to train, and for the temporary files of a wheel
 
 Log = Callable[[str], Any]
@@ -51,10 +55,13 @@ def build(
     optimize: str = "accuracy",
     tokenizer: str = "learnt",
     loss: str = "tree",
+    lexicons: Sequence[Path] = (),
     config: Path | None = None,
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
     related: Sequence[Path] = (),
+    distill: bool = False,
+    raw: Sequence[Path] = (),
     code: Path | None = None,
     speed: bool = False,
     note: Log = print,
@@ -70,10 +77,15 @@ def build(
     about (Description): Name, version and so on of the package. Without a name, it has the treebank's.
     lang (str): The language of the pipeline; "" for the one in the names of the files.
     tokenizer (str): See `building.config.make_config`. A treebank without text gets spaCy's.
+    lexicons (Sequence[Path]): Files of a lexicon. See `arc_scorer.lexicon_files`.
     config (Optional[Path]): A config to train with, in place of that of `init-config`.
     seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
         scores are averaged. See `arc_scorer.average.average_pipelines`.
     related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
+    distill (bool): Whether the pipelines that are trained teach another one, which is the result: a `student` of the
+        size that `optimize` says. The teachers are accurate ones.
+    raw (Sequence[Path]): Files of raw text, which the teachers label for the student. Without any, it is the text of
+        the training set.
     code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
     speed (bool): Whether the speed is measured, for the model card. Without it, the same build gives the same wheel.
     note, warn (Callable): Receive what has been done, and warnings.
@@ -81,10 +93,12 @@ def build(
     check_tools()  # so that what is missing is known before training
     load_script()
     about = check_description(replace(about, name=about.name or _name_of(source)))
+    text = read_raw_text(raw) if raw else None
     chain = Steps(out)
     try:
-        made = _Build(chain, about, seeds, steps, code, speed, note, warn)
-        return made.run(source, related, config, lang, {"optimize": optimize, "tokenizer": tokenizer, "loss": loss})
+        made = _Build(chain, about, seeds, steps, code, speed, note, warn, optimize if distill else "", text)
+        settings = {"optimize": optimize, "tokenizer": tokenizer, "loss": loss, "lexicons": [*map(str, lexicons)]}
+        return made.run(source, related, config, lang, settings | ({"optimize": "accuracy"} if distill else {}))
     except BaseException:
         chain.abandon()
         raise
@@ -102,9 +116,12 @@ class _Build:
     speed: bool
     note: Log
     warn: Log
+    student: str = ""  # what a student of the pipelines is optimized for; "" for none
+    raw: RawText | None = None
     treebank: Treebank = field(init=False)
     part: str = ""  # of the treebank, to evaluate on
     config: Config = field(init=False)
+    known: dict[str, float] = field(default_factory=dict)  # share of the words of each part that a lexicon has
     plan: dict[str, list[str]] = field(init=False)  # the files and folders that each step makes, the main one first
 
     def run(
@@ -117,22 +134,36 @@ class _Build:
         chain, out = self.chain, self.chain.folder
         unfinished = chain.begin_unfinished()
         self._prepare(source, related, unfinished / "corpus")
+        settings = self._usable(settings) if config is None else settings
         text = self._config(lang, settings) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
+        given = [*(f"corpus/{name}.conllu" for name in (*PARTS, "mixed")), "config.cfg"]
+        if self.student:
+            of_student = self._config(lang, settings | {"optimize": self.student}) if config is None else text
+            (unfinished / "student.cfg").write_text(of_student, encoding="utf8")
+            given.append("student.cfg")
         self.config = load_config_from_str(text, interpolate=False) if config is None else read_config(config)
+        if self.student and self.config["corpora"].get("train", {}).get("distilled") != "${paths.distilled}":
+            raise CorpusError(
+                "A student needs a config in which distilled = ${paths.distilled} under [corpora.train], as in those "
+                "of init-config without --whole-doc."
+            )
         code = str(self.config["nlp"]["lang"])
         self.about = replace(self.about, name=package_name(self.about.name, code))
+        lexicons = lexicons_of(self.config)
+        if lexicons:
+            self._check_lexicon(lexicons)
         facts = self._facts(text)
         self.plan = self._plan(code)
         remaining = chain.remaining(facts, self.plan)
         if remaining and remaining != ["package"]:
             self._rehearse(code)
-        chain.begin(facts, *(f"corpus/{name}.conllu" for name in (*PARTS, "mixed")), "config.cfg")
+        chain.begin(facts, *given)
         self.treebank.folder = out / "corpus"
         if self.treebank.mixture is not None:
             self.treebank.mixture.file = self.treebank.folder / self.treebank.mixture.file.name
 
-        best, trained = self._train()
+        best, trained = self._distill() if self.student else self._train()
         load = cache(lambda: load_model(best))
         scores, speed = self._evaluate(load) if self.part else ({}, 0)
         self._step("package", lambda work: self._package(work, best, load(), trained, scores, speed))
@@ -147,18 +178,48 @@ class _Build:
                 files = ", ".join(each.unused)
                 self.warn(f"Not used of {each.name}: {files}. No `train`, `dev` or `test` is in the name.")
 
+    def _usable(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings of a config that suit the treebank."""
+        if settings["tokenizer"] != "learnt" or self.treebank.has_text:
+            return settings
+        self.warn(
+            f"No token of {self.treebank.name} has SpaceAfter=No, so nothing can be learnt about tokens: the pipeline "
+            "gets spaCy's tokenizer."
+        )
+        return settings | {"tokenizer": "spacy"}
+
     def _config(self, lang: str, settings: dict[str, Any]) -> str:
         treebank = self.treebank
-        if settings["tokenizer"] == "learnt" and not treebank.has_text:
-            self.warn(
-                f"No token of {treebank.name} has SpaceAfter=No, so nothing can be learnt about tokens: the pipeline "
-                "gets spaCy's tokenizer."
-            )
-            settings = settings | {"tokenizer": "spacy"}
         sentences = treebank.parts["train"].sentences + (treebank.mixture.sentences if treebank.mixture else 0)
         code = spacy_language(lang or treebank.language, settings["tokenizer"])
         extras = ["senter", *treebank.annotated]
         return make_config(code, extras=extras, transformer=None, sentences=sentences, **settings)
+
+    def _check_lexicon(self, files: list[str]) -> None:
+        """Say how many words of the treebank a lexicon has, and whose licence the wheel will be under."""
+        table = make_lexicon(files)
+        for part in self.treebank.parts:
+            path = self.treebank.folder / f"{part}.conllu"
+            words = [word for sentence in read_conllu(path) for word in sentence.words]
+            self.known[part] = known_share(table, words)
+        shares = ", ".join(f"{100 * share:.1f} % of {part}" for part, share in self.known.items())
+        names = ", ".join(each["name"] for each in table["about"])
+        if not self.known["train"]:
+            raise CorpusError(
+                f"The lexicon ({names}) has none of the words of {self.treebank.name}. Is it for another language, or "
+                "in another script or order of columns?"
+            )
+        self.note(f"The lexicon has {shares} (words of the treebank, punctuation included).")
+        if self.known["train"] < _FEW_KNOWN:
+            self.warn(f"The lexicon has few words of {self.treebank.name}. It will hardly help.")
+        for each in table["about"]:
+            if "licence" in each:
+                self.note(f"The wheel will contain what {each['name']} says of words, under {each['licence']}.")
+            else:
+                self.warn(
+                    f"The licence of {each['name']} is unknown, and the wheel will contain what it says of words. Put "
+                    "a line '# licence: NAME' at the beginning of the file."
+                )
 
     def _facts(self, text: str) -> dict[str, Any]:
         """Return everything that the results depend on."""
@@ -167,8 +228,10 @@ class _Build:
             **({"mixture": self.treebank.mixture.facts()} if self.treebank.mixture is not None else {}),
             "config": text,
             **({"code": self.code.read_text("utf8")} if self.code is not None else {}),
+            **{f"lexicon {path}": digest(Path(path)) for path in lexicons_of(self.config)},
             "steps": self.steps,
             "seeds": list(self.seeds),
+            **({"student": self.student, "raw": self.raw and self.raw.digest} if self.student else {}),
             "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")},
         }
 
@@ -177,9 +240,12 @@ class _Build:
         plan = {}
         for seed in self.seeds:
             own = (f"training with seed {seed}", f"training/seed-{seed}")
-            name, folder = ("training", "training") if len(self.seeds) == 1 else own
+            name, folder = ("training", "training") if len(self.seeds) == 1 and not self.student else own
             plan[name] = [f"{folder}/{each}" for each in (*both, "log.txt")]
-        if len(self.seeds) > 1:
+        if self.student:
+            plan["labelling"] = ["training/taught.spacy"]
+            plan["student"] = [f"training/student/{each}" for each in (*both, "log.txt")]
+        elif len(self.seeds) > 1:
             plan["average"] = ["training/average"]
         if self.part:
             plan |= {name: [_output_of(name)] for name in ("gold tokens", "raw text")}
@@ -192,7 +258,7 @@ class _Build:
 
     def _rehearse(self, lang: str) -> None:
         """Make a wheel of an empty pipeline, so that what is at fault is known before training."""
-        for folder, pipelines in ((self.chain.folder, len(self.seeds)), (Path(gettempdir()), 1)):
+        for folder, pipelines in ((self.chain.folder, len(self.seeds) + bool(self.student)), (Path(gettempdir()), 1)):
             free, needed = shutil.disk_usage(folder).free, pipelines * _PIPELINE_BYTES
             if free < needed:
                 raise PackagingError(
@@ -211,8 +277,8 @@ class _Build:
         self.note(f"{name}: {'done' if is_new else 'was done before'}")
         return result
 
-    def _train(self) -> tuple[Path, Trained]:
-        """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
+    def _train_all(self) -> tuple[list[Path], list[Trained]]:
+        """Train a pipeline with each seed, and return their folders and trainings."""
         out, treebank = self.chain.folder, self.treebank
         options: dict[str, Any] = {"steps": self.steps, "code": self.code}
         folders, trainings = [], []
@@ -220,12 +286,42 @@ class _Build:
             best = self.plan[name][0]
 
             def train_one(work: Path, seed: int = seed, folder: str = str(Path(best).parent)) -> dict[str, Any]:
-                calibrate = len(self.seeds) == 1
+                calibrate = len(self.seeds) == 1 and not self.student
                 trained = train(out / "config.cfg", treebank, work / folder, seed=seed, calibrate=calibrate, **options)
                 return asdict(trained)
 
             trainings.append(Trained(**self._step(name, train_one)))
             folders.append(out / best)
+        return folders, trainings
+
+    def _distill(self) -> tuple[Path, Trained]:
+        """Return the folder of a student of the pipelines, and its training."""
+        out, treebank = self.chain.folder, self.treebank
+        folders, trainings = self._train_all()
+
+        def label(work: Path) -> dict[str, Any]:
+            (work / "training").mkdir()
+            file = work / "training" / "taught.spacy"
+            return asdict(teach(folders, treebank, self.raw, file, note=self.note, warn=self.warn))
+
+        taught = Taught(**self._step("labelling", label))
+
+        def train_student(work: Path) -> dict[str, Any]:
+            copies = copies_beside(treebank.parts["train"].sentences, taught.sentences)
+            file = str(out / "training" / "taught.spacy")
+            settings = {"paths.distilled": file, "corpora.train.divisions": copies}
+            options: dict[str, Any] = {"steps": self.steps, "code": self.code, "settings": settings}
+            trained = train(out / "student.cfg", treebank, work / "training/student", seed=self.seeds[0], **options)
+            trained.cpu_seconds = round(trained.cpu_seconds + sum(each.cpu_seconds for each in trainings), 1)
+            trained.seconds = round(trained.seconds + sum(each.seconds for each in trainings), 1)
+            return asdict(trained)
+
+        return out / self.plan["student"][0], Trained(**self._step("student", train_student))
+
+    def _train(self) -> tuple[Path, Trained]:
+        """Return the folder of the pipeline and its training. With several seeds, it is an average of pipelines."""
+        out, treebank = self.chain.folder, self.treebank
+        folders, trainings = self._train_all()
         if len(folders) == 1:
             return folders[0], trainings[0]
 
@@ -274,8 +370,14 @@ class _Build:
     ) -> dict[str, Any]:
         megabytes = round(sum(path.stat().st_size for path in best.rglob("*") if path.is_file()) / 1e6, 1)
         meta = make_meta(nlp, self.treebank, self.about, scores)
-        facts = {"evaluated_on": self.part, "speed": speed, "megabytes": megabytes}
-        card = make_card(meta, self.treebank, trained, scores, _example(self.treebank), **facts)
+        facts = {"evaluated_on": self.part, "speed": speed, "megabytes": megabytes, "taught": None, "known": self.known}
+        if self.student:
+            facts["taught"] = self.chain.results["labelling"] | {
+                "teachers": len(self.seeds),
+                "raw": self.raw is not None,
+            }
+        lexicon = describe_lexicon(nlp.vocab)
+        card = make_card(meta, self.treebank, trained, scores, _example(self.treebank), lexicon, **facts)
         (work / "README.md").write_text(card, encoding="utf8")
         wheel = build_wheel(best, work / "dist", meta, card, self.treebank.licence_file, self.code)
         size = round(wheel.stat().st_size / 1e6, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version as version_of
 from typing import Any
@@ -13,6 +13,7 @@ from spacy.cli.package import get_third_party_dependencies
 from spacy.language import Language
 from spacy.util import get_minor_version_range
 
+from ...arc_scorer.lexicon import describe_lexicon
 from ..calibration import promise_of
 from .config import fill_template
 from .training import Trained
@@ -44,8 +45,11 @@ def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Map
     for name, found in scores.items():
         key = name.replace(" ", "_")
         performance[key] = {metric: found["official"][metric]["f1"] for metric in found["official"]}
+    lexicon = describe_lexicon(nlp.vocab)
     related = [] if treebank.mixture is None else treebank.mixture.related
     sources = [(treebank.name, about.url, treebank.licence), *((each.name, "", each.licence) for each in related)]
+    sources += [(each.get("source", each["name"]), each.get("url", ""), each.get("licence", "")) for each in lexicon]
+    licences = [treebank.licence, *(each.get("licence", "") for each in lexicon)]
     given = asdict(about)
     del given["licence"]
     return (
@@ -53,7 +57,7 @@ def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Map
         | given
         | {
             "description": about.description or _description(nlp, treebank),
-            "license": about.licence or treebank.licence or _UNKNOWN,
+            "license": about.licence or " and ".join(dict.fromkeys(name or _UNKNOWN for name in licences)),
             "spacy_version": get_minor_version_range(version_of("spacy")),
             "sources": [
                 {"name": name, "url": url, "license": licence or _UNKNOWN, "author": ""}
@@ -66,12 +70,20 @@ def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Map
 
 
 def make_card(
-    meta: Mapping[str, Any], treebank: Treebank, trained: Trained, scores: Mapping[str, Any], example: str, **facts: Any
+    meta: Mapping[str, Any],
+    treebank: Treebank,
+    trained: Trained,
+    scores: Mapping[str, Any],
+    example: str,
+    lexicon: Sequence[Mapping[str, Any]] = (),
+    **facts: Any,
 ) -> str:
     """Return the model card, in Markdown, with the header that model hubs read.
 
-    **facts (Any): `evaluated_on`, the part of the treebank; `megabytes`; and `speed`, in tokens per second of CPU time,
-        0 if it is not measured.
+    lexicon (Sequence[Mapping[str, Any]]): The files of the lexicon, as by `describe_lexicon`.
+    **facts (Any): `evaluated_on`, the part of the treebank; `megabytes`; `speed`, in tokens per second of CPU time, 0
+        if it is not measured; `taught`, what teachers have labelled for a student, or None; and `known`, the share of
+        the words of each part that the lexicon has.
     """
     package = f"{meta['lang']}_{meta['name']}"
     gold = scores.get("gold tokens")
@@ -80,6 +92,7 @@ def make_card(
         package=package,
         wheel=f"{package}-{meta['version']}-py3-none-any.whl",
         meta=meta,
+        lexicon=[{**each, "licence": each.get("licence", _UNKNOWN)} for each in lexicon],
         hub_licence=_hub_licence(str(meta["license"])),
         treebank=treebank,
         training=trained,

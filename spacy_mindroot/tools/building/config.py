@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from configparser import Error as ConfigParserError
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from thinc.api import Config
 from ...errors import CorpusError
 from ...escapes import printable
 
-__all__ = ["EXTRAS", "Size", "files_of", "fill_template", "make_config", "read_config", "size_for"]
+__all__ = ["EXTRAS", "Size", "files_of", "fill_template", "lexicons_of", "make_config", "read_config", "size_for"]
 
 # Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
 # of None keeps a score out of the table that spaCy prints.
@@ -48,6 +49,7 @@ class Size(NamedTuple):
     arc_width: int = 192
     rows: tuple[int, ...] = (5000, 1000, 2500, 2500)  # of the tables of norms, prefixes, suffixes and shapes
     ngram_rows: int = 10000  # of the table of character n-grams
+    lexicon_rows: tuple[int, int] = (1000, 5000)  # of the tables of ambiguity classes and of lemmas
     projective: bool = False  # few sentences teach a parser to set most crossing arcs in the wrong place
 
 
@@ -87,6 +89,7 @@ def make_config(
     loss: str = "tree",
     curated: dict[str, Any] | None = None,
     tokenizer: str = "learnt",
+    lexicons: Sequence[str] = (),
 ) -> str:
     """Return the text of the config.
 
@@ -95,6 +98,7 @@ def make_config(
     whole_doc (bool): Train on single sentences, and treat a Doc without sentence boundaries as one sentence.
     vectors (Optional[str]): Name or path of a pipeline whose word vectors are an input of the encoder.
     tokenizer (str): "learnt" from the training corpus, or "spacy" for spaCy's own.
+    lexicons (Sequence[str]): Files of a lexicon that is an input of the encoder. See `arc_scorer.lexicon_files`.
     curated (Optional[dict]): The settings of the transformer for spacy-curated-transformers, as `curated_model` returns
         them. None: spacy-transformers is used.
     """
@@ -118,6 +122,7 @@ def make_config(
         options.append(f"--tokenizer {tokenizer}")
     if vectors:
         options.append(f"--vectors {shlex.quote(vectors)}")
+    options += [f"--lexicon {shlex.quote(path)}" for path in lexicons]
     weights = _TREE_SCORES | {name: weight for extra in extras for name, weight in EXTRAS[extra].items()}
     of_trees = 1 - sum(filter(None, weights.values()))
     weights |= {"dep_uas": round(of_trees / 2, 3), "dep_las": round(of_trees / 2, 3)}
@@ -136,6 +141,7 @@ def make_config(
         loss=loss,
         vectors=vectors,
         vectors_json=json.dumps(vectors, ensure_ascii=False),
+        lexicons=list(lexicons),
         size=size_for(optimize, sentences),
         **_tokenizer_settings(lang, tokenizer),
     )
@@ -153,8 +159,15 @@ def read_config(path: Path) -> Config:
 
 def files_of(config: Config) -> list[str]:
     """Return the files that a config names, such as word vectors."""
-    named = [*config.get("paths", {}).values(), *config.get("initialize", {}).values()]
+    named = [*config.get("paths", {}).values(), *config.get("initialize", {}).values(), *lexicons_of(config)]
     return [value for value in named if isinstance(value, str) and value]
+
+
+def lexicons_of(config: Config) -> list[str]:
+    """Return the files of the lexicon that a config names."""
+    lookups = config.get("initialize", {}).get("lookups")
+    is_ours = isinstance(lookups, dict) and lookups.get("@misc") == "spacy-mindroot.Lexicon.v1"
+    return list(lookups["files"]) if is_ours else []
 
 
 def fill_template(name: str, **values: Any) -> str:

@@ -23,7 +23,7 @@ import srsly
 
 from ...errors import CorpusError
 
-__all__ = ["Steps"]
+__all__ = ["Steps", "digest"]
 
 _MADE_BY = "spacy mindroot build"
 _UNFINISHED = re.compile(r"unfinished-\w+")
@@ -142,7 +142,7 @@ class Steps:
         made = {path.relative_to(unfinished).as_posix(): path for path in unfinished.rglob("*") if path.is_file()}
         self.check([*names, *made])
         self._remove([*names, *made])
-        self._files |= {name: _digest(path) for name, path in made.items()}
+        self._files |= {name: digest(path) for name, path in made.items()}
         self._write()
         for name, path in made.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,7 @@ class Steps:
                 raise _stranger(path)
             for each in (path, *path.rglob("*")):
                 known = self._files.get(each.relative_to(self.folder).as_posix())
-                is_own = each.is_dir() if known is None else each.is_file() and known == _digest(each)
+                is_own = each.is_dir() if known is None else each.is_file() and known == digest(each)
                 if each.exists() and not is_own:
                     raise _stranger(each)
 
@@ -224,6 +224,6 @@ def _is_below(name: str) -> bool:
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in name
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

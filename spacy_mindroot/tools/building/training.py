@@ -56,6 +56,7 @@ def train(
     seed: int = 0,
     code: Path | None = None,
     calibrate: bool = True,
+    settings: Mapping[str, Any] | None = None,
     show: bool = True,
 ) -> Trained:
     """Train a pipeline on one thread.
@@ -63,6 +64,7 @@ def train(
     treebank (Treebank): The data, with its `mixture`. Without a development set, the last pipeline is taken.
     steps (Optional[int]): The number of steps, and of the learning rate schedule if that has `total_steps`. None: as
         in the config.
+    settings (Optional[Mapping[str, Any]]): Further settings of the config, by their names with dots.
     """
     dev = treebank.file("dev")
     overrides = {
@@ -72,9 +74,8 @@ def train(
         "training.seed": str(seed),  # a config need not take it from the system's
     }
     loaded = load_config(config, interpolate=False)
-    if treebank.mixture is not None:
-        changed = treebank.mixture.overrides(loaded)
-        overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
+    changed = dict(settings or {}) | (treebank.mixture.overrides(loaded) if treebank.mixture is not None else {})
+    overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     training = loaded["training"]
     if not calibrate and calibrations.callback_settings(loaded) is not None:
         overrides.pop("training.before_to_disk.folds", None)  # of a mixture

@@ -116,6 +116,6 @@ def _call(module: str, *arguments: object) -> str:
 def _forget_paths(path: Path) -> None:
     """Remove the paths of the training data from a config. They are of the machine that trained the pipeline."""
     config = Config().from_disk(path, interpolate=False)
-    for name in {"train", "dev"} & config.get("paths", {}).keys():
+    for name in {"train", "dev", "distilled"} & config.get("paths", {}).keys():
         config["paths"][name] = None
     config.to_disk(path)

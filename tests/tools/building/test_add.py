@@ -7,6 +7,7 @@ from spacy.tokens import Doc
 from thinc.api import fix_random_seed
 
 from scorer_helpers import gold_docs, learn, make_examples, small, trees
+from spacy_mindroot.arc_scorer.lexicon import TABLE, make_lexicon
 from spacy_mindroot.errors import MindRootError
 from spacy_mindroot.pipeline.calibration import calibrate
 from spacy_mindroot.tools.building.add import add_parser
@@ -15,7 +16,7 @@ LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96}
 TEXT = "Tom found the old key. Anna ate the cake in the garden, and they left."
 
 
-def trained(*components, seed=0, config=(), steps=3, vectors=None):
+def trained(*components, seed=0, config=(), steps=3, vectors=None, lexicon=None):
     """A pipeline whose components listen to one tok2vec of spaCy's default width."""
     fix_random_seed(seed)
     nlp = spacy.blank("en")
@@ -29,6 +30,8 @@ def trained(*components, seed=0, config=(), steps=3, vectors=None):
     } | dict(config)  # fmt: skip
     for name in components:
         nlp.add_pipe(name, config=settings.get(name, {}))
+    if lexicon is not None:
+        nlp.vocab.lookups.set_table(TABLE, lexicon)
     if vectors is not None:
         nlp.vocab.vectors = spacy.vectors.Vectors(data=vectors, keys=["Tom", "key"], strings=nlp.vocab.strings)
     return learn(nlp, gold_docs(20), steps)
@@ -156,6 +159,25 @@ def test_word_vectors_come_along_or_are_missing(folders):
     other = spacy.load(folders / "theirs")
     other.vocab.vectors = spacy.vectors.Vectors(data=2 * vectors, keys=["Tom", "key"], strings=other.vocab.strings)
     with pytest.raises(MindRootError, match="needs the word vectors that it was trained with"):
+        add_parser(source, other)
+
+
+def test_a_lexicon_comes_along_or_is_another(folders, tmp_path):
+    def lexicon(entries):
+        (tmp_path / "words.tsv").write_text(entries, "utf8")
+        return make_lexicon([tmp_path / "words.tsv"])
+
+    encoder = small("ours")["model"]
+    encoder["tok2vec"] = encoder["tok2vec"] | {"embed": encoder["tok2vec"]["embed"] | {"lexicon_rows": [20, 20]}}
+    table = lexicon("Tom\tTom\tPROPN\nkey\tkey\tNOUN\n")
+    source = trained("sentencizer", "arc_scorer", "mind_root", config={"arc_scorer": {"model": encoder}}, lexicon=table)
+    expected = annotation(source)
+    into = spacy.load(folders / "theirs")
+    add_parser(source, into)
+    assert annotation(into) == expected
+    other = spacy.load(folders / "theirs")
+    other.vocab.lookups.set_table(TABLE, lexicon("key\tkey\tVERB\n"))
+    with pytest.raises(MindRootError, match="needs the lexicon that it was trained with"):
         add_parser(source, other)
 
 

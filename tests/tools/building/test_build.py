@@ -154,6 +154,36 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
     assert not trainings
 
 
+def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, wheels):
+    words = tmp_path / "words.tsv"
+    words.write_text("the\tthe\tDET\n", "utf8")
+    tokens = (
+        line.split("\t")[1].lower() for line in (small / "train.conllu").read_text("utf8").splitlines() if "\t" in line
+    )
+    known = [token == "the" for token in tokens]
+    _, said = run(small, tmp_path / "out", lexicons=[words])
+    assert f"The lexicon has {100 * sum(known) / len(known):.1f} % of train" in said[0]
+    assert any("licence of words.tsv is unknown" in line and "# licence: NAME" in line for line in said)
+    assert f'files = ["{words}"]' in trainings[0]["config"] and "lexicon_rows" in trainings[0]["config"]
+    run(small, tmp_path / "out", lexicons=[words])
+    assert len(trainings) == 1, "nothing has changed"
+    words.write_text("# licence: MIT\nthe\tthe\tDET\n" + "".join(f"x{k}\tx\tX\n" for k in range(9)), "utf8")
+    _, said = run(small, tmp_path / "out", lexicons=[words])
+    assert len(trainings) == 2, "another lexicon, another pipeline"
+    assert any("The wheel will contain what words.tsv says of words, under MIT." in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("zzz\tzzz\tX\n", r"\(words.tsv\) has none of the words of small"), ("zzz\n", "words.tsv is not a lexicon")],
+)
+def test_a_lexicon_of_no_use(small, tmp_path, trainings, content, message):
+    (tmp_path / "words.tsv").write_text(content, "utf8")
+    with pytest.raises(CorpusError, match=message):
+        run(small, tmp_path / "out", lexicons=[tmp_path / "words.tsv"])
+    assert not trainings and not (tmp_path / "out").exists()
+
+
 def test_a_wheel_that_can_not_be_made_is_known_before_the_training(small, tmp_path, trainings, monkeypatch):
     def fails(*args):
         raise PackagingError("no setuptools")
@@ -222,3 +252,41 @@ def test_files_without_a_part_are_named(small, tmp_path, trainings, wheels):
     shutil.copy(small / "train.conllu", small / "more.conllu")
     _, said = run(small, tmp_path / "out")
     assert said[0] == "Not used of small: more.conllu. No `train`, `dev` or `test` is in the name."
+
+
+def test_a_student_is_trained_again_for_other_raw_text(small, tmp_path, trainings, wheels, monkeypatch):
+    seen = []
+
+    def teach(folders, treebank, raw, file, **_):
+        seen.append((len(folders), raw and [path.name for path in raw.paths]))
+        file.touch()
+        return module.Taught(sentences=40, words=200)
+
+    monkeypatch.setattr(module, "teach", teach)
+    text = tmp_path / "raw.txt"
+    text.write_text("Some text.", "utf8")
+    options = {"distill": True, "seeds": (4, 5), "optimize": "efficiency", "raw": [text]}
+    _, said = run(small, tmp_path / "out", **options)
+    assert said[:4] == [
+        "training with seed 4: done",
+        "training with seed 5: done",
+        "labelling: done",
+        "student: done",
+    ]
+    assert [each["seed"] for each in trainings] == [4, 5, 4] and seen == [(2, ["raw.txt"])]
+    teacher, _, student = trainings
+    assert not teacher["calibrate"] and "calibrate" not in student
+    assert "--optimize efficiency --pipeline" in student["config"] and "--optimize" not in teacher["config"]
+    assert all("--sentences 5\n" in each["config"] for each in trainings)
+    settings = student["settings"]
+    assert settings["corpora.train.divisions"] == 3  # of 5 sentences beside 40
+    assert settings["paths.distilled"] == str(tmp_path / "out" / "training" / "taught.spacy")
+    _, said = run(small, tmp_path / "out", **options)
+    assert all("was done before" in each for each in said)
+    text.write_text("Other text.", "utf8")
+    _, said = run(small, tmp_path / "out", **options)
+    assert not any("was done before" in each for each in said) and len(trainings) == 6
+    run(small, tmp_path / "out", **options | {"raw": []})  # its own text
+    assert seen[-1] == (2, None) and (tmp_path / "out" / "student.cfg").exists()
+    run(small, tmp_path / "out")
+    assert not (tmp_path / "out" / "student.cfg").exists() and "settings" not in trainings[-1]

@@ -4,6 +4,7 @@ import pytest
 import spacy
 import srsly
 
+from spacy_mindroot.arc_scorer.lexicon import TABLE, describe_lexicon, make_lexicon
 from spacy_mindroot.tools.building.card import Description, make_card, make_meta
 from spacy_mindroot.tools.building.training import Trained
 from spacy_mindroot.tools.building.treebank import Part, Treebank
@@ -47,7 +48,7 @@ def test_meta(nlp, tmp_path):
 
 def card(nlp, data, found, **facts):
     meta = make_meta(nlp, data, ABOUT, found)
-    facts = {"evaluated_on": "test", "speed": 12345, "megabytes": 9.5, "example": 'Say "hi".'} | facts
+    facts = {"evaluated_on": "test", "speed": 12345, "megabytes": 9.5, "taught": None, "example": 'Say "hi".'} | facts
     return make_card(meta, data, Trained(100, [0], 61.4, 80, facts.pop("best", "model-best")), found, **facts)
 
 
@@ -66,6 +67,26 @@ def test_card(nlp, tmp_path):
     ):
         assert part in text, part
     assert "\n\n\n" not in text
+
+
+def test_the_lexicon_is_named_with_its_licence(nlp, tmp_path):
+    (tmp_path / "words.tsv").write_text("# licence: GPL-3.0\n# source: dictionary\na\ta\tX\n", "utf8")
+    (tmp_path / "more.tsv").write_text("b\tb\tX\n", "utf8")
+    nlp.vocab.lookups.set_table(TABLE, make_lexicon([tmp_path / "words.tsv", tmp_path / "more.tsv"]))
+    meta = make_meta(nlp, treebank(tmp_path), ABOUT, {})
+    assert meta["license"] == "CC BY-SA 4.0 and GPL-3.0 and unknown"
+    assert [(each["name"], each["license"]) for each in meta["sources"][1:]] == [
+        ("dictionary", "GPL-3.0"),
+        ("more.tsv", "unknown"),
+    ]
+    lexicon = describe_lexicon(nlp.vocab)
+    text = card(nlp, treebank(tmp_path), {}, lexicon=lexicon, known={"train": 0.5, "test": 0.25})
+    assert "license: other\n" in text
+    assert (
+        "dictionary (1 readings of words; licence: GPL-3.0), more.tsv (1 readings of words; licence: unknown)" in text
+    )
+    assert "It has 50.0 % of the words of train, 25.0 % of the words of test." in text
+    assert make_meta(nlp, treebank(tmp_path), Description("x", licence="GPL-3.0"), {})["license"] == "GPL-3.0"
 
 
 def test_card_without_scores(nlp, tmp_path):
@@ -127,3 +148,12 @@ def test_limits(nlp, tmp_path):
     )
     for part, limit in zip((*parts, "no test set", "The 9 s", "another kind"), found, strict=True):
         assert part in limit and limit.startswith("- ")
+
+
+def test_card_of_a_student(nlp, tmp_path):
+    taught = {"teachers": 3, "raw": True, "sentences": 1234, "words": 23456}
+    text = " ".join(card(nlp, treebank(tmp_path), scores(), taught=taught).split())
+    assert "the student of 3 pipelines" in text and "in 1,234 sentences (23,456 words) of raw text." in text
+    alone = card(nlp, treebank(tmp_path), scores(), taught=taught | {"teachers": 1, "raw": False})
+    assert "the student of 1 pipeline that" in alone and "in the training sentences." in alone
+    assert "student" not in card(nlp, treebank(tmp_path), scores())

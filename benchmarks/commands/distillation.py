@@ -1,0 +1,51 @@
+"""`python -m benchmarks distillation`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from wasabi import table
+
+from .options import DATA, ROOT, Results, Run, Seeds, Treebanks
+
+__all__ = ["distillation"]
+
+
+def distillation(
+    treebanks: Treebanks = "Irish-IDT,Afrikaans-AfriBooms,Hungarian-Szeged",
+    sizes: str = typer.Option("20,100,400", help="Labelled sentences, by commas; the others are raw text"),
+    seeds: Seeds = 3,
+    results: Results = ROOT / "benchmarks/results/distillation.jsonl",
+    work: Path = typer.Option(ROOT / "training" / "distillation", help="Folder for teachers and what they label"),
+    workers: int = typer.Option(1, min=1, help="Processes, each with one thread"),
+    gpu: bool = typer.Option(False, "--gpu", help="Train on a GPU"),
+    domains: bool = typer.Option(False, "--domains", help="Further students, of raw text of other domains"),
+    run: Run = True,
+) -> None:
+    """Learning curves of distillation: one parser, the mean of three, and students of the three, on development sets.
+
+    All runs but those that are noted already.
+    """
+    from ..distillation import all_jobs, kinds, means, read_runs, run_all
+
+    jobs = all_jobs(treebanks.split(","), [int(size) for size in sizes.split(",")], seeds, domains=domains)
+    for one in run_all(DATA, jobs, results, work, workers=workers, gpu=gpu) if run else ():
+        typer.echo(
+            f"{one.treebank}, {one.size}, {one.kind}, seed {one.seed}: UAS {one.uas}, LAS {one.las}, "
+            f"ECE {one.ece} ({one.calibrated_ece} calibrated), {one.cpu_seconds} CPU s"
+        )
+    runs = read_runs(results)
+    found = {name: means(runs, name) for name in ("uas", "las", "ece", "calibrated_ece", "words_per_second")}
+    groups = sorted(found["uas"], key=lambda group: (*group[:2], kinds(group[0], True).index(group[2])))
+    rows = [
+        (
+            *group,
+            found["uas"][group][1],
+            *(f"{found[name][group][0]:.1f}" for name in ("uas", "las", "ece", "calibrated_ece")),
+            f"{found['words_per_second'][group][0]:,.0f}",
+        )
+        for group in groups
+    ]
+    header = ("treebank", "sentences", "parser", "runs", "UAS", "LAS", "ECE", "calibrated", "words/CPU s")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "l", *"r" * 6)))

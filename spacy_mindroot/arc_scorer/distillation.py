@@ -1,0 +1,171 @@
+"""Exact soft distillation: annotates text with what several parsers together make of it, for another to learn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from spacy.language import Language
+from spacy.parts_of_speech import IDS as POS_IDS
+from spacy.tokens import Doc
+from spacy.util import minibatch
+from spacy.vocab import Vocab
+
+from ..decoding import Heads, decode_matrices
+from ..doc.reading import AnnotatedSentence, blank_doc, read_annotated
+from ..doc.targets import Targets, read_targets, to_table, write_targets
+from ..doc.words import multiword_tokens, set_multiword_tokens
+from ..errors import TrainingError
+from ..inference.matrix_tree import infer
+from ..pipeline.scoring import mind_roots, piped
+from ..scores import FloatArray
+from .component import ArcScorer
+from .gold import lengths_to_score
+from .loss import log_softmax
+from .model import ArcInput
+
+__all__ = ["distil", "expected_uas"]
+
+_BATCH = 64  # Docs
+_VOTES = {"TAG": "tag_", "POS": "pos_", "MORPH": "morph", "LEMMA": "lemma_"}
+_ARGUMENTS = {"TAG": "tags", "POS": "pos", "MORPH": "morphs", "LEMMA": "lemmas"}
+
+
+def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
+    """Yield the sentences of some text, each as a Doc with the mean of the distributions of several parsers.
+
+    A parser that is trained on these Docs, together with annotated ones, learns the distributions: over the trees with
+    a single root, and over the label and the part of speech of each token. Trained with other seeds, teachers err in
+    other places, so their student is better than each of them, and takes as long as one.
+
+    The Docs have the tree with the greatest expected number of right heads, and the tags, parts of speech, features and
+    lemmas that most teachers found. Distributions are those before calibration. They are in `doc._.arc_targets`, which
+    a `DocBin` with `store_user_data=True` keeps. `spacy-mindroot.PassageCorpus.v1` reads them.
+
+    teachers (Sequence[Language]): Pipelines with an `arc_scorer` each, trained on the same data.
+    docs (Iterable[Doc]): Tokens, from the tokenizer of the first teacher. If they have no sentence boundaries, the
+        first teacher finds them.
+    YIELDS (Doc): One sentence, with the vocabulary of the first teacher.
+    RAISES (TrainingError): If the teachers have different labels.
+    RAISES (MindRootError): As `ArcScorer.predict`.
+    """
+    names = [_name_of_scorer(nlp, number) for number, nlp in enumerate(teachers, 1)]
+    if not names:
+        raise TrainingError("There is no teacher. Pass one or more trained pipelines.")
+    scorers: list[ArcScorer] = [nlp.get_pipe(name) for nlp, name in zip(teachers, names, strict=True)]
+    first = scorers[0]
+    for number, scorer in enumerate(scorers[1:], 2):
+        if scorer.labels != first.labels or scorer.cfg["tags"] != first.cfg["tags"]:
+            raise TrainingError(
+                f"Teacher {number} has other labels or parts of speech than teacher 1. Teachers must have been trained "
+                "on the same treebank."
+            )
+    projective = [any(each.projective for each in mind_roots(nlp).values()) for nlp in teachers]
+    for batch in minibatch(docs, _BATCH):
+        parsed = [_annotated(teachers[0], names[0], [doc for doc in batch if len(doc)])]
+        sentences = [read_annotated(doc) for doc in parsed[0]]
+        for nlp, name in zip(teachers[1:], names[1:], strict=True):
+            parsed.append(_annotated(nlp, name, [blank_doc(nlp.vocab, own) for own in sentences]))
+        lengths = [n for doc in parsed[0] for n in lengths_to_score(doc, whole_doc=first.whole_doc)]
+        if lengths:
+            yield from _taught(scorers, projective, parsed, [each for own in sentences for each in own], lengths)
+
+
+def expected_uas(doc: Doc) -> float:
+    """Return the share of right heads that teachers expect in a Doc of `distil`."""
+    targets = read_targets(doc)
+    assert targets is not None
+    tokens, heads, probs = targets.heads
+    on_doc = np.array([token.head.i for token in doc])
+    return float(probs[heads == on_doc[tokens]].sum(dtype=np.float64)) / len(doc)
+
+
+def _name_of_scorer(nlp: Language, number: int) -> str:
+    found = [name for name, pipe in nlp.pipeline if isinstance(pipe, ArcScorer) and pipe.model.name == "biaffine"]
+    if len(found) != 1:
+        raise TrainingError(
+            f"Teacher {number} has {len(found)} components arc_scorer that were trained, but it must have one. Its "
+            f"components: {', '.join(nlp.pipe_names) or 'none'}."
+        )
+    return found[0]
+
+
+def _annotated(nlp: Language, scorer: str, docs: list[Doc]) -> list[Doc]:
+    """Run a pipeline up to its scorer."""
+    with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(scorer)]):
+        return [doc for doc, _ in piped(nlp, ((doc, None) for doc in docs))]
+
+
+def _taught(
+    scorers: Sequence[ArcScorer],
+    projective: Sequence[bool],
+    parsed: Sequence[list[Doc]],
+    sentences: Sequence[AnnotatedSentence],
+    lengths: Sequence[int],
+) -> Iterator[Doc]:
+    bounds = list(pairwise(accumulate(lengths, initial=0)))
+    means: list[FloatArray] = [np.zeros((n, n + 1)) for n in lengths]
+    for scorer, docs, is_projective in zip(scorers, parsed, projective, strict=True):
+        output = scorer.model.predict(ArcInput(docs, lengths))
+        for group, block in zip(output.batch.groups, output.arcs, strict=True):
+            host = scorer.model.ops.to_numpy(block)
+            for row, k in enumerate(group.sentences.tolist()):
+                own = host[row, : lengths[k], : lengths[k] + 1]
+                means[k] += infer(own, projective=is_projective)[1] / len(scorers)
+    trees = decode_matrices(means, projective=any(projective))[0]
+    heads = np.concatenate(trees).astype(np.int64)
+    outputs = [
+        scorer.model.predict(ArcInput(docs, lengths, heads)) for scorer, docs in zip(scorers, parsed, strict=True)
+    ]
+    labels = _mean_softmax(scorers, [output.labels for output in outputs])
+    with_tags = outputs[0].tags is not None
+    tags = _mean_softmax(scorers, [output.tags for output in outputs]) if with_tags else np.zeros((len(heads), 0))
+    votes = _votes(parsed)
+    names = scorers[0].labels
+    hashes = np.array([scorers[0].vocab.strings.add(name) for name in names[1:]], dtype=np.uint64)
+    numbers = np.array([POS_IDS[tag] for tag in scorers[0].cfg["tags"]], dtype=np.uint8)
+    for each, mean, tree, (start, end) in zip(sentences, means, trees, bounds, strict=True):
+        own_labels, own_tags = labels[start:end] * (tree > 0)[:, np.newaxis], tags[start:end]
+        best = [names[1 + k] if head else names[0] for k, head in zip(own_labels.argmax(axis=1), tree, strict=True)]
+        doc = _new_doc(scorers[0].vocab, each, tree, best, {name: own[start:end] for name, own in votes.items()})
+        places = np.arange(len(tree), dtype=np.int32)
+        columns = np.concatenate([places[:, np.newaxis], np.tile(places, (len(tree), 1))], axis=1)
+        write_targets(doc, Targets(to_table(mean, columns), to_table(own_labels, hashes), to_table(own_tags, numbers)))
+        yield doc
+
+
+def _mean_softmax(scorers: Sequence[ArcScorer], scores: Sequence[Any]) -> npt.NDArray[np.floating[Any]]:
+    """Return the mean of the probabilities of classes, (N, classes)."""
+    pairs = zip(scorers, scores, strict=True)
+    return np.mean([np.exp(log_softmax(np, scorer.model.ops.to_numpy(own))) for scorer, own in pairs], axis=0)
+
+
+def _votes(parsed: Sequence[list[Doc]]) -> dict[str, list[str]]:
+    """Return the annotation that most teachers found for each token, the first of them in a tie."""
+    found = {}
+    for name, attribute in _VOTES.items():
+        if any(doc.has_annotation(name) for doc in parsed[0]):
+            of_each = ([str(getattr(token, attribute)) for doc in docs for token in doc] for docs in parsed)
+            found[name] = [Counter(own).most_common(1)[0][0] for own in zip(*of_each, strict=True)]
+    return found
+
+
+def _new_doc(
+    vocab: Vocab, sentence: AnnotatedSentence, heads: Heads, labels: list[str], votes: dict[str, list[str]]
+) -> Doc:
+    blank = blank_doc(vocab, [sentence])
+    doc = Doc(
+        vocab,
+        words=[token.text for token in blank],
+        spaces=[bool(token.whitespace_) for token in blank],
+        heads=[int(head) - 1 if head else i for i, head in enumerate(heads)],
+        deps=labels,
+        sent_starts=[i == 0 for i in range(len(blank))],
+        **{_ARGUMENTS[name]: own for name, own in votes.items()},
+    )
+    set_multiword_tokens(doc, multiword_tokens(blank))
+    return doc

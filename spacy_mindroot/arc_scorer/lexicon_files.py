@@ -1,0 +1,196 @@
+"""Reads lexicons: the readings of each word form, as lists of words, spelling dictionaries and analysers have them.
+
+The first line that is like one of these says which format a file has:
+
+- columns, separated by tabs: form, lemma, part of speech and perhaps features;
+- UniMorph: lemma, form and features (`N;PL;ACC`), separated by tabs;
+- the output of `hunspell -m`: `dogs  st:dog po:noun is:PLUR`;
+- the output of `lt-proc`: `^dogs/dog<n><pl>$`;
+- that of `lt-expand` and `hfst-fst2strings`: `dogs:dog<n><pl>`.
+
+Comments before the first line name the source of the lexicon and its licence, which a pipeline has to name:
+`# source: hunspell-hu` and `# licence: GPL-2.0`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import CorpusError
+from ..escapes import printable
+
+__all__ = ["LexiconFile", "Reading"]
+
+_COMMENT = re.compile(r"#\s*(source|licen[cs]e|url)\s*:\s*(.*\S)\s*", re.IGNORECASE)
+_UNIT = re.compile(r"\^((?:\\.|[^\\/^$])*)/((?:\\.|[^\\^$])*)\$")
+_EXPANDED = re.compile(r"((?:\\.|[^\\:\t])+):(?:[<>]:)?([^:\t]*<[^<>\t]+>[^:\t]*)")
+_LATER_LEMMA = re.compile(r"\+[^<+]*")
+_SAMPLE = 1000  # lines by which a format is told
+_MOST_CHARACTERS = 10_000  # in a line
+
+
+class Reading(NamedTuple):
+    """A way to read a word form."""
+
+    form: str
+    lemma: str
+    tag: str  # part of speech and features, as the lexicon has them
+
+
+class LexiconFile:
+    """A lexicon in a file, perhaps compressed with gzip.
+
+    path (Path): The file.
+    RAISES (CorpusError): If it can't be read, or is not a lexicon.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.about: dict[str, str] = {}  # source, licence and url, as far as they are known
+        self.format = ""
+        lines = list(zip(range(_SAMPLE), self._lines(), strict=False))
+        for _, (_, line) in lines:
+            comment = _COMMENT.fullmatch(line) if line.startswith("#") else None
+            if comment is None and not line.startswith("#") and line:
+                break
+            if comment is not None:
+                self.about[comment[1].lower().replace("license", "licence")] = comment[2]
+        self.format = next((name for _, (_, line) in lines if (name := _format_of(line))), "")
+        if self.format == "columns" and any(line.count("\t") == 2 and ";" in line for _, (_, line) in lines):
+            self.format = "UniMorph"
+        if not self.format:
+            found = f"its first line is {lines[0][1][1][:60]!r}" if lines else "it is empty"
+            raise CorpusError(
+                f"{printable(self.path)} is not a lexicon: {found}. Expected lines with form, lemma, part of speech "
+                "and features, separated by tabs; UniMorph's lemma, form and features; or the output of hunspell -m, "
+                "lt-proc, lt-expand or hfst-fst2strings."
+            )
+
+    def __iter__(self) -> Iterator[Reading]:
+        read = _READERS[self.format]
+        head = True
+        for number, line in self._lines():
+            head = head and (line.startswith("#") or not line)
+            if head or not line:
+                continue
+            try:
+                yield from read(line)
+            except ValueError as error:
+                raise CorpusError(f"{printable(self.path)}, line {number}: {error}") from None
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the number and the text of each line."""
+        number = 0
+        try:
+            with open(self.path, "rb") as raw:
+                packed = raw.read(2) == b"\x1f\x8b"
+                raw.seek(0)
+                lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw
+                for number, data in enumerate(lines, 1):
+                    line = data.decode("utf-8-sig" if number == 1 else "utf8").rstrip("\r\n")
+                    if "\0" in line or len(line) > _MOST_CHARACTERS:
+                        what = "a NUL character" if "\0" in line else f"{len(line):,} characters"
+                        raise CorpusError(
+                            f"{printable(self.path)}, line {number} has {what}. A lexicon is UTF-8 text with one "
+                            "reading of a word on a line."
+                        )
+                    yield number, line
+        except UnicodeDecodeError as error:
+            raise CorpusError(
+                f"{printable(self.path)}, line {number} is not UTF-8 ({error.reason}). Convert the lexicon first: "
+                "iconv -f latin1 -t utf8, for example."
+            ) from error
+        except (OSError, EOFError, zlib.error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise CorpusError(f"The lexicon {printable(self.path)} can't be read: {reason}.") from error
+
+
+def _format_of(line: str) -> str:
+    """Return the format that a line shows, "" if it may be any."""
+    if line.startswith("#") and "\t" not in line:
+        return ""
+    if "\t" in line:
+        return "columns"
+    if _UNIT.search(line):
+        return "lt-proc"
+    if re.search(r" (?:st|po):\S", line):
+        return "hunspell"
+    return "expanded" if _EXPANDED.fullmatch(line) else ""
+
+
+def _of_columns(line: str) -> Iterator[Reading]:
+    cells = line.split("\t")
+    if not 3 <= len(cells) <= 4:
+        raise ValueError(
+            f"expected form, lemma, part of speech and features, separated by tabs, but found {len(cells)} columns: "
+            f"{line[:60]!r}."
+        )
+    form, lemma, pos, *features = (cell.strip() for cell in cells)
+    yield _reading(form, lemma, " ".join([pos, *(each for each in features if each not in ("", "_"))]), line)
+
+
+def _of_unimorph(line: str) -> Iterator[Reading]:
+    cells = line.split("\t")
+    if len(cells) not in (3, 4):  # the fourth has the parts of the word
+        raise ValueError(
+            f"expected UniMorph's lemma, form and features, separated by tabs, but found {len(cells)} columns: "
+            f"{line[:60]!r}."
+        )
+    yield _reading(cells[1].strip(), cells[0].strip(), cells[2].strip(), line)
+
+
+def _of_hunspell(line: str) -> Iterator[Reading]:
+    form, *fields = line.split()
+    values: dict[str, list[str]] = {}
+    for field in fields:
+        name, colon, value = field.partition(":")
+        if colon:
+            values.setdefault(name, []).append(value)
+    if "st" in values or "po" in values:  # other lines have words that are unknown
+        tag = " ".join(
+            [*values.get("po", []), *values.get("is", [])]
+        )  # with derivations, too many words have their own
+        yield Reading(form, values.get("st", [form])[0], tag)
+
+
+def _of_lt_proc(line: str) -> Iterator[Reading]:
+    for unit in _UNIT.finditer(line):
+        for analysis in re.split(r"(?<!\\)/", unit[2]):
+            if not analysis.startswith("*"):  # which marks a word that is unknown
+                yield _of_analysis(unit[1], analysis)
+
+
+def _of_expanded(line: str) -> Iterator[Reading]:
+    found = _EXPANDED.fullmatch(line.strip())
+    if found is not None and ":<:" not in line:  # which is generated, but not analysed
+        yield _of_analysis(found[1], found[2])
+
+
+def _of_analysis(form: str, analysis: str) -> Reading:
+    """Return a reading as apertium writes it: `huis<n><pl>`, or `do<vblex>+not<adv>` for two words in one."""
+    lemma, _, tags = analysis.partition("<")
+    return Reading(_unescaped(form), _unescaped(lemma), _LATER_LEMMA.sub("+", f"<{tags}"))
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _reading(form: str, lemma: str, tag: str, line: str) -> Reading:
+    if not form or not tag:
+        raise ValueError(f"there is no {'part of speech' if form else 'form'}: {line[:60]!r}.")
+    return Reading(form, lemma, tag)
+
+
+_READERS: dict[str, Callable[[str], Iterator[Reading]]] = {
+    "columns": _of_columns,
+    "UniMorph": _of_unimorph,
+    "hunspell": _of_hunspell,
+    "lt-proc": _of_lt_proc,
+    "expanded": _of_expanded,
+}

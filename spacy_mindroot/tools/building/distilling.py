@@ -1,0 +1,189 @@
+"""Text for a student: raw text that is read and checked before the training, and what teachers make of it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.util import load_model, minibatch
+
+from ...arc_scorer.distillation import distil, expected_uas
+from ...conllu import read_conllu
+from ...conllu.files import text_lines
+from ...doc.reading import AnnotatedSentence, blank_doc
+from ...errors import CorpusError
+from ...escapes import printable
+from ..gold import read_corpus, sentences_in_text
+from .treebank import PARTS, Treebank
+
+__all__ = ["RawText", "Taught", "read_raw_text", "teach"]
+
+MOST_SENTENCES = 20_000  # of raw text: more than the schedules read
+_LONGEST = 100  # words of a sentence: longer ones are lists and tables, mostly
+_LINES = 500  # tokenized at a time
+_PIECE = re.compile(r"\S(?:.{0,9998}\S)?(?=\s|$)|\S.{0,9999}")  # of a long line
+_MUCH_LESS = 0.1  # the expected accuracy of raw text is that much below that of the development set
+_DEV_SENTENCES = 300  # for this comparison
+
+
+@dataclass(frozen=True)
+class RawText:
+    """Files of raw text."""
+
+    paths: list[Path]
+    digest: str
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines that are not empty, those that are very long in pieces."""
+        for path in self.paths:
+            with open(path, "rb") as file:
+                for number, line in enumerate(text_lines(file, printable(path)), 1):
+                    yield from _PIECE.findall(_decoded(line, path, number))
+
+
+def read_raw_text(paths: Sequence[Path]) -> RawText:
+    """Read all of the files once, so that a fault in them is known before the training.
+
+    RAISES (CorpusError): If one is empty, not UTF-8, or not text.
+    """
+    digest = hashlib.sha256()
+    for path in paths:
+        found = False
+        for line in RawText([path], "").lines():
+            digest.update(f"{line}\n".encode())
+            found = True
+        if not found:
+            raise CorpusError(f"{printable(path)} has no text. Leave it out, or give a file with a text on each line.")
+    return RawText(list(paths), digest.hexdigest())
+
+
+def _decoded(line: bytes, path: Path, number: int) -> str:
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{printable(path)}:{number}: this line is not UTF-8 ({error.reason} at byte {error.start}). Convert the "
+            "file first, for example with `iconv -f LATIN1 -t UTF-8`."
+        ) from error
+
+
+@dataclass
+class Taught:
+    """What teachers have made of some text. Expected accuracies are shares of right heads, before calibration."""
+
+    sentences: int = 0
+    words: int = 0
+    too_long: int = 0  # sentences that were left out
+    repeated: int = 0  # sentences that were left out: in the treebank, or in the text before
+    cut: bool = False  # whether there was more text
+    megabytes: float = 0.0
+    expected: float = 0.0
+    expected_dev: float | None = None  # of the development set; None without one
+
+
+def teach(
+    folders: Sequence[Path],
+    treebank: Treebank,
+    raw: RawText | None,
+    file: Path,
+    *,
+    note: Callable[[str], Any],
+    warn: Callable[[str], Any],
+) -> Taught:
+    """Let teachers label raw text, or, without any, the text of the training set, and write it to a .spacy file.
+
+    Sentences of the treebank are left out of raw text, those of its test set above all. So are sentences that have
+    occurred before, and those of more than 100 words.
+
+    folders (Sequence[Path]): The teachers.
+    """
+    teachers = [load_model(folder) for folder in folders]
+    found = Taught()
+    if raw is None:
+        sentences = _of_treebank(teachers[0], treebank, "train")
+    else:
+        sentences = _in_text(teachers[0], treebank, raw, found)
+    docs = []
+    for doc in distil(teachers, _blank(teachers[0], islice(sentences, MOST_SENTENCES))):
+        docs.append(doc)
+        found.words += len(doc)
+        if len(docs) % 1000 == 0:
+            note(f"{len(docs):,} sentences have been labelled")
+    if not docs:
+        raise CorpusError(
+            f"No sentence of the raw text can be used: {found.repeated:,} are in the treebank or occur again, and "
+            f"{found.too_long:,} have more than {_LONGEST} words. Give other text, with a text or a paragraph on each "
+            "line."
+        )
+    found.sentences, found.cut = len(docs), next(sentences, None) is not None
+    found.expected = _expected(docs)
+    if treebank.file("dev") is not None:
+        dev = islice(_of_treebank(teachers[0], treebank, "dev"), _DEV_SENTENCES)
+        found.expected_dev = _expected(distil(teachers, _blank(teachers[0], dev)))
+    data = DocBin(docs=docs, store_user_data=True).to_bytes()
+    file.write_bytes(data)
+    found.megabytes = round(len(data) / 1e6, 1)
+    if raw is not None:
+        _report(found, note, warn)
+    return found
+
+
+def _report(found: Taught, note: Callable[[str], Any], warn: Callable[[str], Any]) -> None:
+    beside = "" if found.expected_dev is None else f", and {found.expected_dev:.1%} in the development set"
+    left_out = f"{found.repeated:,} that are in the treebank or occur again, {found.too_long:,} that are too long"
+    note(
+        f"Raw text: {found.sentences:,} sentences, {found.words:,} words ({found.megabytes} MB). Left out: {left_out}"
+        f"{', and all further text' if found.cut else ''}. Before calibration, the teachers expect "
+        f"{found.expected:.1%} right heads in it{beside}."
+    )
+    if found.expected_dev is not None and found.expected < found.expected_dev - _MUCH_LESS:
+        warn(
+            f"The teachers are far less sure of the raw text ({found.expected:.1%} right heads expected) than of the "
+            f"development set ({found.expected_dev:.1%}). Is it in the language of the treebank, with one text on each "
+            "line? A student of such text is not better than its teachers."
+        )
+
+
+def _blank(nlp: Language, sentences: Iterable[AnnotatedSentence]) -> Iterator[Doc]:
+    return (blank_doc(nlp.vocab, [each]) for each in sentences)
+
+
+def _of_treebank(nlp: Language, treebank: Treebank, part: str) -> Iterator[AnnotatedSentence]:
+    path = treebank.file(part)
+    assert path is not None
+    return (each for each in read_corpus(path, nlp.vocab) if len(each.words) <= _LONGEST)
+
+
+def _in_text(nlp: Language, treebank: Treebank, raw: RawText, found: Taught) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences that a pipeline finds in raw text, and count those that are left out."""
+    files = [file for part in PARTS if (file := treebank.file(part)) is not None]
+    known = {_key(sentence.words) for sentence in chain.from_iterable(map(read_conllu, files))}
+    for lines in minibatch(raw.lines(), _LINES):
+        for sentence in list(sentences_in_text(nlp, "\n\n".join(lines), "")):  # it disables components meanwhile
+            key = _key(sentence.words)
+            if key in known:
+                found.repeated += 1
+            elif len(sentence.words) > _LONGEST:
+                found.too_long += 1
+            else:
+                known.add(key)
+                yield sentence
+
+
+def _key(words: Iterable[str]) -> str:
+    """Return the text of a sentence without white space: the same however it is divided into words."""
+    return "".join("".join(words).split())
+
+
+def _expected(docs: Iterable[Doc]) -> float:
+    """Return the mean over words of the expected accuracy."""
+    found = [(expected_uas(doc), len(doc)) for doc in docs]
+    return float(np.average([each for each, _ in found], weights=[n for _, n in found]))

@@ -1,0 +1,166 @@
+"""What several parsers together make of text, and a parser that learns it."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+
+from scorer_helpers import gold_docs, learn, make_examples, make_nlp, small, with_sentences
+from spacy_mindroot import decode
+from spacy_mindroot.arc_scorer.distillation import distil, expected_uas
+from spacy_mindroot.arc_scorer.gold import read_gold
+from spacy_mindroot.doc.reading import conllu_heads, sentence_bounds
+from spacy_mindroot.doc.targets import read_targets
+from spacy_mindroot.errors import MissingSentencesError, TrainingError
+from spacy_mindroot.inference import marginals
+
+
+@pytest.fixture(scope="module")
+def docs():
+    return gold_docs()
+
+
+@pytest.fixture(scope="module")
+def teachers(docs):
+    return [make_nlp(docs, steps=15, seed=seed, encoder="ours") for seed in (1, 2, 3)]
+
+
+def texts(nlp, docs):
+    return [with_sentences(nlp, doc) for doc in docs]
+
+
+def dense(doc):
+    """The probabilities of arcs, (n, n+1), of a Doc with one sentence."""
+    n = len(doc)
+    table = read_targets(doc).heads
+    columns = np.where(table.tokens == table.values, 0, table.values + 1)
+    return table.to_dense(columns, n, n + 1)
+
+
+def by_each(nlp, docs):
+    """The marginals of a parser, sentence by sentence."""
+    scored = nlp.get_pipe("arc_scorer").pipe(texts(nlp, docs))
+    return [
+        marginals(scores, projective=nlp.get_pipe("mind_root").projective)
+        for doc in scored
+        for scores in doc._.arc_scores
+    ]
+
+
+@pytest.mark.parametrize("projective", [False, True])
+def test_probabilities_of_arcs_are_the_mean(docs, teachers, projective):
+    for nlp in teachers:
+        nlp.get_pipe("mind_root").projective = projective
+    found = list(distil(teachers, texts(teachers[0], docs)))
+    means = [np.mean(own, axis=0) for own in zip(*(by_each(nlp, docs) for nlp in teachers), strict=True)]
+    assert len(found) == len(means) == sum(len(list(doc.sents)) for doc in docs)
+    for doc, mean in zip(found, means, strict=True):
+        np.testing.assert_allclose(dense(doc), mean, atol=2e-3)
+        (heads,) = conllu_heads(doc)
+        assert heads.tolist() == decode(mean, projective=projective).tolist()
+        assert expected_uas(doc) == pytest.approx(mean[np.arange(len(heads)), heads].mean(), abs=2e-3)
+
+
+def test_labels_are_those_of_the_tree(docs, teachers):
+    names = teachers[0].get_pipe("arc_scorer").labels
+    found = list(distil(teachers, texts(teachers[0], docs)))
+    heads = [conllu_heads(doc)[0] for doc in found]
+    of_each = []
+    for nlp in teachers:
+        scored = nlp.get_pipe("arc_scorer").pipe(texts(nlp, docs))
+        labels = [own for doc in scored for own in doc._.arc_labels]
+        of_each.append([np.exp(own.scores_of_tree(tree)) for own, tree in zip(labels, heads, strict=True)])
+    for doc, tree, parts in zip(found, heads, zip(*of_each, strict=True), strict=True):
+        mean = np.mean(parts, axis=0)
+        table = read_targets(doc).labels
+        numbers = np.array([names.index(doc.vocab.strings[value]) for value in table.values.tolist()])
+        expected = np.where((tree > 0)[:, np.newaxis], mean, 0)
+        np.testing.assert_allclose(table.to_dense(numbers, len(doc), len(names)), expected, atol=2e-3)
+        best = [names[k] if head else "ROOT" for k, head in zip(mean.argmax(axis=1), tree, strict=True)]
+        assert [token.dep_ for token in doc] == best
+
+
+def test_text_and_sentences_are_kept(docs, teachers):
+    found = list(distil(teachers, texts(teachers[0], docs)))
+    assert "".join(doc.text_with_ws for doc in found) == "".join(doc.text_with_ws for doc in docs)
+    assert all(len(sentence_bounds(doc)) == 1 for doc in found)
+    assert not any(doc.has_annotation(name) for doc in found for name in ("TAG", "MORPH", "LEMMA"))
+
+
+def test_most_teachers_decide_on_tags(docs):
+    def make(seed, tag):
+        nlp = make_nlp(docs, steps=1, seed=seed)
+        nlp.add_pipe("attribute_ruler", first=True).add([[{"ORTH": {"REGEX": "."}}]], {"TAG": tag, "POS": tag})
+        return nlp
+
+    teachers = [make(1, "ADV"), make(2, "NOUN"), make(3, "NOUN")]
+    for doc in distil(teachers, texts(teachers[0], docs[:2])):
+        assert {(token.tag_, token.pos_) for token in doc} == {("NOUN", "NOUN")}
+    for doc in distil(teachers[:2], texts(teachers[0], docs[:2])):  # the first one in a tie
+        assert {token.tag_ for token in doc} == {"ADV"}
+
+
+def test_the_student_reads_what_was_stored(docs, teachers):
+    """Through a DocBin: the loss of a student is that of the teachers' distributions."""
+    stored = DocBin(docs=distil(teachers, texts(teachers[0], docs)), store_user_data=True).to_bytes()
+    student = make_nlp(docs, steps=0)
+    taught = list(DocBin().from_bytes(stored).get_docs(student.vocab))
+    scorer = student.get_pipe("arc_scorer")
+    numbers = {student.vocab.strings[label]: k for k, label in enumerate(scorer.labels[1:])}
+    for example, doc in zip(make_examples(student, taught), taught, strict=True):
+        gold = read_gold(example, numbers, {})
+        (arcs,) = gold.soft.heads
+        np.testing.assert_allclose(arcs, dense(doc), atol=1e-9)
+        np.testing.assert_allclose(gold.soft.labels.sum(axis=1), [token.dep_ != "ROOT" for token in doc])
+    examples = make_examples(student, taught)
+    losses = [student.update(examples, losses={})["arc_scorer"]]
+    for doc in taught:
+        doc.user_data.clear()
+    losses.append(student.update(make_examples(student, taught), losses={})["arc_scorer"])
+    assert losses[0] != pytest.approx(losses[1], rel=1e-3)
+
+
+def test_a_student_comes_close_to_its_teachers(docs, teachers):
+    """It sees no gold tree, and its probabilities approach theirs."""
+    taught = list(distil(teachers, texts(teachers[0], docs)))
+    means = [dense(doc) for doc in taught]
+
+    def distance(nlp):
+        return np.mean([np.abs(a - b).mean() for a, b in zip(by_each(nlp, docs), means, strict=True)])
+
+    before, after = (make_nlp(taught, steps=steps, seed=9, encoder="ours") for steps in (0, 40))
+    assert distance(after) < 0.3 * distance(before)
+
+
+def test_white_space_and_gold_beside_teachers(docs, teachers):
+    """A batch of Docs with and without distributions: those without are learnt as ever."""
+    taught = list(distil(teachers, texts(teachers[0], docs[:2])))
+    nlp = make_nlp(docs, steps=0)
+    scorer = nlp.get_pipe("arc_scorer")
+    alone = [scorer.update(make_examples(nlp, [doc]), losses={})["arc_scorer"] for doc in (taught[0], docs[3])]
+    both = scorer.update(make_examples(nlp, [taught[0], docs[3]]), losses={})["arc_scorer"]
+    assert both == pytest.approx(sum(alone), rel=1e-4)
+
+
+def test_empty_docs_are_left_out(teachers):
+    assert list(distil(teachers, [Doc(teachers[0].vocab)])) == []
+    assert list(distil(teachers, [])) == []
+
+
+def test_sentences_are_needed(docs, teachers):
+    with pytest.raises(MissingSentencesError, match="no sentence boundaries"):
+        list(distil(teachers, [Doc(teachers[0].vocab, words=["a", "b"])]))
+
+
+def test_teachers_must_agree_on_labels(docs, teachers):
+    with pytest.raises(TrainingError, match="no teacher"):
+        list(distil([], texts(teachers[0], docs)))
+    without = spacy.blank("en")
+    with pytest.raises(TrainingError, match="Teacher 2 has 0 components"):
+        list(distil([teachers[0], without], texts(teachers[0], docs)))
+    nlp = spacy.blank("en")
+    nlp.add_pipe("arc_scorer", config=small())
+    nlp.add_pipe("mind_root")
+    learn(nlp, docs[:1], 0)
+    with pytest.raises(TrainingError, match="Teacher 2 has other labels"):
+        list(distil([teachers[0], nlp], texts(teachers[0], docs)))

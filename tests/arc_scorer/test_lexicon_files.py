@@ -1,0 +1,99 @@
+"""Lexicon files: formats, comments, and what is wrong with a file."""
+
+import gzip
+
+import pytest
+
+from spacy_mindroot.arc_scorer.lexicon_files import LexiconFile
+from spacy_mindroot.errors import CorpusError
+
+FORMATS = {
+    "columns": (
+        "dogs\tdog\tNOUN\tNumber=Plur\nbe\tbe\tAUX\t_\n",
+        [("dogs", "dog", "NOUN Number=Plur"), ("be", "be", "AUX")],
+    ),
+    "three columns": ("dogs\tdog\tNOUN\n", [("dogs", "dog", "NOUN")]),
+    "UniMorph": ("dog\tdogs\tN;PL\ndog\tdog\tN\tdog\n", [("dogs", "dog", "N;PL"), ("dog", "dog", "N")]),
+    "hunspell": (
+        "zzz\n\ndogs  st:dog po:noun ts:NOM is:PLUR\ndogs  st:dogs po:verb ts:PRES\n\n"
+        "undog ip:PREF sp:un  st:dog po:noun\nunwell po:adj ds:un\n",
+        [
+            ("dogs", "dog", "noun PLUR"),
+            ("dogs", "dogs", "verb"),
+            ("undog", "dog", "noun"),
+            ("unwell", "unwell", "adj"),
+        ],
+    ),
+    "lt-proc": (
+        "^zzz/*zzz$ ^dogs/dog<n><pl>/dog<vblex><pres>$ [1] ^don't/do<vblex>+not<adv>$\n^a\\/b/a\\/b<n>$\n",
+        [
+            ("dogs", "dog", "<n><pl>"),
+            ("dogs", "dog", "<vblex><pres>"),
+            ("don't", "do", "<vblex>+<adv>"),
+            ("a/b", "a/b", "<n>"),
+        ],
+    ),
+    "expanded": (
+        "dogs:dog<n><pl>\ndogz:>:dog<n><pl>\ndoggen:<:dog<n><pl>\nat 5:00:at 5\\:00<adv>\n:\n",
+        [("dogs", "dog", "<n><pl>"), ("dogz", "dog", "<n><pl>")],
+    ),
+}
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(data):
+        path = tmp_path / "lexicon"
+        path.write_bytes(data.encode("utf8") if isinstance(data, str) else data)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("change", [str, lambda text: text.replace("\n", "\r\n"), lambda text: "\ufeff" + text])
+def test_formats_are_told_from_the_content(written, name, change):
+    text, readings = FORMATS[name]
+    assert [*LexiconFile(written(change(text)))] == readings
+
+
+def test_compressed(written):
+    text, readings = FORMATS["columns"]
+    assert [*LexiconFile(written(gzip.compress(text.encode())))] == readings
+
+
+def test_comments_name_source_and_licence(written):
+    comments = "# Source: our words\n#LICENSE: CC BY 4.0\n# url: https://x.org\n# and more\n\n"
+    file = LexiconFile(written(comments + "a\ta\tX\n# licence: mine\tb\tSYM\n"))
+    assert file.about == {"source": "our words", "licence": "CC BY 4.0", "url": "https://x.org"}
+    assert [reading.form for reading in file] == ["a", "# licence: mine"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("", "is not a lexicon: it is empty"),
+        ("dog\ncat\n", "is not a lexicon: its first line is 'dog'"),
+        ("# licence: MIT\n", "is not a lexicon: its first line is '# licence: MIT'"),
+        ("a\ta\tX\ndogs\tdog\n", "line 2: expected form, lemma, part of speech and features.*found 2 columns"),
+        ("a\tb\tN;PL\na\tb\tc\td\te\n", "line 2: expected UniMorph's .* found 5 columns"),
+        ("a\ta\tX\n\tdog\tNOUN\n", "line 2: there is no form"),
+        ("a\ta\tX\ndogs\tdog\t\n", "line 2: there is no part of speech"),
+        ("a\ta\tX\nb\t\0\tX\n", "line 2 has a NUL character"),
+        ("a\ta\tX\n" + 20_000 * "b", "line 2 has 20,000 characters"),
+        ("a\ta\tX\né\té\tX\n".encode("latin1"), "line 2 is not UTF-8"),
+        (gzip.compress(b"a\ta\tX\n" * 1000, mtime=0)[:-9], "can't be read"),
+        (b"\x1f\x8bxxxxxxxxxxxxxxxxxx", "can't be read"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(written, data, message):
+    path = written(data)
+    with pytest.raises(CorpusError, match=message) as caught:
+        list(LexiconFile(path))
+    assert str(path) in str(caught.value)
+
+
+def test_no_file(tmp_path):
+    for path in (tmp_path / "missing", tmp_path):
+        with pytest.raises(CorpusError, match="can't be read"):
+            LexiconFile(path)

@@ -1,0 +1,102 @@
+"""Raw text for a student: what is read of it, what is left out, and how sure the teachers are."""
+
+import gzip
+
+import pytest
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+
+from scorer_helpers import TREEBANK, gold_docs, make_nlp
+from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.doc.targets import read_targets
+from spacy_mindroot.errors import CorpusError
+from spacy_mindroot.tools.building import distilling
+from spacy_mindroot.tools.building.distilling import RawText, read_raw_text, teach
+from spacy_mindroot.tools.building.treebank import prepare_treebank
+from spacy_mindroot.tools.evaluation.raw_text import text_of
+
+
+@pytest.fixture(scope="module")
+def teachers(tmp_path_factory):
+    folders = []
+    for seed in (1, 2):
+        nlp = make_nlp(gold_docs(), steps=5, seed=seed)
+        nlp.add_pipe("sentencizer", first=True)
+        folders.append(tmp_path_factory.mktemp("teachers") / str(seed))
+        nlp.to_disk(folders[-1])
+    return folders
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    return prepare_treebank(TREEBANK, tmp_path / "corpus")
+
+
+def raw(tmp_path, *lines, name="raw.txt"):
+    (tmp_path / name).write_text("\n".join(lines), "utf8")
+    return read_raw_text([tmp_path / name])
+
+
+def taught(teachers, treebank, text, tmp_path):
+    said, warned = [], []
+    found = teach(teachers, treebank, text, tmp_path / "taught.spacy", note=said.append, warn=warned.append)
+    docs = list(DocBin().from_disk(tmp_path / "taught.spacy").get_docs(Vocab()))
+    assert len(docs) == found.sentences and sum(map(len, docs)) == found.words
+    assert all(read_targets(doc) is not None for doc in docs)
+    return found, docs, said, warned
+
+
+def test_lines(tmp_path):
+    long = "word " * 5000 + "x" * 25_000
+    text = raw(tmp_path, "\ufeffa b", "", "  c  ", long)
+    first, second, *pieces = text.lines()
+    assert (first, second) == ("a b", "c")
+    assert "".join("".join(pieces).split()) == "".join(long.split()) and max(map(len, pieces)) <= 10_000
+    with gzip.open(tmp_path / "raw.gz", "wt", encoding="utf8") as file:
+        file.write("a b\n\nc\n")
+    assert list(RawText([tmp_path / "raw.gz", tmp_path / "raw.txt"], "").lines())[:3] == ["a b", "c", "a b"]
+
+
+def test_the_digest_is_that_of_the_text(tmp_path):
+    assert raw(tmp_path, "a", "b").digest == raw(tmp_path, "a", "", "b", name="other.txt").digest
+    assert raw(tmp_path, "a", "b").digest != raw(tmp_path, "a", "c").digest
+
+
+def test_sentences_of_the_treebank_and_repeated_ones_are_left_out(teachers, treebank, tmp_path):
+    test = text_of(next(read_conllu(treebank.file("test")))).strip()
+    many = "many " * 150 + "."
+    text = raw(tmp_path, f"A new one. {test}", "Another one.", "A new one.", many)
+    found, docs, said, _ = taught(teachers, treebank, text, tmp_path)
+    assert [doc.text.strip() for doc in docs] == ["A new one.", "Another one."]
+    assert found.repeated == 2 and found.too_long == 1 and not found.cut
+    (note,) = said
+    assert "2 sentences, 7 words" in note and "2 that are in the treebank or occur again, 1 that are too long" in note
+
+
+def test_nothing_is_left(teachers, treebank, tmp_path):
+    test = text_of(next(read_conllu(treebank.file("test")))).strip()
+    with pytest.raises(CorpusError, match="No sentence of the raw text can be used: 1 are in the treebank"):
+        taught(teachers, treebank, raw(tmp_path, test), tmp_path)
+
+
+def test_very_much_text_is_cut(teachers, treebank, tmp_path, monkeypatch):
+    monkeypatch.setattr(distilling, "MOST_SENTENCES", 2)
+    found, docs, said, _ = taught(teachers, treebank, raw(tmp_path, "One.", "Two.", "Three.", "Four."), tmp_path)
+    assert len(docs) == 2 and found.cut and "and all further text" in said[0]
+
+
+@pytest.mark.parametrize("expected, warns", [(0.75, False), (0.5, True)])
+def test_a_warning_if_the_teachers_are_unsure(teachers, treebank, tmp_path, monkeypatch, expected, warns):
+    values = iter([expected, 0.8])
+    monkeypatch.setattr(distilling, "_expected", lambda docs: next(values))
+    found, _, said, warned = taught(teachers, treebank, raw(tmp_path, "Some text."), tmp_path)
+    assert (found.expected, found.expected_dev) == (expected, 0.8)
+    assert f"{expected:.1%} right heads in it, and 80.0% in the development set" in said[0]
+    assert bool(warned) == warns and (not warns or "far less sure" in warned[0])
+
+
+def test_without_raw_text_the_training_set_is_labelled(teachers, treebank, tmp_path):
+    found, docs, said, warned = taught(teachers, treebank, None, tmp_path)
+    train = list(read_conllu(treebank.file("train")))
+    assert [len(doc) for doc in docs] == [len(sentence) for sentence in train] and not said and not warned
+    assert 0 < found.expected <= 1 and 0 < found.expected_dev <= 1
