@@ -196,7 +196,7 @@ def _measured(
     inside = [
         h in of for own, gold in zip(sets, found.gold_heads, strict=True) for of, h in zip(own, gold, strict=True)
     ]
-    of_trees = (None, None, None)
+    of_trees = (None, None, None, None)
     if calibration.tree_set_thresholds:
         of_trees = tree_sets_of(arcs, found.heads, found.gold_heads, calibration.threshold(COVERAGE, "sentence"))
     ends = np.cumsum([len(own) for own in found.heads])[:-1]

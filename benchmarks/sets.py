@@ -61,10 +61,9 @@ class Scored:
 
 def tree_sets_of(
     arcs: Sequence[np.ndarray], heads: Sequence[np.ndarray], gold: Sequence[np.ndarray], threshold: float
-) -> tuple[float, float, float]:
-    """Return the coverage of sets of trees, the decimal logarithm of their median size, and the share of one tree.
-
-    Coverage and share are of sentences, in percent.
+) -> tuple[float, float, float, float]:
+    """Return the coverage of sets of trees, the decimal logarithm of their median size, the share of sets of one tree,
+    and how many of these trees are right (NaN without any). Coverage and shares are of sentences, in percent.
     """
     sets = [tree_set(p, threshold, own) for p, own in zip(arcs, heads, strict=True)]
     inside = [
@@ -72,12 +71,14 @@ def tree_sets_of(
         for own, right in zip(sets, gold, strict=True)
     ]
     sizes = np.array([float(own.size) for own in sets])
-    figures = 100 * np.mean(inside), np.log10(np.median(sizes)), 100 * np.mean(sizes == 1)
+    one = sizes == 1
+    right = 100 * np.mean(np.array(inside)[one]) if one.any() else np.nan
+    figures = 100 * np.mean(inside), np.log10(np.median(sizes)), 100 * np.mean(one), right
     return tuple(round(float(value), 2) for value in figures)
 
 
 def halves(scored: Scored, seeds: int, coverage: float) -> np.ndarray:
-    """Return the coverage of head sets, and the three figures of `tree_sets_of`, on the other half; means."""
+    """Return the coverage of head sets, and the figures of `tree_sets_of`, on the other half; means."""
     found = []
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(len(scored))
@@ -88,7 +89,7 @@ def halves(scored: Scored, seeds: int, coverage: float) -> np.ndarray:
             arcs, (_, heads, gold) = scored.arcs(fit, measured), scored.of(measured)
             trees = tree_sets_of(arcs, heads, gold, fit.threshold(coverage, "sentence"))
             found.append((100 * inside.mean(), *trees))
-    return np.mean(found, axis=0)
+    return np.mean(found, axis=0)  # NaN without a set of one tree in a half
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,11 @@ def sets(
     found = {path.stem: Scored(path) for path in sorted(folder.glob("*.npz"))}
     rows = []
     for name, scored in found.items():
-        tokens, trees, size, one = halves(scored, seeds, 0.9)
-        _, half, half_size, half_one = halves(scored, seeds, 0.5)
-        figures = [f"{value:.1f}" for value in (tokens, trees, size, one, half, half_size, half_one)]
-        rows.append((name, f"{scored.lengths.mean():.0f}", *figures))
+        figures = [*halves(scored, seeds, 0.9)[:4], *halves(scored, seeds, 0.5)[1:]]
+        rows.append((name, f"{scored.lengths.mean():.0f}", *(f"{value:.1f}" for value in figures)))
     header = ("on the other half", "tokens", "heads, 90 %", "trees, 90 %", "log10 size", "one tree %")
-    header += ("trees, 50 %", "log10 size", "one tree %")
-    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 8)))
+    header += ("trees, 50 %", "log10 size", "one tree %", "right %")
+    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 9)))
     groups = {name: [scored] for name, scored in found.items()}
     for name, scored in found.items():
         others = [Scored(path) for path in sorted((folder / "seeds").glob(f"{name}.*.npz"))]

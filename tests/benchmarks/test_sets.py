@@ -7,7 +7,7 @@ from benchmarks.sets import Scored, few, halves, kinds, tree_sets_of
 
 
 def test_halves_of_a_score_file(sure_file):
-    tokens, trees, size, one = halves(Scored(sure_file), 2, 0.9)
+    tokens, trees, size, one, _ = halves(Scored(sure_file), 2, 0.9)
     assert 80 < tokens <= 100 and 75 < trees <= 100 and size > 0 and 0 <= one < 100
     assert halves(Scored(sure_file), 2, 0.5)[2] < size
 
@@ -15,8 +15,9 @@ def test_halves_of_a_score_file(sure_file):
 def test_sets_of_trees():
     p = [np.array([[0.6, 0, 0.4], [0.4, 0.6, 0]])] * 2
     heads, gold = [np.array([0, 1])] * 2, [np.array([0, 1]), np.array([2, 0])]
-    assert tree_sets_of(p, heads, gold, 1.2) == (50, 0, 100)
-    assert tree_sets_of(p, heads, gold, 0.6) == (100, pytest.approx(np.log10(2), abs=0.01), 0)
+    assert tree_sets_of(p, heads, gold, 1.2) == (50, 0, 100, 50)
+    *figures, right = tree_sets_of(p, heads, gold, 0.6)
+    assert figures == [100, pytest.approx(np.log10(2), abs=0.01), 0] and np.isnan(right)
 
 
 def test_few_sentences(sure_file):

@@ -73,7 +73,8 @@ def test_parts_that_are_missing_are_named_and_nothing_is_moved(whole, corpus, mo
     with pytest.raises(errors.CorpusError, match=r"1 of 3 parts are not complete: 2/3\."):
         merge(model, corpus, out)
     assert sorted(path.name for path in out.iterdir()) == ["part-1-of-3", "part-3-of-3"]
-    shard_files(out / "part-3-of-3")[0].unlink()  # lost on the way
+    cut = shard_files(out / "part-3-of-3")[0]  # on the way
+    cut.write_bytes(cut.read_bytes()[:-1])
     parse_parts(model, corpus, out, 3, only=[2])
     with pytest.raises(errors.CorpusError, match=r"not complete: 3/3\."):
         merge(model, corpus, out)
