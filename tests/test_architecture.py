@@ -4,6 +4,7 @@ import ast
 import configparser
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -43,10 +44,11 @@ MAY_IMPORT = {
     "": {"core"},
     "rules": {"", "core"},
     "inference": {"", "core"},
+    "answers": {"", "core"},
     "doc": {"", "core"},
     "conllu": {"", "core", "rules", "doc"},
     "tokenizer": {"", "core", "doc"},
-    "pipeline": {*NUMPY, "doc"},
+    "pipeline": {*NUMPY, "doc", "answers"},
     "arc_scorer": {*NUMPY, "doc", "pipeline"},
     "tools": {*PARSER, "conllu"},
     "tools.drawing": {"", "core", "inference", "doc", "pipeline"},
@@ -54,10 +56,12 @@ MAY_IMPORT = {
     "tools.correction": {*PARSER, "conllu"},
     "tools.evaluation": {*NUMPY, "doc", "pipeline", "conllu"},
     "tools.building": {*PARSER, "conllu", "tools.evaluation"},
+    "annotation": {*PARSER, "conllu", "tools", "tools.drawing", "tools.building"},
+    "web": {*PARSER, "conllu", "tools", "tools.drawing", "annotation"},
     "corpora": {*PARSER, "conllu", "tools"},
 }
 MAY_IMPORT["cli"] = {*MAY_IMPORT}  # everything; nothing imports it
-WITHOUT_SPACY = ("core", "", "rules", "inference")
+WITHOUT_SPACY = ("core", "", "rules", "inference", "answers")
 CONLLU_WITHOUT_SPACY = {"checks", "columns", "files", "marks", "repair", "sentence", "vote"}
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
 
@@ -188,8 +192,12 @@ def test_the_registry_knows_every_name(checkout):
         "thinc_optimizers": spacy.registry.optimizers,
         "thinc_schedules": spacy.registry.schedules,
     }
+    with suppress(ImportError):  # of the extra `llm`
+        from spacy_llm.registry import registry
+
+        registries["thinc_llm_tasks"] = registry.llm_tasks
     for group, name in declared_entry_points(checkout):
-        if group != "spacy_cli":
+        if group in registries:
             assert name in registries[group], name
 
 

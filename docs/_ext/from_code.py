@@ -40,6 +40,7 @@ TITLES = {
     "spacy_callbacks": "Callbacks (`@callbacks`)",
     "thinc_optimizers": "Optimizers (`@optimizers`)",
     "thinc_schedules": "Schedules (`@schedules`)",
+    "thinc_llm_tasks": "Tasks of spacy-llm (`@llm_tasks`)",
     "spacy_cli": "Commands",
 }
 

@@ -11,6 +11,7 @@ from ..errors import MindRootError
 from . import options
 from .files import opened_to_write
 from .paths import PathsError, check_paths
+from .printing import say
 from .running import command
 
 __all__ = ["init_config_cli"]
@@ -28,7 +29,7 @@ def init_config_cli(
         None, metavar="OUT", callback=options.ending(".cfg"), dir_okay=False, allow_dash=True
     ),
     lang: str = options.language(),
-    optimize: options.Optimize = options.optimize("-o"),
+    optimize: options.Optimize = options.optimize(),
     tokenizer: options.Tokenizer = options.tokenizer(),
     loss: options.Loss = options.loss(),
     pipeline: str = typer.Option("", "--pipeline", "-p", metavar="NAME,..."),
@@ -112,12 +113,12 @@ def init_config_cli(
         check_paths({"--lexicon": lexicons}, {"OUT": out})
         with opened_to_write(out) as file:
             file.write(text.encode("utf8"))
-        typer.echo(
+        say(
             f"Wrote {out}. Train with: spacy train {shlex.quote(str(out))} --paths.train train.spacy --paths.dev "
             "dev.spacy --output model"
         )
     for note in notes:
-        typer.echo(note, err=True)
+        say(note, err=True)
 
 
 def _converted(source: Path) -> tuple[str, list[str]]:

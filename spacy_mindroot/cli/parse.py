@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import typer
 from tqdm import tqdm
-from wasabi import table
 
 from ..errors import CorpusError
 from ..escapes import printable
+from ..tables import text_table
 from . import options
 from .files import opened_to_write
 from .paths import Paths, PathsError, check_paths, model_folder
+from .printing import asked, found, say
 from .running import command, warn
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _SHOWN = 5  # drifting shards that are named
 Count = StrEnum("Count", "RELATIONS")
 
 
-@command()
+@command(tables=True)
 def parse_cli(
     model: str = options.model(),
     inputs: list[str] = typer.Argument(..., metavar="IN"),
@@ -107,7 +108,7 @@ def parse_cli(
             raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
         reads: dict[str, Paths] = {"MODEL": model_folder(model), "--code": code}
         check_paths(reads, {"--out": out}, made="--out")
-        if metrics is not None:
+        if metrics is not None or asked.json is not None:
             check_paths({"IN": local_paths(inputs), **reads, "--out": out}, {"--metrics": metrics})
         with _engine(workers, scheduler, retries, code) as engine:
             own = None if part is None else Part.from_text(part)
@@ -116,7 +117,7 @@ def parse_cli(
                 part=own,
                 merge=merge,
                 force=force,
-                progress=True,
+                progress=not asked.quiet,
                 warn=warn,
             )
         out = out if own is None else out / own.folder
@@ -128,7 +129,8 @@ def parse_cli(
         for note in getattr(error, "__notes__", []):
             typer.echo(note, err=True)
         raise typer.Exit(getattr(error, "code", 128 + signal.SIGINT)) from None
-    typer.echo(_table(summary))
+    say(_table(summary))
+    found(summary.to_json())
     rejected, failed = printable(out / "rejected.jsonl"), printable(out / "failed.jsonl")
     if summary.rejected:
         warn(f"{_counted(summary.rejected, 'document')} rejected: see {rejected}.")
@@ -159,9 +161,9 @@ def _engine(workers: int | None, scheduler: str | None, retries: int, code: Path
             if code is not None:
                 client.upload_file(str(code))  # workers import it, those that start later as well
             if client.dashboard_link and find_spec("bokeh") is not None:  # which Dask does not bring along
-                typer.echo(f"Dashboard: {client.dashboard_link}", err=True)
+                say(f"Dashboard: {client.dashboard_link}", err=True)
             if scheduler is not None and not client.nthreads():
-                typer.echo("The cluster has no workers yet. Waiting for the first.", err=True)
+                say("The cluster has no workers yet. Waiting for the first.", err=True)
         yield engine
 
 
@@ -190,4 +192,4 @@ def _table(summary: ParseSummary) -> str:
     ]
     if summary.seconds and summary.words:
         rows.append(("Words per second", f"{summary.words / summary.seconds:,.0f}"))
-    return str(table(rows, aligns=("l", "r"), max_col=60))
+    return text_table(rows)

@@ -14,6 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from ..errors import CorpusError, CountError
+from ..escapes import printable
 from .drift import drifting
 from .engine import Engine, open_engine
 from .folder import OutputFolder
@@ -21,7 +22,7 @@ from .jobs import Job, ParseSummary, Settings, WorkerFacts
 from .merging import Parts
 from .reading import WITH_COLUMNS, Columns, estimate_bytes_per_word
 from .shards import Part, Shard, Source, import_parquet, plan_sources, same_sources
-from .sources import Found, find_files
+from .sources import Found, find_files, looks_wrapped
 from .writing import WRITERS
 
 __all__ = ["Progress", "parse_corpus", "run_parse"]
@@ -140,6 +141,12 @@ def run_parse(
     if merge:
         return _merge(out, settings, found, progress)
     out = out if part is None else out / part.folder
+    first = next((file for file in found if file.format == "text"), None)
+    if first is not None and not settings.columns.paragraphs and looks_wrapped(first):
+        warn(
+            f"{printable(first.path)} seems to have paragraphs of several lines, and each line is parsed as a "
+            "document. With --paragraphs, a document ends at an empty line."
+        )
     if settings.ending.endswith("parquet"):
         import_parquet()
     model = os.path.abspath(model) if os.path.exists(model) else model

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import importlib
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,7 @@ __all__ = [
     "find_files",
     "format_of",
     "local_paths",
+    "looks_wrapped",
     "open_source",
     "plain",
 ]
@@ -44,6 +46,7 @@ FORMATS = {  # the format of a file by the end of its name
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # what data begins with that is compressed with gzip or zstd
 _ENDINGS = (".gz", ".zst")
 _MAY_BE_COMPRESSED = ("text", "jsonl", "conllu", "warc")
+_BEGINNING = 1 << 16  # bytes of a text that are looked at
 _SHOWN = 5  # files of other kinds that a message names
 _ENDS = 1 << 16  # bytes at either end of a file that go into its digest
 
@@ -245,6 +248,19 @@ def _zstd() -> Any:
             "Input with .zst needs the package backports.zstd: pip install 'spacy-mindroot[zstd]'. All machines need "
             "it."
         ) from error
+
+
+def looks_wrapped(file: Found) -> bool:
+    """Whether the lines at the beginning of a text seem to be parts of paragraphs, with empty lines between them.
+
+    Then most lines that another one follows end in a word or a comma.
+    """
+    text = ""
+    with suppress(CorpusError, OSError), open_source(file.path, compressed=file.compressed) as source:
+        text = source.read(_BEGINNING).decode("utf8", "replace")  # what can't be read is rejected later
+    blocks = [block.splitlines() for block in re.split(r"\n[^\S\n]*\n", text.strip())]
+    ends = [line.rstrip()[-1:] for block in blocks for line in block[:-1]]
+    return len(blocks) > 1 and sum(end.isalnum() or end in ",-" for end in ends) > max(2, len(ends) / 2)
 
 
 def digest_of(path: str) -> tuple[int, str, bytes]:

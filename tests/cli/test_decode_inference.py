@@ -37,12 +37,12 @@ def test_the_documented_form(small, tmp_path):
         "# sent_id = scores-1\n# text = a b\n"
         "# tree_1 = weight=8 logprob=-0.0485874 heads=0,1 deprels=root,obj\n"
         "# tree_2 = weight=5 logprob=-3.04859 heads=2,0 deprels=obj,root\n"
-        "# tree_logprob = -0.0485874\n# tree_margin = 3\n"
+        "# tree_logprob = -0.0485874\n# tree_margin = 3\n# expected_uas = 0.952574\n"
         "1\ta\t_\tX\t_\t_\t0\troot\t_\tHeadEntropy=0.1909|HeadProb=0.9526\n"
         "2\tb\t_\tX\t_\t_\t1\tobj\t_\tHeadEntropy=0.1909|HeadProb=0.9526\n\n"
         "# sent_id = scores-2\n# text = c\n"
         "# tree_1 = weight=2 logprob=0 heads=0 deprels=root\n"
-        "# tree_logprob = 0\n# tree_margin = inf\n"
+        "# tree_logprob = 0\n# tree_margin = inf\n# expected_uas = 1\n"
         "1\tc\t_\tX\t_\t_\t0\troot\t_\tHeadEntropy=0.0000|HeadProb=1.0000\n\n"
     )
 

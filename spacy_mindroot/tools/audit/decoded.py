@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
-from wasabi import table
 
 from ...accuracy import count_right
 from ...conllu import format_sentence
@@ -17,10 +17,11 @@ from ...faults import decoding_error
 from ...inference.arc_confidence import confidence_of, margins_of
 from ...inference.next_best import kbest_matrix
 from ...scored import DecodedSentence, ScoredSentence
+from ...tables import text_table
 from ...trees import MISSING, count_roots, tree_weight
 from ..drawing.text import side_by_side, tree_lines
 
-__all__ = ["Totals", "before_and_after", "to_conllu"]
+__all__ = ["Marks", "Totals", "before_and_after", "marks_of", "to_conllu"]
 
 
 @dataclass
@@ -61,18 +62,35 @@ class Totals:
         ]
         if self.seconds:
             rows.append(("Tokens per second, decoding only", f"{self.tokens / self.seconds:,.0f}"))
-        return str(table(rows, aligns=("l", "r"), max_col=60))
+        return text_table(rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts and scores, from 0 to 1."""
+        return {
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "multi_rooted": self.multi_rooted,
+            "uas": {name: right / max(1, self.with_head) for name, right in self.right.items()},
+            "seconds": self.seconds,
+        }
 
 
-def to_conllu(
-    sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, projective: bool = False, sent_id: str
-) -> str:
-    """Return a sentence in CoNLL-U with its tree, its best trees and their probabilities, as `decode --help` has it.
+class Marks(NamedTuple):
+    """What `decode --help` says of the best trees of a sentence.
 
-    heads (np.ndarray): (n,), 0 = ROOT. With `kbest` above 1, the first of the K best trees takes its place.
+    heads (np.ndarray): (n,), 0 = ROOT: those that were given or, with K best trees, the first of them.
+    comments (dict[str, str]), misc (dict[int, dict[str, str]]): As `conllu.marks.marked_sentence` takes them.
     """
-    comments: list[str] = []
-    misc = None
+
+    heads: Heads
+    comments: dict[str, str]
+    misc: dict[int, dict[str, str]]
+
+
+def marks_of(sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, projective: bool) -> Marks:
+    """Return comments and MISC for a sentence with its tree, (n,), 0 = ROOT."""
+    comments: dict[str, str] = {}
+    misc: dict[int, dict[str, str]] = {}
     if kbest > 1:
         heads, comments = _tree_comments(sentence, kbest, confidence, projective)
     if confidence:
@@ -80,30 +98,48 @@ def to_conllu(
         ahead = margins_of([sentence.scores], [heads], projective=projective)
         if isinstance(ahead, Fault):
             raise decoding_error(ahead, sentence.scores, words=sentence.words)
-        comments += [f"tree_logprob = {sure.tree_logprob:.6g}", f"tree_margin = {ahead[0]:.6g}"]
-        misc = [
-            f"HeadEntropy={entropy:.4f}|HeadProb={prob:.4f}"
-            for prob, entropy in zip(sure.head_prob, sure.head_entropy, strict=True)
-        ]
+        comments |= {
+            "tree_logprob": f"{sure.tree_logprob:.6g}",
+            "tree_margin": f"{ahead[0]:.6g}",
+            "expected_uas": f"{sure.head_prob.mean():.6g}",
+        }
+        misc = {
+            word: {"HeadEntropy": f"{entropy:.4f}", "HeadProb": f"{prob:.4f}"}
+            for word, (prob, entropy) in enumerate(zip(sure.head_prob, sure.head_entropy, strict=True), 1)
+        }
+    return Marks(heads, comments, misc)
+
+
+def to_conllu(
+    sentence: ScoredSentence, heads: Heads, *, kbest: int, confidence: bool, projective: bool = False, sent_id: str
+) -> str:
+    """Return a sentence in CoNLL-U with its tree, its best trees and their probabilities. See `marks_of`."""
+    heads, comments, misc = marks_of(sentence, heads, kbest=kbest, confidence=confidence, projective=projective)
     return format_sentence(
-        sentence.words, heads.tolist(), sentence.labels(heads), sent_id=sent_id, comments=comments, misc=misc
+        sentence.words,
+        heads.tolist(),
+        sentence.labels(heads),
+        sent_id=sent_id,
+        comments=[f"{name} = {value}" for name, value in comments.items()],
+        misc=["|".join(f"{name}={value}" for name, value in own.items()) for own in misc.values()] or None,
     )
 
 
-def _tree_comments(sentence: ScoredSentence, kbest: int, confidence: bool, projective: bool) -> tuple[Heads, list[str]]:
+def _tree_comments(
+    sentence: ScoredSentence, kbest: int, confidence: bool, projective: bool
+) -> tuple[Heads, dict[str, str]]:
     """Return the heads of the best tree, and one comment for each of the K best trees."""
     trees = kbest_matrix(sentence.scores, kbest, projective=projective)
     if isinstance(trees, Fault):  # not enough memory
         raise decoding_error(trees, sentence.scores, words=sentence.words)
-    comments = []
+    comments = {}
     for number, (heads, weight) in enumerate(trees, 1):
         logprob = ""
         if confidence:
             logprob = f" logprob={confidence_of(sentence.scores, heads, projective=projective).tree_logprob:.6g}"
         labels = ",".join("_".join(label.split()) for label in sentence.labels(heads))
-        comments.append(
-            f"tree_{number} = weight={weight:.6g}{logprob} heads={','.join(map(str, heads.tolist()))} deprels={labels}"
-        )
+        own = ",".join(map(str, heads.tolist()))
+        comments[f"tree_{number}"] = f"weight={weight:.6g}{logprob} heads={own} deprels={labels}"
     return trees[0][0], comments
 
 
