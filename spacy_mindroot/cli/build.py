@@ -36,6 +36,7 @@ def build_cli(
     loss: options.Loss = options.loss(),
     lexicons: list[Path] = options.lexicons(),
     config: Path | None = options.training_config(),
+    minutes: int | None = options.minutes(),
     steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
     seeds: int | None = typer.Option(None, "--seeds", metavar="N", min=1),
@@ -93,9 +94,11 @@ def build_cli(
     if raw_text and not distill:
         raise typer.BadParameter("needs --distill, which trains a pipeline on raw text.", param_hint="--raw-text")
     seeds = (3 if distill else 1) if seeds is None else seeds
-    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons)):
+    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons), ("--minutes", minutes)):
         if config is not None and given:
             raise typer.BadParameter("set it in the file of --config.", param_hint=option)
+    if minutes and steps:
+        raise typer.BadParameter("leave out --steps, or this.", param_hint="--minutes")
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
     reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--raw-text": raw_text}
@@ -112,6 +115,7 @@ def build_cli(
         tokenizer=tokenizer,
         loss=loss,
         lexicons=lexicons,
+        minutes=minutes,
         config=config,
         steps=steps,
         seeds=range(seed, seed + seeds),

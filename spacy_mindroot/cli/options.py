@@ -37,6 +37,7 @@ __all__ = [
     "language",
     "lexicons",
     "loss",
+    "minutes",
     "model",
     "new_pipeline",
     "one_output",
@@ -278,6 +279,15 @@ def lexicons() -> Any:
         "becomes part of the pipeline. May be given several times (default: none)"
     )
     return typer.Option([], "--lexicon", metavar="FILE", help=text, exists=True, dir_okay=False)
+
+
+def minutes() -> Any:
+    """Return the option --minutes, a budget of time."""
+    text = (
+        "Time for the training, in minutes on one core of a server; the number of steps, patience and evaluations then "
+        "suit it. The same number gives the same schedule on any machine (default: by the number of sentences)"
+    )
+    return typer.Option(None, "--minutes", metavar="N", min=1, help=text)
 
 
 def seed(of: str) -> Any:

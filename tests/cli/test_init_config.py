@@ -131,7 +131,7 @@ def test_vectors_are_features_and_are_saved(checkout, vectors, tmp_path, optimiz
 def test_a_lexicon_is_read_is_a_feature_and_is_saved(checkout, tmp_path, optimize):
     words = tmp_path / "my words.tsv"
     words.write_text("# licence: CC0-1.0\nroses\trose\tNOUN\tNumber=Plur\n", "utf8")
-    result = init_config("--lang", "en", "-o", optimize, "--lexicon", words, "--sentences", 20)
+    result = init_config("--lang", "en", "--optimize", optimize, "--lexicon", words, "--sentences", 20)
     assert "Lexicon my words.tsv: 1 readings of words, licence: CC0-1.0." in result.stderr
     path = str(checkout / "assets" / "treebank" / "dev.conllu")
     config = util.load_config_from_str(result.stdout, overrides={"paths.train": path, "paths.dev": path})
@@ -180,6 +180,8 @@ def test_order_does_not_matter_and_the_file_is_written(tmp_path):
         (["-p", "senter", "--whole-doc"], "Leave out --whole-doc or the senter"),
         (["--transformer", "x", "--sentences", "9"], "or leave out --transformer"),
         (["--transformer", "x", "--vectors", "y"], "or leave out --transformer"),
+        (["--transformer", "x", "--minutes", "9"], "or leave out --transformer"),
+        (["--minutes", "0"], "greater than or equal to 1"),
         (["--transformer", "x", "--lexicon", __file__], "or leave out --transformer"),
         (["--lexicon", "nowhere.tsv"], "does not exist"),
         (["--sentences", "0"], "greater than or equal to 1"),

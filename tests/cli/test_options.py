@@ -93,6 +93,7 @@ OUTPUTS = {
     ("parse", "out"): ("a a.2", "a.conllu a.parquet a.conllu.gz"),
     ("parse", "metrics"): ("a.json", "a.csv"),
     ("vote", "out"): ("a.conllu a.gz -", "a.json"),
+    ("annotate", "out"): ("a.conllu a.cupt", "a a.json a.txt"),
     ("show", "out"): ("a.html a.htm a.svg a.SVG a.png a.pdf a.tex -", "a a.jpg a.txt a.conllu"),
     ("rank", "out"): ("a.conllu", "a.html a.gz"),
     ("rank", "report"): ("a.jsonl", "a.conllu"),

@@ -55,7 +55,7 @@ def invoke(files, folder, command, arguments, *options):
 
 def test_every_command_with_tables_is_here():
     having = {name for name in COMMANDS if "json" in inspect.signature(function_of(name)).parameters}
-    assert having == EXAMPLES.keys() | {"build"}
+    assert having == EXAMPLES.keys() | {"annotate", "build"}
     assert all("quiet" in inspect.signature(function_of(name)).parameters for name in COMMANDS)
 
 

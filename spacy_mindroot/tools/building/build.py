@@ -56,6 +56,7 @@ def build(
     tokenizer: str = "learnt",
     loss: str = "tree",
     lexicons: Sequence[Path] = (),
+    minutes: float | None = None,
     config: Path | None = None,
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
@@ -79,6 +80,7 @@ def build(
     lang (str): The language of the pipeline; "" for the one in the names of the files.
     tokenizer (str): See `building.config.make_config`. A treebank without text gets spaCy's.
     lexicons (Sequence[Path]): Files of a lexicon. See `arc_scorer.lexicon_files`.
+    minutes (Optional[float]): Time for all pipelines that are trained. See `building.config.size_for`.
     config (Optional[Path]): A config to train with, in place of that of `init-config`.
     seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
         scores are averaged. See `arc_scorer.average.average_pipelines`.
@@ -99,7 +101,9 @@ def build(
     chain = Steps(out)
     try:
         made = _Build(chain, about, seeds, steps, code, speed, note, warn, show, optimize if distill else "", text)
-        settings = {"optimize": optimize, "tokenizer": tokenizer, "loss": loss, "lexicons": [*map(str, lexicons)]}
+        settings: dict[str, Any] = {"optimize": optimize, "tokenizer": tokenizer, "loss": loss}
+        settings["lexicons"] = [*map(str, lexicons)]
+        settings["minutes"] = None if minutes is None else minutes / (len(seeds) + distill)
         return made.run(source, related, config, lang, settings | ({"optimize": "accuracy"} if distill else {}))
     except BaseException:
         chain.abandon()

@@ -155,6 +155,14 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
     assert not trainings
 
 
+def test_minutes_are_for_all_pipelines(small, tmp_path, trainings, wheels):
+    run(small, tmp_path / "one", minutes=4)
+    assert "--minutes 4\n" in trainings[0]["config"] and "max_steps = 1000\n" in trainings[0]["config"]
+    with pytest.raises(Exception, match="."):  # there is nothing to average, since nothing was trained
+        run(small, tmp_path / "two", minutes=4, seeds=(0, 1))
+    assert "--minutes 2\n" in trainings[1]["config"] and "max_steps = 500\n" in trainings[1]["config"]
+
+
 def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, wheels):
     words = tmp_path / "words.tsv"
     words.write_text("the\tthe\tDET\n", "utf8")
