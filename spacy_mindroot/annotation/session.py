@@ -196,6 +196,7 @@ class Session:
             "fixed": sorted(work.fixed),
             "changed": changed,
             "alternatives": [[[head, label, prob] for head, label, prob in own] for own in alternatives],
+            "otherLabels": [[[head, label, prob] for head, label, prob in own] for own in tree.other_labels],
             "doubt": self._doubt(number, tree, work),
             "violations": violations,
             "valid": work.valid,
