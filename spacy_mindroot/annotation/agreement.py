@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from wasabi import table
-
 from ..conllu import Sentence, read_pieces
 from ..conllu.vote import check_same_words, in_step
 from ..errors import CorpusError
 from ..escapes import printable
+from ..tables import text_table
 
 __all__ = ["agreement_table", "cohens_kappa", "paired_sentences"]
 
@@ -50,8 +49,11 @@ def cohens_kappa(pairs: Iterable[tuple[str, str]]) -> float:
     return 1.0 if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
 
 
-def agreement_table(pairs: Iterable[tuple[Sentence, Sentence]]) -> str:
-    """Return the agreement as a table: of heads (UAS), of heads with labels (LAS), and Cohen's kappa of the labels."""
+def agreement_table(pairs: Iterable[tuple[Sentence, Sentence]]) -> tuple[str, dict[str, float]]:
+    """Return the agreement on heads (UAS), on heads with labels (LAS), and Cohen's kappa of the labels.
+
+    It comes as a table, and as JSON, with shares from 0 to 1.
+    """
     sentences = same = words = heads = both = 0
     labels: list[tuple[str, str]] = []
     for one, other in pairs:
@@ -63,12 +65,14 @@ def agreement_table(pairs: Iterable[tuple[Sentence, Sentence]]) -> str:
         both += agree
         same += agree == len(arcs)
         labels += [(b, d) for _, b, _, d in arcs]
+    found: dict[str, float] = {"sentences": sentences, "words": words, "unanimous_sentences": same}
+    found |= {"uas": heads / words, "las": both / words, "kappa": cohens_kappa(labels)}
     rows = [
         ("Sentences", f"{sentences:,}"),
         ("Words", f"{words:,}"),
         ("Sentences on which both agree", f"{same:,}"),
-        ("Heads (UAS)", f"{heads / words:.1%}"),
-        ("Heads and labels (LAS)", f"{both / words:.1%}"),
-        ("Kappa of labels", f"{cohens_kappa(labels):.3f}"),
+        ("Heads (UAS)", f"{found['uas']:.1%}"),
+        ("Heads and labels (LAS)", f"{found['las']:.1%}"),
+        ("Kappa of labels", f"{found['kappa']:.3f}"),
     ]
-    return str(table(rows, aligns=("l", "r"), max_col=60))
+    return text_table(rows), found

@@ -14,6 +14,7 @@ from ..escapes import printable
 from . import options
 from .files import opened_to_write
 from .paths import PathsError, check_paths, model_folder, rules_file
+from .printing import found, say
 from .running import command, warn
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _LEARNT = "learnt"
 Order = StrEnum("Order", "RANK FILE")
 
 
-@command()
+@command(tables=True)
 def annotate_cli(
     treebank: Path = typer.Argument(..., metavar="TREEBANK"),
     model: str | None = typer.Option(None, "--model", "-m", metavar="MODEL"),
@@ -106,7 +107,9 @@ def annotate_cli(
     if pairs:
         if [own.words for own in file] != [one.words for one, _ in pairs]:
             raise CorpusError(f"{printable(path)} has other words than {printable(treebank)}. Choose another --out.")
-        typer.echo(agreement_table(pairs))
+        table, figures = agreement_table(pairs)
+        say(table)
+        found(figures)
         arcs = (list(zip(other.heads, other.labels, strict=True)) for _, other in pairs)
         of_second = dict(zip(file.keys, arcs, strict=True))
     journal = Journal(path.with_name(f"{path.name}.annotation"))
@@ -121,7 +124,7 @@ def annotate_cli(
 
     def started() -> None:
         typer.echo(f"Annotate {printable(path)} at {address}")
-        typer.echo("Ctrl-C ends the server. Every step is kept.")
+        say("Ctrl-C ends the server. Every step is kept.")
         if browser:
             import webbrowser
 
@@ -135,7 +138,7 @@ def annotate_cli(
     finally:
         trainer.stop()
         journal.close()
-    typer.echo(f"{len(session.accepted()):,} of {len(file):,} sentences in {printable(path)} are accepted.")
+    say(f"{len(session.accepted()):,} of {len(file):,} sentences in {printable(path)} are accepted.")
 
 
 def _rules(rules: str | None, file: Treebank) -> Rules | None:

@@ -13,12 +13,13 @@ import typer
 from . import options
 from .files import new_folder, opened_to_write, outputs
 from .paths import PathsError, check_new_folder, check_paths, model_folder
-from .running import command
+from .printing import found, say
+from .running import command, warn
 
 __all__ = ["calibrate_cli"]
 
 
-@command("model")
+@command("model", tables=True)
 def calibrate_cli(
     model: str = options.model(),
     corpus: Path = options.corpus(
@@ -51,7 +52,7 @@ def calibrate_cli(
     """
     from ..pipeline.calibration import set_calibration
     from ..pipeline.scoring import find_mind_root
-    from ..tools.calibration import describe_fit, held_out_scores
+    from ..tools.calibration import describe_fit, held_out_scores, promise_of
     from ..tools.gold import load_pipeline
     from .corpora import read_for
 
@@ -82,8 +83,12 @@ def calibrate_cli(
     else:
         with new_folder(output) as made:
             nlp.to_disk(made)
-    typer.echo(describe_fit(calibration, held_out))
-    typer.echo(f"Wrote the calibration to {folder if output is None else output}.")
+    text, figures = describe_fit(calibration, held_out)
+    say(text)
+    found(figures)
+    if few := promise_of(calibration.sentences):
+        warn(f"{few} A small development set and the training set count together with --train.")
+    say(f"Wrote the calibration to {folder if output is None else output}.")
 
 
 def _replace(folder: Path, made: Path, name: str) -> None:

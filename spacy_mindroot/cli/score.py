@@ -13,6 +13,7 @@ from ..errors import LabelsError
 from ..score_file import write_score_file
 from . import options
 from .paths import PathsError, check_paths, model_folder
+from .printing import say
 from .running import command, written
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def score_cli(
     scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
     _write(out, scored)
     written(out)
-    typer.echo(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
+    say(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
 
 
 def _write(out: Path, scored: list[ScoredSentence]) -> None:

@@ -16,7 +16,8 @@ from ..trees import MISSING
 from . import options
 from .files import opened_to_write
 from .paths import PathsError, check_paths, model_folder
-from .running import command
+from .printing import say
+from .running import command, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +46,7 @@ def show_cli(
     close: float = typer.Option(0.15, "--close", metavar="P", min=0.0),
     gold: bool = typer.Option(False, "--gold"),
     kbest: int = typer.Option(1, "--kbest", "-k", metavar="K", min=1),
+    coverage: float | None = options.coverage("Say how many trees the set has"),
     vertical: bool | None = typer.Option(None, "--vertical/--horizontal"),
     theme: Theme = typer.Option(Theme.auto, "--theme", metavar="auto|light|dark"),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
@@ -86,7 +88,7 @@ def show_cli(
         raise PathsError(f"INPUT is not UTF-8: {printable(text)[:60]!r}")
     nlp = load_pipeline(model)
     with suppress(CorpusError):  # other parsers have no probabilities
-        keep_probabilities(nlp, kbest=kbest)
+        keep_probabilities(nlp, kbest=kbest, coverage=coverage)
     if path is not None and is_corpus:
         every = _parses_of_corpus(nlp, path, gold, surface_tokens)
     else:
@@ -109,9 +111,9 @@ def show_cli(
         picture = render_parses(parses, form=form, close=close, title=title, vertical=vertical, theme=theme.value)
         with opened_to_write(out) as file:
             file.write(convert(picture, kind) if kind in (".pdf", ".png") else picture.encode("utf8"))
-        typer.echo(f"Drew {len(parses):,} sentence{'s' if len(parses) > 1 else ''} to {printable(out)}.", err=True)
+        say(f"Drew {len(parses):,} sentence{'s' if len(parses) > 1 else ''} to {printable(out)}.", err=True)
     if left_out:
-        typer.echo(f"There are more sentences. --most {most} leaves them out.", err=True)
+        warn(f"there are more sentences. --most {most} leaves them out.")
 
 
 def _parses_of_corpus(nlp: Language, path: Path, gold: bool, surface_tokens: bool | None) -> Iterator[Parse]:

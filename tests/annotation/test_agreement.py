@@ -28,7 +28,9 @@ def test_the_table(tmp_path):
     other.write_text(
         DONE.replace("them\t_\t_\t_\t_\t2\tobj", "them\t_\t_\t_\t_\t1\tobj").replace("1\tadvmod", "1\tobl")
     )
-    lines = [line.split("   ") for line in agreement_table(paired_sentences(one, other)).strip().splitlines()]
+    table, figures = agreement_table(paired_sentences(one, other))
+    assert figures["uas"] == pytest.approx(8 / 9) and figures["unanimous_sentences"] == 1
+    lines = [line.split("   ") for line in table.strip().splitlines()]
     found = {parts[0]: parts[-1].strip() for parts in lines}
     assert found["Sentences"] == "3" and found["Words"] == "9"
     assert found["Sentences on which both agree"] == "1"

@@ -104,6 +104,15 @@ def test_card_without_scores(nlp, tmp_path):
         ("CC0 1.0", "cc0-1.0"),
         ("MIT", "mit"),
         ("LGPL-3.0", "lgpl-3.0"),
+        ("LGPL-LR", "lgpl-lr"),
+        ("GNU GPL 3.0", "gpl-3.0"),
+        ("GNU General Public License v3.0 or later", "gpl-3.0"),
+        ("Creative Commons Attribution-ShareAlike 4.0 International License", "cc-by-sa-4.0"),
+        ("CC BY-SA-NC 4", "cc-by-nc-sa-4.0"),
+        ("Apache License, Version 2.0", "apache-2.0"),
+        ("CC BY-NC-SA", "other"),
+        ("CC BY-SA 4.0 with exceptions", "other"),
+        ("MIT or GPL-3.0", "other"),
         ("my own: ask", "other"),
         ("", "unknown"),
     ],
@@ -133,6 +142,10 @@ def limits(nlp, data, found, evaluated_on):
 def test_limits(nlp, tmp_path):
     plenty = limits(nlp, treebank(tmp_path), scores(), "test")
     assert len(plenty) == 2 and "F1 of 90.0" in plenty[0] and "another kind" in plenty[1]
+    nlp.meta["calibration"] = {"mind_root": {"sentences": 9}}
+    calibrated = limits(nlp, treebank(tmp_path), scores(), "test")
+    del nlp.meta["calibration"]
+    assert len(calibrated) == 3 and "9 sentences to calibrate on" in calibrated[1]
     few = treebank(tmp_path, train=Part(50, 600, 20), dev=Part(9, 1, 0))
     few.annotated = []
     found = limits(nlp, few, scores(words=0.97), "dev")
