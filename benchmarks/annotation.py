@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
@@ -303,12 +303,8 @@ def run_all(
     path = work / treebank.name
     prepare(gold, path)
     results.parent.mkdir(parents=True, exist_ok=True)
-    pages: AbstractContextManager[RealPage | StandIn]
-    if browser:
-        pages = opened(path, "--order", "file", "--every", str(every))
-    else:
-        pages = stood_in(path, every)
-    with pages as page:
+    real = opened(path, "--order", "file", "--every", str(every))
+    with real if browser else stood_in(path, every) as page:
         annotator = Annotator(page, gold)
         for _ in range(len(gold) - len(read_runs(results))):
             done = annotator.sentence()

@@ -19,7 +19,7 @@ from ..decoding import decode_matrices
 from ..doc.reading import read_annotated
 from ..errors import MindRootError
 from ..inference.arc_confidence import confidences_of
-from ..inference.calibration import Calibration
+from ..inference.calibration import Calibration, fit_to_trees
 from ..labels import NO_LABEL, SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.scoring import find_mind_root, scored
@@ -217,6 +217,23 @@ class Suggester:
         if "labels" not in scores.known:
             scores.known["labels"] = _label_probs(scores.labels, self.calibration)
         return scores.known["labels"]
+
+    def calibrate(self, held_out: Sequence[tuple[Scores, Sequence[int]]]) -> None:
+        """Fit the probabilities of heads to sentences that the parser had not learnt, with their heads.
+
+        What their scores come from may be an earlier parser: those that are trained on few sentences are alike.
+        """
+        matrices = [scores.arcs for scores, _ in held_out]
+        projective = all(scores.projective for scores, _ in held_out)
+        trees, faults = decode_matrices(matrices, projective=projective)
+        if not faults:
+            gold = [np.array(heads, dtype=np.int32) for _, heads in held_out]
+            fitted = fit_to_trees(matrices, trees, gold, projective=projective)
+            self.calibration = replace(
+                self.calibration, arc_temperature=fitted.arc_temperature, arc_lapse=fitted.arc_lapse
+            )
+            for scores in self._cache.values():
+                scores.known.clear()
 
     def labels_of(self, scores: Scores | None, word: int, head: int) -> dict[str, float]:
         """Return the probability of each label of an arc, the most probable first; {} without a parser."""
