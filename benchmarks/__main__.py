@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from .commands.annotate import annotate
 from .commands.calibration import calibration
 from .commands.chaos import chaos
 from .commands.component import component
@@ -44,6 +45,7 @@ for _command in (
     distillation,
     correction,
     suspect,
+    annotate,
 ):
     app.command()(_command)
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -20,12 +21,12 @@ from pathlib import Path
 import numpy as np
 import spacy
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 from spacy.util import load_config_from_str
 
 from spacy_mindroot.arc_scorer.average import average_pipelines
 from spacy_mindroot.arc_scorer.distillation import distil, expected_uas
-from spacy_mindroot.conllu.columns import DEPREL
+from spacy_mindroot.conllu.columns import DEPREL, FEATS, UPOS
 from spacy_mindroot.doc.reading import AnnotatedSentence, blank_doc, read_annotated
 from spacy_mindroot.doc.targets import copies_beside
 from spacy_mindroot.inference.arc_confidence import confidences_of
@@ -40,8 +41,10 @@ from .training_size import gold_docs, read_runs, treebank_part
 __all__ = ["KINDS", "Job", "Run", "all_jobs", "kinds", "means", "measure", "read_runs", "ready", "run", "run_all"]
 
 # Parsers with the accurate config: those of three seeds, and their mean; a student of the three. The small config, as a
-# student and alone. A student on the labelled text alone, of one seed.
-KINDS = ("one", "mean", "student", "small student", "small", "student without raw text")
+# student and alone. Of one seed: students of the half of the raw text of which the teachers are surer, and of the
+# labelled text alone, as it is and with half of the words replaced by others of the same part of speech and features.
+_OF_ONE_SEED = ("student of sure", "student of labelled", "student of swapped")
+KINDS = ("one", "mean", "student", "small student", "small", *_OF_ONE_SEED)
 # Raw text of other domains, in the data folder, and the language of its tokenizer: for a `student of` each.
 DOMAINS = {
     "English-GUM": (["en-web"], "en"),
@@ -49,6 +52,7 @@ DOMAINS = {
     "Turkish-IMST": (["tr-dictionary", "tr-reviews"], "tr"),
 }
 _MOST_RAW = 1500  # sentences of raw text
+_SWAPPED = 800  # sentences, about
 TEACHERS = (1, 2, 3)  # their seeds
 _LABELS = ":"  # labels are compared up to it
 
@@ -71,8 +75,6 @@ class Job:
     @property
     def text(self) -> str:
         """Return the text that its teachers label; "" without any."""
-        if self.kind == "student without raw text":
-            return "labelled"
         return self.kind.partition(" of ")[2] or ("raw" if "student" in self.kind else "")
 
 
@@ -146,6 +148,7 @@ def run(job: Job, data: Path, work: Path, gpu: bool) -> Run:
         "labelled": [every[k] for k in order[: job.size]],
         "raw": [every[k] for k in order[job.size :][:_MOST_RAW]],
     }
+    texts["swapped"] = _swapped(texts["labelled"])
     files, lang = DOMAINS.get(job.treebank, ([], "xx"))
     texts |= {name: _tokenized(data / "raw" / f"{name}.txt", lang) for name in files if job.kind == "mean"}
     labelled = texts["labelled"]
@@ -189,6 +192,27 @@ def _tokenized(path: Path, lang: str) -> list[AnnotatedSentence]:
     return [sentence for doc in docs for sentence in read_annotated(doc)]
 
 
+def _swapped(sentences: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+    """Return copies of sentences in which half of the words are replaced by others with the same tag and features."""
+    rng = random.Random(0)
+    tags = [list(zip(each.conllu.column(UPOS), each.conllu.column(FEATS), strict=True)) for each in sentences]
+    alike = defaultdict(list)
+    for sentence, own in zip(sentences, tags, strict=True):
+        for word, tag in zip(sentence.words, own, strict=True):
+            alike[tag].append(word)
+    return [
+        replace(
+            sentence,
+            words=[
+                rng.choice(alike[tag]) if rng.random() < 0.5 else word
+                for word, tag in zip(sentence.words, own, strict=True)
+            ],
+        )
+        for _ in range(max(1, round(_SWAPPED / len(sentences))))
+        for sentence, own in zip(sentences, tags, strict=True)
+    ]
+
+
 def _plain(sentence: GoldSentence) -> GoldSentence:
     """Return a sentence whose labels end before the colon."""
     for word, label in enumerate(sentence.labels, 1):
@@ -212,10 +236,17 @@ def _label(folder: Path, labelled: int, name: str, text: Sequence[AnnotatedSente
     """Let the teachers label some text, and return the accuracy that they expect."""
     teachers = [_load(folder, labelled, seed) for seed in TEACHERS]
     docs = list(distil(teachers, (blank_doc(teachers[0].vocab, [each]) for each in text)))
+    expected = [expected_uas(doc) for doc in docs]
+    if name == "raw":
+        _store([doc for doc, own in zip(docs, expected, strict=True) if own >= np.median(expected)], folder, "sure")
+    _store(docs, folder, name)
+    return float(np.average(expected, weights=[len(doc) for doc in docs]))
+
+
+def _store(docs: list[Doc], folder: Path, name: str) -> None:
     part = folder / f"{name}.part"
     DocBin(docs=docs, store_user_data=True).to_disk(part)
     part.replace(folder / f"{name}.spacy")
-    return float(np.average([expected_uas(doc) for doc in docs], weights=[len(doc) for doc in docs]))
 
 
 def ready(waiting: Iterable[Job], done: set[Job]) -> list[Job]:
@@ -233,7 +264,7 @@ def all_jobs(treebanks: Sequence[str], sizes: Sequence[int], seeds: int, *, doma
     found = []
     for size, treebank in product(sizes, treebanks):
         for rank, kind in enumerate(kinds(treebank, domains)):
-            own = {"one": TEACHERS, "mean": [0], "student without raw text": [1]}.get(kind, range(1, seeds + 1))
+            own = {"one": TEACHERS, "mean": [0]}.get(kind, [1] if kind in _OF_ONE_SEED else range(1, seeds + 1))
             found += [(sizes.index(size), rank, Job(treebank, size, kind, seed)) for seed in own]
     return [job for _, _, job in sorted(found, key=lambda each: each[:2])]
 

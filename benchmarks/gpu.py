@@ -9,12 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import spacy
 from spacy import util
 from spacy.language import Language
+from spacy.lookups import Table
 from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Config, Model, Ops, fix_random_seed, use_ops
@@ -28,6 +31,7 @@ from spacy_mindroot.arc_scorer.component import ARC_LOSSES
 from spacy_mindroot.arc_scorer.embedding import build_ngram_hash_embed
 from spacy_mindroot.arc_scorer.encoder import build_cnn_bilstm
 from spacy_mindroot.arc_scorer.label_biaffine import LabelBiaffine
+from spacy_mindroot.arc_scorer.lexicon import TABLE, make_lexicon
 from spacy_mindroot.arc_scorer.loss import class_loss
 from spacy_mindroot.arc_scorer.maxout import MaxoutNorm, MaxoutWindows
 from spacy_mindroot.arc_scorer.model import ArcGradient, ArcInput, build_biaffine
@@ -255,8 +259,16 @@ def _labels(ops: Ops, rng: Any) -> Results:
 
 def _docs(rng: Any) -> list[Doc]:
     nlp = spacy.blank("xx")
+    nlp.vocab.lookups.set_table(TABLE, _lexicon())
     words = ["cat", "cats", "Cat", "sat", "on", "the", "The", "mat", ".", "1984", "ünïcödé"]
     return make_docs(nlp, [[words[k] for k in rng.integers(0, len(words), n)] for n in LENGTHS])
+
+
+def _lexicon() -> Table:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "lexicon.tsv"
+        path.write_text("cats\tcat\tNOUN\nsat\tsit\tVERB\nsat\tsat\tADJ\n", encoding="utf8")
+        return make_lexicon([path])
 
 
 def _ngrams(ops: Ops, rng: Any) -> Results:
@@ -272,7 +284,8 @@ def _ngrams(ops: Ops, rng: Any) -> Results:
 def _embedding(ops: Ops, rng: Any) -> Results:
     docs = _docs(rng)
     d_vectors = [ops.asarray(_floats(rng, n, WIDTH)) for n in LENGTHS]
-    model = build_ngram_hash_embed(WIDTH, ["NORM", "SHAPE"], [30, 20], ngram_rows=50, word_dropout=0.0)
+    settings = {"ngram_rows": 50, "word_dropout": 0.0, "lexicon_rows": [20, 20]}
+    model = build_ngram_hash_embed(WIDTH, ["NORM", "SHAPE"], [30, 20], **settings)
     return _layer(_initialized(model, docs), docs, lambda _: d_vectors, ops, rng)
 
 
@@ -312,15 +325,19 @@ def _whole_model(ops: Ops, rng: Any) -> Results:
     return arrays | _gradients(model, ops)
 
 
-def _arc_loss(name: str) -> Callable[[Ops, Any], Results]:
+def _arc_loss(name: str, *, soft: bool = False) -> Callable[[Ops, Any], Results]:
+    """Return a loss with gold heads, or with the probabilities of heads in all sentences but the first."""
+
     def run(ops: Ops, rng: Any) -> Results:
         batch = batch_sentences(ops, LENGTHS)
-        heads = np.concatenate([rng.integers(-1, n + 1, n) for n in LENGTHS])  # -1: not known
+        heads = np.concatenate([rng.integers(-1, np.arange(1, n + 1)) for n in LENGTHS])  # -1: not known
         arcs = [
             ops.asarray(np.where(ops.to_numpy(group.allowed), _floats(rng, *group.allowed.shape), -np.inf).astype("f"))
             for group in batch.groups
         ]
-        loss, gradients = ARC_LOSSES[name](ops, batch, arcs, heads)
+        allowed = (~np.eye(n, n + 1, 1, dtype=bool) for n in LENGTHS[1:])  # no token is its own head
+        targets = [None, *(rng.dirichlet(np.ones(len(a) + 1), len(a)) * a for a in allowed)] if soft else None
+        loss, gradients = ARC_LOSSES[name](ops, batch, arcs, heads, targets)
         found = {"loss": np.array([loss])}
         for group, block in zip(batch.groups, gradients, strict=True):
             for row, (k, n) in enumerate(zip(group.sentences, group.lengths, strict=True)):
@@ -330,10 +347,14 @@ def _arc_loss(name: str) -> Callable[[Ops, Any], Results]:
     return run
 
 
-def _class_loss(ops: Ops, rng: Any) -> Results:
-    scores, classes = ops.asarray(_floats(rng, TOKENS, LABELS)), rng.integers(-1, LABELS, TOKENS)
-    loss, gradient = class_loss(ops, scores, classes)
-    return {"loss": np.array([loss]), "gradient": ops.to_numpy(gradient)}
+def _class_loss(*, soft: bool = False) -> Callable[[Ops, Any], Results]:
+    def run(ops: Ops, rng: Any) -> Results:
+        scores, classes = ops.asarray(_floats(rng, TOKENS, LABELS)), rng.integers(-1, LABELS, TOKENS)
+        targets = rng.dirichlet(np.ones(LABELS), TOKENS) * (rng.random((TOKENS, 1)) < 0.8) if soft else None
+        loss, gradient = class_loss(ops, scores, classes, targets)
+        return {"loss": np.array([loss]), "gradient": ops.to_numpy(gradient)}
+
+    return run
 
 
 _LAYERS: dict[str, Callable[[Ops, Any], Results]] = {
@@ -351,5 +372,7 @@ _LAYERS: dict[str, Callable[[Ops, Any], Results]] = {
 }
 _LOSSES: dict[str, Callable[[Ops, Any], Results]] = {
     **{f"loss of arcs, {name}": _arc_loss(name) for name in ARC_LOSSES},
-    "loss of labels and tags": _class_loss,
+    **{f"loss of arcs, {name}, to teachers": _arc_loss(name, soft=True) for name in ARC_LOSSES},
+    "loss of labels and tags": _class_loss(),
+    "loss of labels and tags, to teachers": _class_loss(soft=True),
 }

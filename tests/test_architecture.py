@@ -56,6 +56,8 @@ MAY_IMPORT = {
     "tools.correction": {*PARSER, "conllu"},
     "tools.evaluation": {*NUMPY, "doc", "pipeline", "conllu"},
     "tools.building": {*PARSER, "conllu", "tools.evaluation"},
+    "annotation": {*PARSER, "conllu", "tools", "tools.drawing", "tools.building"},
+    "web": {*PARSER, "conllu", "tools", "tools.drawing", "annotation"},
     "corpora": {*PARSER, "conllu", "tools"},
 }
 MAY_IMPORT["cli"] = {*MAY_IMPORT}  # everything; nothing imports it

@@ -6,17 +6,17 @@ model. Other pipelines in the process are not affected.
 """
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
-import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import numpy as np
 from spacy.language import Language
 from thinc.api import Model, NumpyOps
+from threadpoolctl import ThreadpoolController
 
 __all__ = [
     "NumpyProducts",
@@ -62,22 +62,10 @@ class _Threads:
 
 
 def _find_functions() -> tuple[Callable[[], int] | None, Callable[[int], None] | None]:
-    """Return OpenBLAS's functions for the number of threads, looked up in the libraries that numpy has loaded."""
-    try:
-        library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
-    except (AttributeError, OSError, TypeError):
-        return None, None
-    for prefix in ("scipy_openblas", "openblas"):
-        for suffix in ("64_", "_64_", ""):
-            try:
-                get = library[f"{prefix}_get_num_threads{suffix}"]
-                set_to = library[f"{prefix}_set_num_threads{suffix}"]
-            except AttributeError:
-                continue
-            get.argtypes, get.restype = [], ctypes.c_int
-            set_to.argtypes, set_to.restype = [ctypes.c_int], None
-            return get, set_to
-    return None, None
+    """Return OpenBLAS's functions for the number of threads. If other packages have one too, numpy's is meant."""
+    found = ThreadpoolController().select(internal_api="openblas").lib_controllers
+    own = [library for library in found if "numpy" in Path(library.filepath).parent.name] or found
+    return (own[0].get_num_threads, own[0].set_num_threads) if own else (None, None)
 
 
 _threads = _Threads()

@@ -1,7 +1,7 @@
 """The commands `spacy mindroot ...`, one per file: its arguments, options and help, and below them what it does.
 
 Every spaCy command imports this module when it starts. A file is imported when its command is asked for. For the sake
-of the help, which asks for all, it imports at its top only what is loaded anyway (typer, wasabi, tqdm, srsly, and what
+of the help, which asks for all, it imports at its top only what is loaded anyway (typer, tqdm, srsly, and what
 `import spacy_mindroot` needs), and the rest of the package when the command runs.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["COMMANDS", "function_of", "mindroot"]
 
 COMMANDS = (  # in the order of the help
     "decode", "audit", "score", "evaluate", "build", "init-config", "add", "average", "calibrate", "repair",
-    "parse", "vote", "show", "rank", "suspect", "rules",
+    "parse", "vote", "show", "rank", "suspect", "rules", "annotate", "serve",
 )  # fmt: skip
 
 

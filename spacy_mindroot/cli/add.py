@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
-from wasabi import msg
 
 from . import options
 from .files import new_folder
 from .paths import check_new_folder
+from .printing import done, say
 from .running import command
 
 __all__ = ["add_cli"]
@@ -42,8 +42,8 @@ def add_cli(
     added = add_parser(load_pipeline(model), nlp, senter=senter, tokenizer=tokenizer)
     with new_folder(output) as folder:
         nlp.to_disk(folder)
-    msg.good(f"{output} has the components {', '.join(nlp.pipe_names)}.")
+    done(f"{output} has the components {', '.join(nlp.pipe_names)}.")
     replaced = f" They replace {', '.join(added.removed)}." if added.removed else ""
-    typer.echo(f"From {model}: {', '.join(added.added)}.{replaced}")
+    say(f"From {model}: {', '.join(added.added)}.{replaced}")
     for difference in added.differences:
-        typer.echo(f"Trees may differ from those of {model}: {difference}")
+        say(f"Trees may differ from those of {model}: {difference}")

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import srsly
-from wasabi import table
 
 from ..answers import DecodedAnswer, decode_answer, read_answer
 from ..answers.reading import words_in
@@ -23,6 +22,7 @@ from ..conllu.sentence import format_sentence, to_sentence
 from ..errors import CorpusError
 from ..escapes import printable
 from ..repair import looks_zero_based
+from ..tables import text_table
 from ..tools.audit.decoded import marks_of
 from ..trees import MISSING, is_tree
 from .files import opened_to_read
@@ -187,4 +187,8 @@ class AnswerDecoder:
         """Return the counts as a table."""
         rows = [(name, f"{count:,}") for name, count in self.counts.items()]
         rows += [(f"  {kind}", f"{count:,}") for kind, count in self.faults.most_common()]
-        return str(table(rows, aligns=("l", "r"), max_col=60))
+        return text_table(rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts, and how often each kind of fault was found."""
+        return {**{name.lower().replace(" ", "_"): n for name, n in self.counts.items()}, "faults": dict(self.faults)}

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import typer
 from tqdm import tqdm
-from wasabi import table
 
 from ..errors import CorpusError
 from ..escapes import printable
 from ..rules import to_rules
 from ..score_file import read_score_file
+from ..tables import text_table
 from . import options
 from .files import outputs
 from .paths import check_paths, model_folder, refuse_links_out, rules_file
+from .printing import found, say
 from .running import command, warn
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _PIPELINES = "the pipeline's "
 _MANY_UNKNOWN = 0.05  # share of tokens with unknown gold labels that is worth a warning
 
 
-@command("out")
+@command("out", tables=True)
 def audit_cli(
     model: str = options.model(),
     corpus: Path | None = options.corpus(
@@ -69,6 +70,7 @@ def audit_cli(
     from ..conllu.repair import pos_of_sentence
     from ..tools.audit.folder import FILES, AuditFolder
     from ..tools.audit.measures import Tally
+    from ..tools.audit.report import to_json
     from ..tools.audit.valid import RuleTally, audit_rules
 
     files = [] if out is None else [out / name for name in FILES]
@@ -95,11 +97,12 @@ def audit_cli(
         if folder is not None:
             folder.finish(audit, _facts(model, corpus) | facts, valid_audit)
     _print(audit, valid_audit, out)
+    found(to_json(audit, _facts(model, corpus) | facts, valid_audit))
     if "root scores" in facts:
-        typer.echo(f"\n{facts['root scores']}")
+        say(f"\n{facts['root scores']}")
     aside = facts.get("not applied", "").removeprefix(_PIPELINES)
     if aside:
-        typer.echo(
+        say(
             f"\nThe pipeline has {aside}. The trees above do not take that into account: they are the best ones of "
             "its scores, with and without the root constraint."
             + (" To see what rules change, use --rules." if known is None and "rules" in aside else "")
@@ -176,7 +179,7 @@ def _print(audit: Audit, valid: RuleAudit | None, out: Path | None) -> None:
 
     _print_tables(audit_tables(audit))
     if audit.scores:
-        typer.echo(NOTE)
+        say(NOTE)
     unknown = sum(audit.unknown_labels.values())
     if unknown > _MANY_UNKNOWN * audit.tokens:
         warn(
@@ -184,7 +187,7 @@ def _print(audit: Audit, valid: RuleAudit | None, out: Path | None) -> None:
             "pipeline trained on another annotation scheme, or on other tokens (--surface-tokens, --words)?"
         )
     if out is not None:
-        typer.echo(
+        say(
             f"\n{out / 'audit.html'} shows the sentences that change. audit.md, audit.json, audit.jsonl and the "
             "trees are in the same folder."
         )
@@ -194,5 +197,4 @@ def _print(audit: Audit, valid: RuleAudit | None, out: Path | None) -> None:
 
 def _print_tables(tables: list[Table]) -> None:
     for header, rows in tables:
-        shown = header if any(header) else None
-        typer.echo(table(rows, header=shown, divider=any(header), aligns=("l", *"r" * (len(header) - 1)), max_col=60))
+        say(text_table(rows, header if any(header) else ()))

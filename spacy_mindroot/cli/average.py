@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
-from wasabi import msg
 
 from . import options
 from .files import new_folder
 from .paths import check_new_folder
+from .printing import done, say
 from .running import command
 
 __all__ = ["average_cli"]
@@ -36,5 +36,5 @@ def average_cli(
     nlp = average_pipelines([load_pipeline(model) for model in models])
     with new_folder(output) as folder:
         nlp.to_disk(folder)
-    msg.good(f"{output} has the mean of the scores of {len(models)} pipelines.")
-    typer.echo(f"Calibrate its probabilities on a development set: spacy mindroot calibrate {output} DEV --in-place")
+    done(f"{output} has the mean of the scores of {len(models)} pipelines.")
+    say(f"Calibrate its probabilities on a development set: spacy mindroot calibrate {output} DEV --in-place")

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from wasabi import msg, table
 
 from ..escapes import printable
+from ..tables import text_table
 from . import options
 from .paths import Paths, PathsError, check_paths
+from .printing import asked, done, found, say
 from .running import command, warn
 
 __all__ = ["build_cli"]
@@ -18,7 +19,7 @@ __all__ = ["build_cli"]
 _SHOWN = ("Sentences", "Words", "UPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS")
 
 
-@command()
+@command(tables=True)
 def build_cli(
     treebank: Path = typer.Argument(..., metavar="TREEBANK", exists=True),
     out: Path = typer.Argument(..., metavar="OUT", file_okay=False, callback=options.ending()),
@@ -30,11 +31,12 @@ def build_cli(
     email: str = typer.Option("", "--email", metavar="ADDRESS"),
     url: str = typer.Option("", "--url", metavar="URL"),
     licence: str = typer.Option("", "--license", metavar="NAME"),
-    optimize: options.Optimize = options.optimize("-o"),
+    optimize: options.Optimize = options.optimize(),
     tokenizer: options.Tokenizer = options.tokenizer(),
     loss: options.Loss = options.loss(),
     lexicons: list[Path] = options.lexicons(),
     config: Path | None = options.training_config(),
+    minutes: int | None = options.minutes(),
     steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
     seeds: int | None = typer.Option(None, "--seeds", metavar="N", min=1),
@@ -92,9 +94,11 @@ def build_cli(
     if raw_text and not distill:
         raise typer.BadParameter("needs --distill, which trains a pipeline on raw text.", param_hint="--raw-text")
     seeds = (3 if distill else 1) if seeds is None else seeds
-    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons)):
+    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons), ("--minutes", minutes)):
         if config is not None and given:
             raise typer.BadParameter("set it in the file of --config.", param_hint=option)
+    if minutes and steps:
+        raise typer.BadParameter("leave out --steps, or this.", param_hint="--minutes")
     if printable(out) != str(out):  # spaCy writes it to its configs
         raise PathsError(f"OUT is {printable(out)}, which is not UTF-8. Choose another name for the folder.")
     reads: dict[str, Paths] = {"TREEBANK": treebank, "--with": related, "--raw-text": raw_text}
@@ -102,7 +106,7 @@ def build_cli(
     if config is not None:
         reads["a file of --config"] = files_of(read_config(config))
     check_paths(reads, {"OUT": out}, made="OUT")
-    found = build(
+    figures = build(
         treebank,
         out,
         Description(name, package_version, description, author, email, url, licence),
@@ -111,6 +115,7 @@ def build_cli(
         tokenizer=tokenizer,
         loss=loss,
         lexicons=lexicons,
+        minutes=minutes,
         config=config,
         steps=steps,
         seeds=range(seed, seed + seeds),
@@ -119,10 +124,12 @@ def build_cli(
         raw=raw_text,
         code=code,
         speed=speed,
-        note=msg.text,
+        note=say,
         warn=warn,
+        show=not asked.quiet,
     )
-    _print(found, out)
+    _print(figures, out)
+    found(figures)
 
 
 def _print(found: dict[str, Any], out: Path) -> None:
@@ -131,7 +138,7 @@ def _print(found: dict[str, Any], out: Path) -> None:
         metrics = [name for name in _SHOWN if all(name in found[mode]["official"] for mode in names)]
         rows = [(name, *(f"{100 * found[mode]['official'][name]['f1']:.2f}" for mode in names)) for name in metrics]
         header = (f"{found['evaluated_on']} set, F1", *names)
-        typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * len(names)), max_col=60))
+        say(text_table(rows, header))
     wheel = out / "dist" / found["package"]["wheel"]
-    msg.good(f"{wheel} ({found['package']['megabytes']} MB). Install it with: pip install {wheel}")
-    typer.echo(f"README.md in {out} is the model card, and pipeline.json has all figures.")
+    done(f"{wheel} ({found['package']['megabytes']} MB). Install it with: pip install {wheel}")
+    say(f"README.md in {out} is the model card, and pipeline.json has all figures.")

@@ -13,12 +13,13 @@ import typer
 from . import options
 from .files import new_folder, opened_to_write, outputs
 from .paths import PathsError, check_new_folder, check_paths, model_folder
+from .printing import found, say
 from .running import command
 
 __all__ = ["calibrate_cli"]
 
 
-@command("model")
+@command("model", tables=True)
 def calibrate_cli(
     model: str = options.model(),
     corpus: Path = options.corpus(
@@ -82,8 +83,10 @@ def calibrate_cli(
     else:
         with new_folder(output) as made:
             nlp.to_disk(made)
-    typer.echo(describe_fit(calibration, held_out))
-    typer.echo(f"Wrote the calibration to {folder if output is None else output}.")
+    text, figures = describe_fit(calibration, held_out)
+    say(text)
+    found(figures)
+    say(f"Wrote the calibration to {folder if output is None else output}.")
 
 
 def _replace(folder: Path, made: Path, name: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import typer
@@ -15,12 +14,13 @@ from ..scored import DecodedSentence, decode_sentences, raise_fault
 from . import options
 from .files import if_given, opened_to_write, outputs
 from .paths import PathsError, check_paths
+from .printing import found, say
 from .running import command
 
 __all__ = ["decode_cli"]
 
 
-@command("out")
+@command("out", tables=True)
 def decode_cli(
     scores: Path = typer.Argument(..., metavar="SCORES", exists=True, dir_okay=False),
     out: Path | None = typer.Argument(
@@ -75,11 +75,9 @@ def decode_cli(
     from ..tools.audit.decoded import Totals, before_and_after, to_conllu
     from .answering import AnswerDecoder, is_answers, known_labels
 
-    to_stdout = str(out) == "-"
     labels_file = labels if labels is not None and Path(labels).is_file() else None
     reads = {"SCORES": scores, "--conllu": conllu, "--text": text, "--known-labels": labels_file}
     check_paths(reads, {"OUT": out, "--report": report})
-    say = partial(typer.echo, err="-" in (str(out), str(report)))
     if is_answers(scores):
         if (check and out is not None) or (conllu is not None and text is not None) or show:
             raise PathsError("--check goes without OUT, --conllu without --text, and --show is for score files.")
@@ -89,6 +87,7 @@ def decode_cli(
         with outputs() as opened, if_given(opened, report) as decoder.report, if_given(opened, out) as file:
             decoder.decode(conllu, text, file)
         say(decoder.summary())
+        found(decoder.to_json())
         if check and decoder.found_faults:
             raise typer.Exit(1)
         return
@@ -98,21 +97,21 @@ def decode_cli(
         )
     sentences = read_score_file(scores)
     source = printable(scores)
-    found = None
+    trees = None
     if projective:
-        found, faults = decode_matrices([sentence.scores for sentence in sentences], projective=True)
+        trees, faults = decode_matrices([sentence.scores for sentence in sentences], projective=True)
         raise_fault(faults, sentences, source=source, projective=True)
     decoded: list[DecodedSentence] = []
     totals = Totals()
     every = decode_sentences(sentences, source=source)
     for each in tqdm(every, total=len(sentences), unit=" sentences", disable=None, delay=1, leave=False):
-        totals.add(each, None if found is None else found[len(decoded)])
+        totals.add(each, None if trees is None else trees[len(decoded)])
         decoded.append(each)
     if out is not None:
         stem = printable(scores.stem)
         with opened_to_write(out) as file:
             for k, each in enumerate(decoded):
-                heads = each.single_root if found is None else found[k]
+                heads = each.single_root if trees is None else trees[k]
                 if len(heads):
                     named = f"{stem}-{k + 1}"
                     written = to_conllu(
@@ -121,5 +120,6 @@ def decode_cli(
                     file.write(written.encode("utf8"))
     changed = [k for k, each in enumerate(decoded) if each.multi_rooted]
     for k in changed[:show]:
-        typer.echo(before_and_after(decoded[k], number=k + 1), err=to_stdout)
-    typer.echo(totals.table(), err=to_stdout)
+        say(before_and_after(decoded[k], number=k + 1))
+    say(totals.table())
+    found(totals.to_json())

@@ -5,28 +5,25 @@ from __future__ import annotations
 from importlib.metadata import version
 from pathlib import Path
 
-import srsly
 import typer
-from wasabi import table
 
 from ..errors import CorpusError
 from ..escapes import printable
+from ..tables import text_table
 from . import options
 from .files import if_given, outputs
 from .paths import check_paths, model_folder
+from .printing import found, say
 from .running import command
 
 __all__ = ["evaluate_cli"]
 
 
-@command("json", "output")
+@command("output", tables=True)
 def evaluate_cli(
     model: str = options.model(),
     gold: Path = typer.Argument(..., metavar="GOLD", exists=True),
     raw: bool = typer.Option(False, "--raw"),
-    json: Path | None = typer.Option(
-        None, "--json", "-j", metavar="FILE", dir_okay=False, callback=options.ending(".json")
-    ),
     output: Path | None = typer.Option(
         None, "--output", "--out", "-o", metavar="FILE", dir_okay=False, callback=options.ending(*options.CONLLU)
     ),
@@ -49,7 +46,6 @@ def evaluate_cli(
     model: Pipeline with any parser; or the output of a parser on the same text, as a CoNLL-U file (.conllu).
     gold: Treebank: a CoNLL-U file, or a folder of them.
     raw: Parse the raw text: the pipeline finds tokens and sentences itself (default: gold tokens and sentences).
-    json: File to write all figures to (default: none).
     output: CoNLL-U file to write the pipeline's output to, with the probability of each head as HeadProb in MISC,
         if there is one (default: none).
     """
@@ -81,12 +77,12 @@ def evaluate_cli(
             param_hint="--raw",
         )
     reads = {"MODEL": model_folder(model), "GOLD": gold, "--code": code}
-    check_paths(reads, {"--json": json, "--output": output})
+    check_paths(reads, {"--output": output})
     annotated = [sentence for file in conllu_files(gold) for sentence in read_conllu(file)]
     load_script()  # so that a missing package is known before parsing
     if not annotated:
         raise CorpusError(f"There are no sentences in {gold}.")
-    with outputs() as opened, if_given(opened, output) as conllu, if_given(opened, json) as report:
+    with outputs() as opened, if_given(opened, output) as conllu:
         from_gold = None
         if is_output:
             tokens = "those of the output"
@@ -97,21 +93,19 @@ def evaluate_cli(
             system = predict(nlp, annotated, raw=raw, surface_tokens=surface_tokens)
             if raw:
                 from_gold = evaluate(annotated, predict(nlp, annotated))
-        found = evaluate(annotated, system)
+        own = evaluate(annotated, system)
         if conllu is not None:
             writer = SentenceWriter(conllu)
             for sentence in system:
                 writer.write(sentence)
-        if report is not None:
-            facts = {
-                "model": printable(model),
-                "corpus": printable(gold),
-                "tokens": tokens,
-                "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "numpy", "udtools")},
-            }
-            facts |= to_json(found) | ({"gold": to_json(from_gold)} if from_gold is not None else {})
-            report.write((srsly.json_dumps(facts, indent=2) + "\n").encode("utf8"))
-    typer.echo(table(official_rows(found), header=OFFICIAL_HEADER, divider=True, aligns=("l", *"rrrr"), max_col=60))
-    typer.echo(table(measure_rows(found), aligns=("l", "r"), max_col=60))
+    say(text_table(official_rows(own), OFFICIAL_HEADER))
+    say(text_table(measure_rows(own)))
     if from_gold is not None:
-        typer.echo(table(cost_rows(found, from_gold), header=COST_HEADER, divider=True, aligns=("l", *"rrr")))
+        say(text_table(cost_rows(own, from_gold), COST_HEADER))
+    facts = {
+        "model": printable(model),
+        "corpus": printable(gold),
+        "tokens": tokens,
+        "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "numpy", "udtools")},
+    }
+    found(facts | to_json(own) | ({"gold": to_json(from_gold)} if from_gold is not None else {}))

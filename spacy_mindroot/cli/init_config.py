@@ -11,6 +11,7 @@ from ..errors import MindRootError
 from . import options
 from .files import opened_to_write
 from .paths import PathsError, check_paths
+from .printing import say
 from .running import command
 
 __all__ = ["init_config_cli"]
@@ -28,7 +29,7 @@ def init_config_cli(
         None, metavar="OUT", callback=options.ending(".cfg"), dir_okay=False, allow_dash=True
     ),
     lang: str = options.language(),
-    optimize: options.Optimize = options.optimize("-o"),
+    optimize: options.Optimize = options.optimize(),
     tokenizer: options.Tokenizer = options.tokenizer(),
     loss: options.Loss = options.loss(),
     pipeline: str = typer.Option("", "--pipeline", "-p", metavar="NAME,..."),
@@ -36,6 +37,7 @@ def init_config_cli(
     transformer: str | None = typer.Option(None, "--transformer", "-t", metavar="NAME", callback=_name_of_model),
     curated: bool = typer.Option(False, "--curated", "-c"),
     sentences: int | None = typer.Option(None, "--sentences", "-s", metavar="N", min=1),
+    minutes: int | None = options.minutes(),
     vectors: str | None = typer.Option(None, "--vectors", "-V", metavar="NAME", callback=_name_of_model),
     lexicons: list[Path] = options.lexicons(),
     source: Path | None = typer.Option(None, "--from", metavar="CFG", exists=True, dir_okay=False),
@@ -73,7 +75,7 @@ def init_config_cli(
 
     notes: list[str] = []
     if source is not None:
-        given = [whole_doc, pipeline, transformer, curated, sentences, vectors, lexicons]
+        given = [whole_doc, pipeline, transformer, curated, sentences, vectors, lexicons, minutes]
         given += [lang != "xx", optimize != "accuracy", tokenizer != "learnt", loss != "tree"]
         if any(given):
             raise typer.BadParameter(
@@ -84,10 +86,10 @@ def init_config_cli(
         extras = _components(pipeline, whole_doc)
         if curated and not transformer:
             raise typer.BadParameter("name the pretrained model with --transformer.", param_hint="--curated")
-        if transformer and (vectors or lexicons or sentences):
+        if transformer and (vectors or lexicons or sentences or minutes):
             raise typer.BadParameter(
-                "--vectors, --lexicon and --sentences are for the default encoder. Leave them out, or leave out "
-                "--transformer.",
+                "--vectors, --lexicon, --sentences and --minutes are for the default encoder. Leave them out, or "
+                "leave out --transformer.",
                 param_hint="--transformer",
             )
         notes = _notes_on_lexicon(lexicons)
@@ -100,6 +102,7 @@ def init_config_cli(
             sentences=sentences,
             vectors=vectors,
             lexicons=[str(path) for path in lexicons],
+            minutes=minutes,
             tokenizer=tokenizer,
             loss=loss,
             curated=curated_model(transformer, read_model_config(transformer)) if curated and transformer else None,
@@ -112,12 +115,12 @@ def init_config_cli(
         check_paths({"--lexicon": lexicons}, {"OUT": out})
         with opened_to_write(out) as file:
             file.write(text.encode("utf8"))
-        typer.echo(
+        say(
             f"Wrote {out}. Train with: spacy train {shlex.quote(str(out))} --paths.train train.spacy --paths.dev "
             "dev.spacy --output model"
         )
     for note in notes:
-        typer.echo(note, err=True)
+        say(note, err=True)
 
 
 def _converted(source: Path) -> tuple[str, list[str]]:

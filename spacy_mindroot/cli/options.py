@@ -6,13 +6,14 @@ Those without a help get it from the docstring of the command: see `running.comm
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
 import typer
+from typer.models import ArgumentInfo
 
 from ..errors import CorpusError, LabelsError
 from ..escapes import printable
@@ -25,6 +26,7 @@ __all__ = [
     "Optimize",
     "Tokenizer",
     "code",
+    "common",
     "confidence",
     "conllu_source",
     "corpus",
@@ -34,8 +36,10 @@ __all__ = [
     "language",
     "lexicons",
     "loss",
+    "minutes",
     "model",
     "new_pipeline",
+    "one_output",
     "optimize",
     "out_file",
     "report",
@@ -72,6 +76,40 @@ def ending(*allowed: str, only: bool = False) -> Callable[[Path | None], Path | 
         return path
 
     return check
+
+
+def common(parameters: Mapping[str, Any], *, tables: bool) -> dict[str, tuple[Any, Any]]:
+    """Return the types and options that every command has, by the names of their parameters.
+
+    parameters (Mapping[str, Any]): Those that it has itself. An argument `out` can also be given as --output.
+    tables (bool): Whether it prints tables.
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    if "out" in parameters and isinstance(out := parameters["out"].default, ArgumentInfo):
+        flags = ("--output", "--out", "-o")
+        what: dict[str, Any] = {"dir_okay": out.dir_okay, "file_okay": out.file_okay, "allow_dash": out.allow_dash}
+        option = typer.Option(
+            None, *flags, metavar="OUT", callback=out.callback, help="Another way to give OUT (default: none)", **what
+        )
+        found["output"] = Path | None, option
+    if tables:
+        text = "File to write what the tables show to, or - for standard output (default: none)"
+        check = ending(".json")
+        found["json"] = (
+            Path | None,
+            typer.Option(None, "--json", metavar="FILE", help=text, dir_okay=False, allow_dash=True, callback=check),
+        )
+    found["quiet"] = bool, typer.Option(False, "--quiet", "-q", help="Print errors and warnings only (default: off)")
+    return found
+
+
+def one_output(argument: Path | None, option: Path | None, *, is_needed: bool) -> Path | None:
+    """Return where to write, which is given as the argument OUT or as the option --output."""
+    if argument is not None and option is not None:
+        raise typer.BadParameter(f"OUT is given already: {printable(argument)}.", param_hint="--output")
+    if is_needed and argument is None and option is None:
+        raise typer.BadParameter("give it as an argument, or with --output.", param_hint="OUT")
+    return option if argument is None else argument
 
 
 def model() -> Any:
@@ -202,9 +240,9 @@ Optimize = StrEnum("Optimize", "ACCURACY EFFICIENCY")
 Tokenizer = StrEnum("Tokenizer", "LEARNT SPACY")
 
 
-def optimize(*flags: str, default: Optimize = Optimize.ACCURACY) -> Any:
+def optimize(default: Optimize = Optimize.ACCURACY) -> Any:
     """Return the option --optimize."""
-    return typer.Option(default, "--optimize", *flags, metavar="accuracy|efficiency")
+    return typer.Option(default, "--optimize", metavar="accuracy|efficiency")
 
 
 class Loss(StrEnum):
@@ -234,6 +272,15 @@ def lexicons() -> Any:
         "becomes part of the pipeline. May be given several times (default: none)"
     )
     return typer.Option([], "--lexicon", metavar="FILE", help=text, exists=True, dir_okay=False)
+
+
+def minutes() -> Any:
+    """Return the option --minutes, a budget of time."""
+    text = (
+        "Time for the training, in minutes on one core of a server; the number of steps, patience and evaluations then "
+        "suit it. The same number gives the same schedule on any machine (default: by the number of sentences)"
+    )
+    return typer.Option(None, "--minutes", metavar="N", min=1, help=text)
 
 
 def seed(of: str) -> Any:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import typer
 from tqdm import tqdm
-from wasabi import table
 
 from ..errors import CorpusError
 from ..escapes import printable
+from ..tables import text_table
 from . import options
 from .files import opened_to_write
 from .paths import Paths, PathsError, check_paths, model_folder
+from .printing import asked, found, say
 from .running import command, warn
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["parse_cli"]
 
 
-@command()
+@command(tables=True)
 def parse_cli(
     model: str = options.model(),
     inputs: list[str] = typer.Argument(..., metavar="IN"),
@@ -86,10 +87,10 @@ def parse_cli(
             raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
         reads: dict[str, Paths] = {"MODEL": model_folder(model), "--code": code}
         check_paths(reads, {"--out": out}, made="--out")
-        if metrics is not None:
+        if metrics is not None or asked.json is not None:
             check_paths({"IN": local_paths(inputs), **reads, "--out": out}, {"--metrics": metrics})
         with _engine(workers, scheduler, retries, code) as engine:
-            summary = run_parse(engine, model, inputs, out, settings, force=force, progress=True, warn=warn)
+            summary = run_parse(engine, model, inputs, out, settings, force=force, progress=not asked.quiet, warn=warn)
         if metrics is not None:
             with opened_to_write(metrics) as file:
                 file.write(json.dumps(summary.to_json(), indent=1).encode() + b"\n")
@@ -98,7 +99,8 @@ def parse_cli(
         for note in getattr(error, "__notes__", []):
             typer.echo(note, err=True)
         raise typer.Exit(getattr(error, "code", 128 + signal.SIGINT)) from None
-    typer.echo(_table(summary))
+    say(_table(summary))
+    found(summary.to_json())
     rejected, failed = printable(out / "rejected.jsonl"), printable(out / "failed.jsonl")
     if summary.rejected:
         warn(f"{_counted(summary.rejected, 'document')} rejected: see {rejected}.")
@@ -122,9 +124,9 @@ def _engine(workers: int | None, scheduler: str | None, retries: int, code: Path
             if code is not None:
                 client.upload_file(str(code))  # workers import it, those that start later as well
             if client.dashboard_link and find_spec("bokeh") is not None:  # which Dask does not bring along
-                typer.echo(f"Dashboard: {client.dashboard_link}", err=True)
+                say(f"Dashboard: {client.dashboard_link}", err=True)
             if scheduler is not None and not client.nthreads():
-                typer.echo("The cluster has no workers yet. Waiting for the first.", err=True)
+                say("The cluster has no workers yet. Waiting for the first.", err=True)
         yield engine
 
 
@@ -146,4 +148,4 @@ def _table(summary: ParseSummary) -> str:
     ]
     if summary.seconds and summary.words:
         rows.append(("Words per second", f"{summary.words / summary.seconds:,.0f}"))
-    return str(table(rows, aligns=("l", "r"), max_col=60))
+    return text_table(rows)

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..errors import MindRootError
 from ..escapes import printable
 from ..replacing import is_device
+from .printing import asked
 
 __all__ = ["Paths", "PathsError", "check_new_folder", "check_paths", "model_folder", "refuse_links_out", "rules_file"]
 
@@ -28,7 +29,7 @@ def check_paths(reads: Mapping[str, Paths], writes: Mapping[str, Paths], *, made
     """Raise PathsError if a command would replace what it reads, or write into a folder that it reads.
 
     Links are followed, those in the folders too. It is also an error if two files to write are the same, or if there is
-    no folder for one of them. Devices and pipes are left out.
+    no folder for one of them. Devices and pipes are left out. --json, which `running.command` adds, counts as well.
 
     reads, writes (Mapping): The files and folders of each argument (`CORPUS`) and option (`--out`), under the name that
         messages give it. "-" is a standard stream.
@@ -39,7 +40,7 @@ def check_paths(reads: Mapping[str, Paths], writes: Mapping[str, Paths], *, made
     folders = {_resolved(path): (name, path) for name, path in reversed(sources) if not path.is_file()}
     in_folders: dict[object, Path] | None = None
     written: dict[object, tuple[str, Path]] = {}
-    for name, path in _each(writes, streams=True):
+    for name, path in _each({**writes, "--json": asked.json}, streams=True):
         if is_device(path):
             continue
         key = "-" if str(path) == "-" else _key(path)

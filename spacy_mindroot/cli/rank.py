@@ -13,6 +13,7 @@ from ..escapes import printable
 from . import options
 from .files import if_given, outputs
 from .paths import PathsError, check_paths, model_folder
+from .printing import found, say
 from .running import command
 
 __all__ = ["rank_cli"]
@@ -23,10 +24,10 @@ By = StrEnum("By", "SENTENCE TOKEN")
 Order = StrEnum("Order", "RATE ERRORS")
 
 
-@command("out", "report")
+@command("out", "report", tables=True)
 def rank_cli(
-    corpus: Path = typer.Argument(..., metavar="CORPUS", exists=True),
-    model: str = typer.Option(..., "--model", "-m", metavar="MODEL"),
+    model: str = options.model(),
+    corpus: Path | None = typer.Argument(None, metavar="CORPUS", exists=True, show_default=False),
     by: By = typer.Option(By.SENTENCE, "--by", "-b", metavar="sentence|token"),
     criterion: Order = typer.Option(Order.RATE, "--criterion", "-c", metavar="rate|errors"),
     most: int | None = typer.Option(None, "--most", metavar="N", min=1),
@@ -35,6 +36,7 @@ def rank_cli(
     report: Path | None = options.report("the ranking"),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
     code: Path | None = options.code(),
+    old_model: str | None = typer.Option(None, "--model", "-m", metavar="MODEL", hidden=True),
 ) -> None:
     """Parse a corpus, and order its sentences or tokens for correction: the least certain first.
 
@@ -47,9 +49,9 @@ def rank_cli(
     `# tokens_to_read = 12`); and, in MISC, HeadProb and, where there is a second likely head, NextHead, NextProb and
     NextDeprel. By token, Rank marks the tokens to read.
 
+    model: Pipeline with an arc_scorer and a mind_root.
     corpus: Sentences to parse: a .spacy file, or a CoNLL-U file or folder, whose tokens are kept; or a text, with empty
         lines between paragraphs.
-    model: Pipeline with an arc_scorer and a mind_root.
     by: What to order.
     criterion: Order of sentences: by the expected number of wrong heads per token to read, or in the whole
         sentence.
@@ -57,12 +59,17 @@ def rank_cli(
     given: Keep the heads in CORPUS: the trees contain them, and only words without a head are ranked (default:
         parse all words anew).
     out: CoNLL-U file to write, or - for standard output (default: print tables only).
+    old_model: Another way to give MODEL; CORPUS is then the only argument (default: none).
     """
     from ..tools.correction import report as reports
     from ..tools.correction.ranking import order_sentences, order_tokens, sure_sentence
     from ..tools.gold import keep_probabilities, load_pipeline, parse_sentences, sentences_in_text
     from .corpora import corpus_or_text, read_for, read_text
 
+    if old_model is not None and corpus is None:
+        model, corpus = old_model, Path(model)
+    if corpus is None or old_model not in (None, model):
+        raise typer.BadParameter("give both: spacy mindroot rank MODEL CORPUS.", param_hint="MODEL, CORPUS")
     _, has_tokens = corpus_or_text(str(corpus))
     if given and not has_tokens:
         raise PathsError("--given keeps the heads of an annotated file, but CORPUS is a text. Leave it out.")
@@ -83,18 +90,19 @@ def rank_cli(
         raise CorpusError(f"There are no words in {printable(corpus)}.")
     if not any(sentence.unknown for sentence in sentences):
         raise CorpusError(f"All heads in {printable(corpus)} are given, so there is nothing to rank.")
-    to_stderr = "-" in (str(out), str(report))
     with outputs() as opened, if_given(opened, out) as conllu, if_given(opened, report) as lines:
         if by == "sentence":
             ordered = order_sentences(sentences, criterion.value)
-            marked, records = reports.ranked_sentences(ordered[:most]), reports.sentence_records(ordered[:most])
+            marked, records = reports.ranked_sentences(ordered[:most]), [*reports.sentence_records(ordered[:most])]
             shown = reports.sentence_table(ordered[:most][:_SHOWN])
             pieces = [sentence.unknown for sentence in ordered]
         else:
             tokens = order_tokens(sentences)
-            marked, records = reports.ranked_tokens(tokens[:most]), reports.token_records(tokens[:most])
+            marked, records = reports.ranked_tokens(tokens[:most]), [*reports.token_records(tokens[:most])]
             shown = reports.token_table(tokens[:most][:_SHOWN])
             pieces = [[each.token] for each in tokens]
         reports.write_ordered(marked, records, out=conllu, report=lines)
-    typer.echo(shown, err=to_stderr)
-    typer.echo(reports.yield_text(sentences, pieces), err=to_stderr)
+    text, expected = reports.expected_finds(sentences, pieces)
+    say(shown)
+    say(text)
+    found({"ranking": records, **expected})

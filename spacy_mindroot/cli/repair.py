@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from ..escapes import printable
 from ..rules import to_rules
 from . import options
 from .paths import PathsError, check_paths, model_folder, refuse_links_out, rules_file
+from .printing import found, say
 from .running import command
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["repair_cli"]
 _KEEP = 8.0  # of 0 to 12 and infinity, the best on damaged development sets; see docs/repair.md
 
 
-@command("out")
+@command("out", tables=True)
 def repair_cli(
     source: Path = options.conllu_source(),
     out: Path | None = typer.Argument(
@@ -78,10 +78,10 @@ def repair_cli(
     )
     if out is not None and source.is_dir():
         refuse_links_out(out, [target for _, target in pairs if target is not None])
-    say = partial(typer.echo, err=str(out) == "-")
     repair = Repair(check, skip_invalid, demoted_label, known, say, _loaded(prior), _KEEP if keep is None else keep)
     repair.of_files(pairs, report=report, folders=source.is_dir())
     repair.summarize()
+    found(repair.to_json())
     if check and repair.found_faults:
         raise typer.Exit(1)
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import srsly
 from tqdm import tqdm
-from wasabi import table
 
 from ..conllu import Sentence, vote_sentence
 from ..conllu.files import gzipped, is_gzip
@@ -33,6 +32,7 @@ from ..labels import UD_ROOT, is_root_label
 from ..repair import looks_zero_based
 from ..rules import Rules
 from ..scored import ScoredSentence
+from ..tables import text_table
 from .files import Opened, if_given, opened_to_read, outputs
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def violations_table(before: Counter[str], after: Counter[str]) -> str:
     names = sorted(before | after, key=lambda name: -before[name])
     rows = [(name, f"{before[name]:,}", f"{after[name]:,}") for name in names]
     rows.append(("all", f"{before.total():,}", f"{after.total():,}"))
-    return str(table(rows, header=("Violations of rules", "before", "after"), aligns=("l", "r", "r"), max_col=60))
+    return text_table(rows, ("Violations of rules", "before", "after"))
 
 
 @dataclass
@@ -243,15 +243,24 @@ class Repair:
             rows[2] = (rows[2][0], f"{rows[2][1]} ({share:.2%})")
         rows += [(f"  {reason}", f"{count:,}") for reason, count in self.reasons.most_common()]
         rows += [(name, f"{counts[name]:,}") for name in (_OTHER_ROOT, _UNREADABLE) if counts[name]]
-        self.say(table(rows, aligns=("l", "r"), max_col=60))
+        self.say(text_table(rows))
         if self.rules is not None:
             self.say(violations_table(self.broken, Counter()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts: those of the table, of words that change for each reason, and of violations of rules."""
+        found = {name.lower().replace(" ", "_"): self.counts[name] for name in (*_ROWS, _OTHER_ROOT)}
+        found["unreadable_sentences"] = self.counts[_UNREADABLE]
+        violations = {} if self.rules is None else {"violations": dict(self.broken)}
+        return found | {"reasons": dict(self.reasons)} | violations
 
 
 def vote_files(
     files: Sequence[Path], out: BinaryIO, weights: list[float] | None, demoted_label: str | None, rules: Rules | None
-) -> str:
-    """Write the first file with the winning heads and labels, of those that meet the rules. Return counts as tables.
+) -> tuple[str, dict[str, Any]]:
+    """Write the first file with the winning heads and labels, of those that meet the rules.
+
+    Return counts as tables, and as JSON.
 
     RAISES (ConlluError): If the files are not parses of the same words. The message names file and line.
     """
@@ -286,10 +295,15 @@ def vote_files(
                 found = rules.violations(first.heads, first.labels, pos_of_sentence(first))
                 broken_after.update(violation.rule for violation in found)
     rows = [
-        ("Sentences", f"{counted:,}"),
-        ("Words", f"{words:,}"),
-        ("Sentences on which all agree", f"{unanimous:,}"),
-        ("Words with another head or label than in the first file", f"{changed:,}"),
+        ("Sentences", counted),
+        ("Words", words),
+        ("Sentences on which all agree", unanimous),
+        ("Words with another head or label than in the first file", changed),
     ]
-    counts = str(table(rows, aligns=("l", "r"), max_col=60))
-    return counts if rules is None else f"{counts}\n{violations_table(broken_before, broken_after)}"
+    text = text_table([(name, f"{count:,}") for name, count in rows])
+    figures: dict[str, Any] = {"sentences": counted, "words": words, "unanimous_sentences": unanimous}
+    figures["changed_words"] = changed
+    if rules is not None:
+        text += f"\n{violations_table(broken_before, broken_after)}"
+        figures["violations"] = {"before": dict(broken_before), "after": dict(broken_after)}
+    return text, figures

@@ -8,17 +8,18 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
-from wasabi import table
 
 from ..rules import Rules, to_rules
 from ..rules.learning import RuleCount, count_rules, learn_rules
+from ..tables import text_table
 from ..trees import is_tree
 from . import options
 from .files import opened_to_read, opened_to_write
 from .paths import check_paths, rules_file
+from .printing import found, say
 from .running import command
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _LEGEND = (
 )
 
 
-@command("out")
+@command("out", tables=True)
 def rules_cli(
     source: Path = options.conllu_source(),
     out: Path | None = options.out_file(".json"),
@@ -60,14 +61,13 @@ def rules_cli(
     if out is not None:
         with opened_to_write(out) as file:
             file.write(f"{json.dumps(learnt.to_dict(), indent=2, ensure_ascii=False)}\n".encode())
-    to_stderr = str(out) == "-"
-    typer.echo(_table(counts, learnt), err=to_stderr)
-    typer.echo(_LEGEND, err=to_stderr)
+    rows = _rows(counts, learnt)
+    say(_table(rows))
+    say(_LEGEND)
+    found({"rules": rows})
     if any(violations for *_, violations in counts):
         place = shlex.quote(str(source))
-        typer.echo(
-            f"Where they are: spacy mindroot repair {place} --check --rules {shlex.quote(candidates)}", err=to_stderr
-        )
+        say(f"Where they are: spacy mindroot repair {place} --check --rules {shlex.quote(candidates)}")
 
 
 def _trees(source: Path) -> Iterator[Tree]:
@@ -85,13 +85,20 @@ def _trees(source: Path) -> Iterator[Tree]:
                     yield piece.heads, piece.labels, pos_of_sentence(piece)
 
 
-def _table(counts: list[RuleCount], learnt: Rules) -> str:
+def _rows(counts: list[RuleCount], learnt: Rules) -> list[dict[str, Any]]:
     prices = {replace(rule, price=math.inf): rule.price for rule in learnt}
     rows = []
-    for rule, support, violations in counts:
+    for rule, cases, violations in counts:
         price = prices.get(replace(rule, price=math.inf))
-        shown = "not used" if price is None else "hard" if price == math.inf else f"{price:.2f}"
-        share = f"{violations / support:.2%}" if support else ""
-        rows.append((rule.name, f"{support:,}", f"{violations:,}", share, shown))
-    header = ("Rule", "cases", "violations", "", "learnt")
-    return str(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r"), max_col=60))
+        shown = "not used" if price is None else "hard" if price == math.inf else price
+        rows.append({"rule": rule.name, "cases": cases, "violations": violations, "learnt": shown})
+    return rows
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    cells = []
+    for name, cases, violations, learnt in map(dict.values, rows):
+        share = f"{violations / cases:.2%}" if cases else ""
+        shown = learnt if isinstance(learnt, str) else f"{learnt:.2f}"
+        cells.append((name, f"{cases:,}", f"{violations:,}", share, shown))
+    return text_table(cells, ("Rule", "cases", "violations", "", "learnt"))

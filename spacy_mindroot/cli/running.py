@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
-from inspect import getdoc, signature
+from inspect import Parameter, getdoc, signature
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,6 +19,7 @@ import typer
 
 from ..errors import MindRootError
 from ..escapes import printable
+from .printing import as_asked
 
 __all__ = ["command", "errors_as_messages", "raised_signals", "warn", "written"]
 
@@ -29,30 +30,48 @@ _ITEM = re.compile(r"^(\w+): (.+(?:\n    .+)*)\n?", re.MULTILINE)
 _written: list[str] = []  # by the command that runs: what is in its place
 
 
-def command(*writes: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator for commands: `raised_signals` and `errors_as_messages`.
+def command(*writes: str, tables: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator for commands: `raised_signals`, `errors_as_messages`, and the options that all of them have.
 
-    An item `parameter: text` at the end of a command's docstring is the help of that argument or option.
+    An item `parameter: text` at the end of a command's docstring is the help of that argument or option. All commands
+    have --quiet. An argument `out` can also be given as --output.
 
     writes (str): Parameters that name what is written at the end or not at all. Where one is given, the message of an
         error says that nothing was written.
+    tables (bool): Whether the command prints tables, and has --json, to which it writes with `printing.found`.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        parameters = signature(function).parameters
+        from . import options  # which imports this file
+
+        parameters = dict(signature(function).parameters)
 
         def describe(item: re.Match[str]) -> str:
             parameters[item[1]].default.help = " ".join(item[2].split()).removesuffix(".")
             return ""
 
         function.__doc__ = _ITEM.sub(describe, getdoc(function) or "").strip()
+        added = options.common(parameters, tables=tables)
+        parameters |= {
+            name: Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in added.items()
+        }
 
         @wraps(function)
         def run(**given: Any) -> None:
+            quiet, json = given.pop("quiet", False), given.pop("json", None)
+            if "output" in added:
+                given["out"] = options.one_output(given.get("out"), given.pop("output", None), is_needed=is_needed)
             nothing_written = any(given[name] is not None for name in writes)
-            with raised_signals(), errors_as_messages(nothing_written=nothing_written):
+            places = [given[name] for name in ("out", "report") if name in given]
+            with raised_signals(), as_asked(quiet, json, places), errors_as_messages(nothing_written=nothing_written):
                 function(**given)
 
+        is_needed = "output" in added and parameters["out"].default.default is ...
+        if is_needed:
+            parameters["out"].default.default = None
+        run.__annotations__ = {**function.__annotations__, **{name: kind for name, (kind, _) in added.items()}}
+        run.__signature__ = signature(function).replace(parameters=list(parameters.values()))  # type: ignore[attr-defined]
         return run
 
     return decorate

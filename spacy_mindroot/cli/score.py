@@ -10,6 +10,7 @@ from tqdm import tqdm
 from ..score_file import write_scored
 from . import options
 from .paths import PathsError, check_paths, model_folder
+from .printing import say
 from .running import command, written
 
 __all__ = ["score_cli"]
@@ -41,4 +42,4 @@ def score_cli(
     scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
     write_scored(out, scored)
     written(out)
-    typer.echo(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
+    say(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")

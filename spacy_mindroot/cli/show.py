@@ -16,7 +16,8 @@ from ..trees import MISSING
 from . import options
 from .files import opened_to_write
 from .paths import PathsError, check_paths, model_folder
-from .running import command
+from .printing import say
+from .running import command, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,9 +110,9 @@ def show_cli(
         picture = render_parses(parses, form=form, close=close, title=title, vertical=vertical, theme=theme.value)
         with opened_to_write(out) as file:
             file.write(convert(picture, kind) if kind in (".pdf", ".png") else picture.encode("utf8"))
-        typer.echo(f"Drew {len(parses):,} sentence{'s' if len(parses) > 1 else ''} to {printable(out)}.", err=True)
+        say(f"Drew {len(parses):,} sentence{'s' if len(parses) > 1 else ''} to {printable(out)}.", err=True)
     if left_out:
-        typer.echo(f"There are more sentences. --most {most} leaves them out.", err=True)
+        warn(f"there are more sentences. --most {most} leaves them out.")
 
 
 def _parses_of_corpus(nlp: Language, path: Path, gold: bool, surface_tokens: bool | None) -> Iterator[Parse]:

@@ -14,6 +14,7 @@ from ..trees import MISSING
 from . import options
 from .files import if_given, opened_to_read, opened_to_write, outputs
 from .paths import PathsError, check_paths
+from .printing import asked, found, say
 from .running import command
 
 __all__ = ["suspect_cli"]
@@ -23,7 +24,7 @@ _SHOWN = 20  # rows of the table
 Kind = StrEnum("Kind", "HEADS LABELS BOTH")
 
 
-@command("out", "report", "page")
+@command("out", "report", "page", tables=True)
 def suspect_cli(
     gold: Path = typer.Argument(..., metavar="GOLD", exists=True),
     out: Path | None = options.out_file(),
@@ -88,6 +89,9 @@ def suspect_cli(
     if gold.suffix == ".spacy":
         raise PathsError(f"{printable(gold)} is not CoNLL-U. Give the CoNLL-U file or folder that it is from.")
     if remove:
+        for name, path in (("--page", page), ("--report", report), ("--json", asked.json)):
+            if path is not None:
+                raise PathsError(f"--remove only takes marks away, so there is nothing for {name}. Leave it out.")
         _remove_marks(gold, out)
         return
     own = load_config_from_str(make_config(lang, optimize, [], None)) if config is None else read_config(config)
@@ -99,8 +103,7 @@ def suspect_cli(
         raise CorpusError(f"No word in {printable(gold)} has a head.")
     documents, kind = find_documents(sentences, folds)
     parts = split_documents(documents, folds, seed)
-    to_stderr = "-" in (str(out), str(report))
-    typer.echo(f"{len(sentences):,} sentences in {folds} folds, by {kind}.", err=True)
+    say(f"{len(sentences):,} sentences in {folds} folds, by {kind}.", err=True)
     with (
         outputs() as opened,
         if_given(opened, out) as conllu,
@@ -117,14 +120,15 @@ def suspect_cli(
         last = max((count for count, errors in pairs if errors >= precision * count), default=0)
         listed = suspects[:last][:most]
         marked = reports.suspect_sentences(listed, sentences)
-        records = reports.suspect_records(listed, sentences, what.value)
+        records = [*reports.suspect_records(listed, sentences, what.value)]
         reports.write_ordered(marked, records, out=conllu, report=lines)
         if html is not None:
             parses = list(reports.suspect_parses(listed, sentences))
             html.write(render_parses(parses, form="page", close=0.0, title=f"Suspects in {printable(gold)}").encode())
-    typer.echo(reports.suspect_table(listed[:_SHOWN], sentences), err=to_stderr)
-    summary = reports.suspect_summary(every, suspects, len(listed), precision, what.value, cut=len(listed) < last)
-    typer.echo(summary, err=to_stderr)
+    say(reports.suspect_table(listed[:_SHOWN], sentences))
+    text, figures = reports.suspect_summary(every, suspects, len(listed), precision, what.value, cut=len(listed) < last)
+    say(text)
+    found({"suspects": records, **figures})
 
 
 def _remove_marks(gold: Path, out: Path | None) -> None:

@@ -11,12 +11,13 @@ from ..rules import to_rules
 from . import options
 from .files import outputs
 from .paths import check_paths, rules_file
+from .printing import found, say
 from .running import command
 
 __all__ = ["vote_cli"]
 
 
-@command("out")
+@command("out", tables=True)
 def vote_cli(
     files: list[Path] = typer.Argument(..., metavar="FILE", allow_dash=True, dir_okay=False),
     out: Path = options.out_file(*options.CONLLU, ".gz", default=...),
@@ -43,8 +44,9 @@ def vote_cli(
     numbers = _to_weights(weights, len(files))
     known = None if rules is None else to_rules(rules, what="--rules").hard
     with outputs() as opened, opened_conllu(opened, out, files[0]) as output:
-        counts = vote_files(files, output, numbers, demoted_label, known)
-    typer.echo(counts, err=str(out) == "-")
+        text, figures = vote_files(files, output, numbers, demoted_label, known)
+    say(text)
+    found(figures)
 
 
 def _to_weights(weights: str | None, files: int) -> list[float] | None:

@@ -14,12 +14,13 @@ from typing import Any
 from tqdm import tqdm
 
 from ..errors import CorpusError, CountError
+from ..escapes import printable
 from .engine import Engine, open_engine
 from .folder import OutputFolder
 from .jobs import Job, ParseSummary, Settings, WorkerFacts
 from .reading import Columns, estimate_bytes_per_word
 from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
-from .sources import Found, find_files
+from .sources import Found, find_files, looks_wrapped
 from .writing import WRITERS
 
 __all__ = ["Progress", "parse_corpus", "run_parse"]
@@ -118,6 +119,12 @@ def run_parse(
     _check_settings(settings)
     found = find_files(inputs, warn)
     _check_paths(found, out)
+    first = next((file for file in found if file.format == "text"), None)
+    if first is not None and not settings.columns.paragraphs and looks_wrapped(first):
+        warn(
+            f"{printable(first.path)} seems to have paragraphs of several lines, and each line is parsed as a "
+            "document. With --paragraphs, a document ends at an empty line."
+        )
     if settings.ending.endswith("parquet"):
         import_parquet()
     model = os.path.abspath(model) if os.path.exists(model) else model

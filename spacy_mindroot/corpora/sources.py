@@ -6,6 +6,7 @@ import glob
 import gzip
 import hashlib
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ __all__ = [
     "find_files",
     "format_of",
     "local_paths",
+    "looks_wrapped",
     "open_source",
     "plain",
 ]
@@ -37,6 +39,7 @@ FORMATS = {  # the format of a file by the end of its name
     ".spacy": "spacy",
 }
 _MAY_BE_GZIP = ("text", "jsonl", "conllu")
+_BEGINNING = 1 << 16  # bytes of a text that are looked at
 _SHOWN = 5  # files of other kinds that a message names
 _ENDS = 1 << 16  # bytes at either end of a file that go into its digest
 
@@ -209,6 +212,19 @@ def open_source(path: str, *, compressed: bool = False) -> Iterator[BinaryIO]:
         raise UnreadableInputError(f"{path}: the gzip data is damaged or incomplete ({error}).") from error
     except OSError as error:
         raise UnreadableInputError(f"{path} can't be read: {error.strerror or error}.") from error
+
+
+def looks_wrapped(file: Found) -> bool:
+    """Whether the lines at the beginning of a text seem to be parts of paragraphs, with empty lines between them.
+
+    Then most lines that another one follows end in a word or a comma.
+    """
+    text = ""
+    with suppress(CorpusError, OSError), open_source(file.path, compressed=file.compressed) as source:
+        text = source.read(_BEGINNING).decode("utf8", "replace")  # what can't be read is rejected later
+    blocks = [block.splitlines() for block in re.split(r"\n[^\S\n]*\n", text.strip())]
+    ends = [line.rstrip()[-1:] for block in blocks for line in block[:-1]]
+    return len(blocks) > 1 and sum(end.isalnum() or end in ",-" for end in ends) > max(2, len(ends) / 2)
 
 
 def digest_of(path: str) -> tuple[int, str, bytes]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from wasabi import table
 
 from ..conllu import sentence_to_doc
 from ..doc.reading import blank_doc
@@ -25,6 +25,7 @@ from ..inference.calibration import (
 from ..inference.conformal import head_sets
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.held_out import HeldOut, cross_validate, score_held_out
+from ..tables import text_table
 from ..trees import MISSING
 from .gold import GoldSentence
 
@@ -78,38 +79,40 @@ def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]
         yield Example(blank, gold)
 
 
-def describe_fit(calibration: Calibration, held_out: HeldOut) -> str:
-    """Return a table of what a calibration changes on the sentences that it was fitted to."""
+def describe_fit(calibration: Calibration, held_out: HeldOut) -> tuple[str, dict[str, Any]]:
+    """Return what a calibration changes on the sentences that it was fitted to: a table, and its figures as JSON."""
     known = np.concatenate([own != MISSING for own in held_out.gold_heads])
     right = np.concatenate([own == gold for own, gold in zip(held_out.heads, held_out.gold_heads, strict=True)])
-    rows = []
+    rows: list[tuple[str, float | None, float, float | None]] = []
     for name, fit in (("before", Calibration()), ("after", calibration)):
         distribution = fit.distribution(projective=held_out.projective)
         found, arcs = confidences_of(held_out.matrices, held_out.heads, **distribution, marginals=True)
         p = np.concatenate([one.head_prob for one in found])[known]
         labels, labels_right = _probabilities_of_labels(fit, held_out)
-        errors = expected_calibration_error(p, right[known]), expected_calibration_error(labels, labels_right)
-        rows.append((name, f"{p.mean():.1%}", *_shown(errors, labels)))
-    errors = calibration_error_by_chance(p), calibration_error_by_chance(labels)
-    rows.append(("by chance", "", *_shown(errors, labels)))
+        of_labels = expected_calibration_error(labels, labels_right) if len(labels) else None
+        rows.append((name, float(p.mean()), expected_calibration_error(p, right[known]), of_labels))
+    by_chance = calibration_error_by_chance(p), calibration_error_by_chance(labels) if len(labels) else None
+    rows.append(("by chance", None, *by_chance))
     threshold = calibration.threshold(_SHOWN_COVERAGE)
     sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, held_out.heads, strict=True)]
-    size = np.mean([len(heads) for of_sentence in sets for heads in of_sentence])
-    header = ("calibration", "mean probability", "ECE of heads", "ECE of labels")
-    text = str(table(rows, header=header, divider=True, aligns=("l", "r", "r", "r"))).strip("\n")
-    accuracy = f"{right[known].mean():.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences"
-    return (
-        f"{text}\nUAS {accuracy} ({calibration.method}).\n"
+    size = float(np.mean([len(heads) for of_sentence in sets for heads in of_sentence]))
+    shown = []
+    for name, mean, *errors in rows:
+        cells = ("-" if error is None else f"{100 * error:.2f}" for error in errors)
+        shown.append((name, "" if mean is None else f"{mean:.1%}", *cells))
+    uas = float(right[known].mean())
+    text = (
+        text_table(shown, ("calibration", "mean probability", "ECE of heads", "ECE of labels")).strip("\n")
+        + f"\nUAS {uas:.1%} on {calibration.tokens:,} tokens of {calibration.sentences:,} sentences "
+        f"({calibration.method}).\n"
         "By chance: the error that perfect probabilities would have on so few tokens.\n"
         f"Heads: temperature {calibration.arc_temperature:.3g}, lapse {calibration.arc_lapse:.3g}. Labels: "
         f"temperature {calibration.label_temperature:.3g}, lapse {calibration.label_lapse:.3g}.\n"
         f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average."
     )
-
-
-def _shown(errors: tuple[float, float], labels: npt.NDArray[np.float64]) -> tuple[str, str]:
-    """Return the errors of heads and of labels in points; "-" if there are no labels."""
-    return f"{100 * errors[0]:.2f}", f"{100 * errors[1]:.2f}" if len(labels) else "-"
+    keys = ("calibration", "mean_probability", "ece_of_heads", "ece_of_labels")
+    errors_by_name = [dict(zip(keys, row, strict=True)) for row in rows]
+    return text, {"errors": errors_by_name, "uas": uas, "mean_size_of_head_sets": size, **calibration.to_dict()}
 
 
 def _probabilities_of_labels(

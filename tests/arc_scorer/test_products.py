@@ -104,15 +104,31 @@ def test_without_an_openblas(monkeypatch, threads):
         pass
     assert set(kinds(set_products(Linear(2, 2)))) == {NumpyOps}
 
-    class Library:
-        def __init__(self, path):
-            pass
 
-        def __getitem__(self, name):
-            raise AttributeError(name)
+class Found:
+    """Stands in for a ThreadpoolController, which has found libraries at some paths."""
 
-    monkeypatch.setattr(products.ctypes, "CDLL", Library)
-    assert products._find_functions() == (None, None)
+    def __init__(self, *paths):
+        kinds = {"get_num_threads": lambda self: self.filepath, "set_num_threads": None}
+        self.lib_controllers = [type("Library", (), {"filepath": path, **kinds})() for path in paths]
+
+    def select(self, **wanted):
+        assert wanted == {"internal_api": "openblas"}
+        return self
+
+
+@pytest.mark.parametrize(
+    ("paths", "chosen"),
+    [
+        ((), None),
+        (("/env/lib/libopenblas.so",), "/env/lib/libopenblas.so"),
+        (("/x/scipy.libs/a.so", "/x/numpy.libs/b.so"), "/x/numpy.libs/b.so"),
+    ],
+)
+def test_which_openblas(monkeypatch, paths, chosen):
+    monkeypatch.setattr(products, "ThreadpoolController", lambda: Found(*paths))
+    get, _ = products._find_functions()
+    assert (None if get is None else get()) == chosen
 
 
 def test_numpy_of_this_machine():

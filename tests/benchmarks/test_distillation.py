@@ -34,14 +34,15 @@ class Inline:
 
 def test_students_wait_for_their_teachers(distillation):
     jobs = distillation.all_jobs(["A", "B"], [100, 20], 2)
-    assert len(jobs) == 2 * 2 * (3 + 1 + 3 * 2 + 1) and [job.kind for job in jobs[:7]] == [*["one"] * 6, "mean"]
-    assert [job.size for job in jobs] == [100] * 22 + [20] * 22
+    assert len(jobs) == 2 * 2 * (3 + 1 + 3 * 2 + 3) and [job.kind for job in jobs[:7]] == [*["one"] * 6, "mean"]
+    assert [job.size for job in jobs] == [100] * 26 + [20] * 26
     done, order = set(), []
     while waiting := [job for job in jobs if job not in done]:
         found = distillation.ready(waiting, done)
         order.append({job.kind for job in found})
         done |= set(found)
-    assert order == [{"one", "small"}, {"mean"}, {"student", "student without raw text", "small student"}]
+    students = {kind for kind in distillation.KINDS if "student" in kind}
+    assert order == [{"one", "small"}, {"mean"}, students] and len(students) == 5
 
 
 def test_measures(distillation, rng):
@@ -69,12 +70,14 @@ def test_all_kinds_are_run_once(distillation, checkout, tmp_path, monkeypatch):
     size_for = distillation.size_for
     monkeypatch.setattr(distillation, "size_for", lambda *args: size_for(*args)._replace(steps=3))
     monkeypatch.setattr(distillation, "ProcessPoolExecutor", Inline)
+    monkeypatch.setattr(distillation, "_SWAPPED", 5)
     results, work = tmp_path / "runs.jsonl", tmp_path / "work"
     jobs = distillation.all_jobs(["X"], [5], 1)
     found = list(distillation.run_all(tmp_path, jobs, results, work))
     assert sorted(each.kind for each in found) == sorted(["one", "one", *distillation.KINDS])
     raw = {each.kind: each.raw for each in found}
-    assert raw == dict.fromkeys(raw, 0) | {"mean": 7, "student": 7, "small student": 7, "student without raw text": 5}
+    others = {"student of sure": 4, "student of labelled": 5, "student of swapped": 5}
+    assert raw == dict.fromkeys(raw, 0) | {"mean": 7, "student": 7, "small student": 7} | others
     assert all(0 < each.uas <= 100 and 0 <= each.las <= each.uas for each in found)
     assert list(distillation.run_all(tmp_path, jobs, results, work)) == []
 

@@ -53,8 +53,7 @@ def test_what_differs(gpu):
 
 
 def test_training_and_transfers(gpu, checkout):
-    """On operations that count as a device: the same losses and heads. A batch takes a transfer of arcs, and five of what
-    scores labels."""
+    """On operations that count as a device: the same losses and heads, a transfer of arcs, and five for labels."""
     config = util.load_config(checkout / "configs" / "cpu-small.cfg")
     gold = gold_docs(count=6, per_doc=1)
     texts = [[token.text for token in doc] for doc in gold]

@@ -209,13 +209,14 @@ def test_raw_text_that_can_not_be_used(checkout, tmp_path, monkeypatch):
     (tmp_path / "empty.txt").write_text(" \n\n")
     (tmp_path / "binary.txt").write_bytes(bytes(range(256)) * 10)
     (tmp_path / "latin.txt").write_bytes("good\nne\xfcn\n".encode("latin1"))
-    (tmp_path / "whole.cfg").write_text(make_config("en", "efficiency", [], None, whole_doc=True))
+    without = make_config("en", "efficiency", ["senter"], None).replace("distilled = ${paths.distilled}\n", "")
+    (tmp_path / "without.cfg").write_text(without)
     treebank = checkout / "assets" / "treebank"
     for args, says in [
         (("--raw-text", tmp_path / "empty.txt"), "empty.txt has no text"),
         (("--raw-text", tmp_path / "binary.txt"), "binary.txt: this file is binary"),
         (("--raw-text", tmp_path / "latin.txt"), "latin.txt:2: this line is not UTF-8"),
-        (("--config", tmp_path / "whole.cfg"), "A student needs a config in which distilled"),
+        (("--config", tmp_path / "without.cfg"), "A student needs a config in which distilled"),
     ]:
         result = run(treebank, tmp_path / "out", "--lang", "en", "--distill", *args)
         assert result.exit_code == 1 and says in " ".join(result.stderr.split()), result.output

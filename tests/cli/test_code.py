@@ -30,7 +30,7 @@ ARGUMENTS = {
     "calibrate": "{model} {corpus} --output {out}",
     "parse": "{model} {corpus} --out {out}",
     "show": "{model} {corpus}",
-    "rank": "{corpus} --model {model}",
+    "rank": "{model} {corpus}",
 }
 
 

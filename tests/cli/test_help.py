@@ -25,7 +25,7 @@ def test_every_option_says_what_it_takes_and_its_default(name):
         if isinstance(info, typer.models.ArgumentInfo):
             assert info.metavar and info.metavar.isupper()
             continue
-        if parameter.annotation not in ("bool", "bool | None"):
+        if parameter.annotation not in ("bool", "bool | None", bool):
             assert info.metavar, parameter
         if info.default is None or info.default is False or info.default == "":  # else typer shows it
             assert "(default: " in info.help, parameter

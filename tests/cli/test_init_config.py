@@ -40,15 +40,15 @@ def differences(ours, filled, path=""):
     [
         [],
         ["--lang", "de"],
-        ["-o", "efficiency"],
+        ["--optimize", "efficiency"],
         ["--loss", "head"],
         ["-p", "all"],
         ["-p", "morphologizer,tagger"],
-        ["-p", "tagger,senter", "-o", "efficiency"],
+        ["-p", "tagger,senter", "--optimize", "efficiency"],
         ["--whole-doc"],
         ["--whole-doc", "-p", "tagger"],
         ["--sentences", "50"],
-        ["--sentences", "50000", "-o", "efficiency"],
+        ["--sentences", "50000", "--optimize", "efficiency"],
     ],
     ids=" ".join,
 )
@@ -109,7 +109,7 @@ def vectors(tmp_path_factory):
 
 @pytest.mark.parametrize("optimize", ["accuracy", "efficiency"])
 def test_vectors_are_features_and_are_saved(checkout, vectors, tmp_path, optimize):
-    text = init_config("--lang", "en", "-o", optimize, "--vectors", vectors, "--sentences", 20).stdout
+    text = init_config("--lang", "en", "--optimize", optimize, "--vectors", vectors, "--sentences", 20).stdout
     path = str(checkout / "assets" / "treebank" / "dev.conllu")
     config = util.load_config_from_str(text, overrides={"paths.train": path, "paths.dev": path, "system.seed": 1})
     nlp = init_nlp(config)
@@ -131,7 +131,7 @@ def test_vectors_are_features_and_are_saved(checkout, vectors, tmp_path, optimiz
 def test_a_lexicon_is_read_is_a_feature_and_is_saved(checkout, tmp_path, optimize):
     words = tmp_path / "my words.tsv"
     words.write_text("# licence: CC0-1.0\nroses\trose\tNOUN\tNumber=Plur\n", "utf8")
-    result = init_config("--lang", "en", "-o", optimize, "--lexicon", words, "--sentences", 20)
+    result = init_config("--lang", "en", "--optimize", optimize, "--lexicon", words, "--sentences", 20)
     assert "Lexicon my words.tsv: 1 readings of words, licence: CC0-1.0." in result.stderr
     path = str(checkout / "assets" / "treebank" / "dev.conllu")
     config = util.load_config_from_str(result.stdout, overrides={"paths.train": path, "paths.dev": path})
@@ -159,7 +159,7 @@ def test_a_pipeline_for_single_sentences_is_trained_on_conllu(checkout):
     path = checkout / "assets" / "treebank" / "dev.conllu"
     overrides = {"paths.train": str(path), "paths.dev": str(path)}
     nlp = init_nlp(
-        util.load_config_from_str(init_config("--whole-doc", "-o", "efficiency").stdout, overrides=overrides)
+        util.load_config_from_str(init_config("--whole-doc", "--optimize", "efficiency").stdout, overrides=overrides)
     )
     for corpus in util.registry.resolve(nlp.config.interpolate()["corpora"]).values():
         sentences = [len(list(example.reference.sents)) for example in corpus(nlp)]
@@ -180,11 +180,13 @@ def test_order_does_not_matter_and_the_file_is_written(tmp_path):
         (["-p", "senter", "--whole-doc"], "Leave out --whole-doc or the senter"),
         (["--transformer", "x", "--sentences", "9"], "or leave out --transformer"),
         (["--transformer", "x", "--vectors", "y"], "or leave out --transformer"),
+        (["--transformer", "x", "--minutes", "9"], "or leave out --transformer"),
+        (["--minutes", "0"], "greater than or equal to 1"),
         (["--transformer", "x", "--lexicon", __file__], "or leave out --transformer"),
         (["--lexicon", "nowhere.tsv"], "does not exist"),
         (["--sentences", "0"], "greater than or equal to 1"),
         (["--vectors", "${paths.train}"], "can't be the name"),
-        (["-o", "speed"], "'speed' is not one of 'accuracy', 'efficiency'"),
+        (["--optimize", "speed"], "'speed' is not one of 'accuracy', 'efficiency'"),
         (["-l", "qq"], "'qq'"),
     ],
 )

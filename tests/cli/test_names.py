@@ -25,7 +25,7 @@ ARGUMENTS = {
     "parse": ("{model}", "{conllu}", "{text}", "--out", "{out}", "--format", "jsonl", "--metrics", "{out}.json"),
     "vote": ("{conllu}", "{conllu}", "--out", "{out}.conllu"),
     "show": ("{model}", "{text}", "--out", "{out}.html"),
-    "rank": ("{conllu}", "--model", "{model}", "--out", "{out}.conllu", "--report", "{out}.jsonl"),
+    "rank": ("{model}", "{conllu}", "--out", "{out}.conllu", "--report", "{out}.jsonl"),
     "suspect": ("{conllu}", "--report", "{out}.jsonl", "--out", "{out}.conllu", "--steps", "1", "--folds", "2"),
     "rules": ("{conllu}", "--out", "{out}.json"),
 }

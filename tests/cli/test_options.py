@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from spacy_mindroot.cli import COMMANDS, function_of, options
+from spacy_mindroot.cli import COMMANDS, function_of, mindroot, options
 
 FUNCTIONS = {name: function_of(name) for name in COMMANDS}
 
@@ -79,8 +80,8 @@ def test_arguments_that_can_be_left_out():
 # Endings that each output may have, and endings that would be wrong.
 OUTPUTS = {
     ("decode", "out"): ("a.conllu a.cupt a.out a", "a.npz a.json a.svg a.conllu.gz"),
+    ("decode", "report"): ("a.jsonl", "a.conllu"),
     ("audit", "out"): ("a a.1", "a.html a.md a.JSON"),
-    ("evaluate", "json"): ("a.json a", "a.conllu a.jsonl"),
     ("evaluate", "output"): ("a.conllu a.CONLLU", "a.json"),
     ("build", "out"): ("a UD_X-2.5", "a.zip"),
     ("init-config", "out"): ("a.cfg a", "a.json a.conllu"),
@@ -92,6 +93,7 @@ OUTPUTS = {
     ("parse", "out"): ("a a.2", "a.conllu a.parquet a.conllu.gz"),
     ("parse", "metrics"): ("a.json", "a.csv"),
     ("vote", "out"): ("a.conllu a.gz -", "a.json"),
+    ("annotate", "out"): ("a.conllu a.cupt", "a a.json a.txt"),
     ("show", "out"): ("a.html a.htm a.svg a.SVG a.png a.pdf a.tex -", "a a.jpg a.txt a.conllu"),
     ("rank", "out"): ("a.conllu", "a.html a.gz"),
     ("rank", "report"): ("a.jsonl", "a.conllu"),
@@ -122,9 +124,10 @@ def test_all_outputs_are_named():
         (command, name)
         for command, declaration in FUNCTIONS.items()
         for name in inspect.signature(declaration).parameters
-        if name in ("out", "output", "report", "json", "metrics", "page")
+        if name in ("out", "output", "report", "metrics", "page")
     }
-    assert outputs == OUTPUTS.keys() | {("score", "out")}
+    again = {(command, "output") for command, name in outputs if (command, "out") in outputs and name == "output"}
+    assert outputs - again == OUTPUTS.keys() | {("score", "out")}
 
 
 def test_a_folder_that_exists_may_have_any_name(tmp_path):
@@ -147,3 +150,24 @@ def test_languages():
         with pytest.raises(typer.BadParameter, match=f"no language '{lang}'; use xx"):
             check(lang)
     assert check("xx") == "xx" and check(None) is None
+
+
+def test_out_is_an_argument_or_an_option():
+    one, other = Path("a"), Path("b")
+    for needed in (False, True):
+        assert options.one_output(one, None, is_needed=needed) == options.one_output(None, one, is_needed=needed) == one
+        with pytest.raises(typer.BadParameter, match="OUT is given already: a"):
+            options.one_output(one, other, is_needed=needed)
+    assert options.one_output(None, None, is_needed=False) is None
+    with pytest.raises(typer.BadParameter, match="with --output"):
+        options.one_output(None, None, is_needed=True)
+
+
+@pytest.mark.parametrize("name", ["decode", "score", "init-config", "build", "repair"])
+def test_commands_with_an_argument_out_have_the_option_too(name):
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    assert isinstance(parameters["out"].default, typer.models.ArgumentInfo)
+    argument, option = parameters["out"].default, parameters["output"].default
+    assert option.callback is argument.callback and option.allow_dash == argument.allow_dash
+    result = CliRunner().invoke(mindroot, [name, "--help"])
+    assert "--output" in result.output and "-o" in result.output

@@ -50,21 +50,31 @@ READS = {
     "vectors": "model",
     "lexicons": "words.tsv",
     "code": "code.py",
+    "second": "tb/dev.conllu",
 }
 WRITES = {"out", "output", "report", "json", "metrics", "page"}
 NEEDED = {
     "add": {"into": "model2"},
     "audit": {"corpus": "tb"},
+    "calibrate": {"output": "calibrated"},
+    "rank": {"corpus": "tb"},
     "repair": {"out": "fixed"},
+    "score": {"out": "new.npz"},
+    "build": {"out": "new"},
 }  # beyond what the declaration says
 # In place by intention; and options that only name what is read later.
-APART = {("repair", "out", "source"), ("init-config", "out", "vectors")}
+APART = {
+    (command, name, other)
+    for command, other in (("repair", "source"), ("init-config", "vectors"))
+    for name in ("out", "output")
+}
 
-PARAMETERS = {name: inspect.signature(function_of(name)).parameters for name in COMMANDS}
+PARAMETERS = {name: dict(inspect.signature(function_of(name)).parameters) for name in COMMANDS}
+del PARAMETERS["rank"]["old_model"]  # another way to give MODEL
 
 
 def is_path(parameter):
-    return "Path" in parameter.annotation or parameter.default.metavar in ("MODEL", "IN", "INPUT", "RULES")
+    return "Path" in str(parameter.annotation) or parameter.default.metavar in ("MODEL", "IN", "INPUT", "RULES")
 
 
 PAIRS = [
@@ -113,7 +123,8 @@ def state(folder):
 def arguments(command, given):
     """Return the arguments of a command: those that it needs, and those that are given."""
     found = ["--steps", "1", "--folds", "2"] if command == "suspect" else []
-    given = NEEDED.get(command, {}) | given
+    needed = NEEDED.get(command, {})
+    given = {name: value for name, value in needed.items() if name != "out" or "output" not in given} | given
     for name, parameter in PARAMETERS[command].items():
         value = given.get(name, READS.get(name, "new") if parameter.default.default is ... else None)
         for each in [value] if isinstance(value, str) else value or ():

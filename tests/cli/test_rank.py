@@ -54,7 +54,7 @@ def files(tmp_path):
 
 
 def rank(files, *arguments, corpus="corpus.conllu"):
-    names = ["mindroot", "rank", str(files / corpus), "--model", str(files / "model"), *map(str, arguments)]
+    names = ["mindroot", "rank", str(files / "model"), str(files / corpus), *map(str, arguments)]
     return CliRunner().invoke(app, names)
 
 
@@ -63,6 +63,18 @@ def ranked(files, *arguments, **options):
     assert result.exit_code == 0, result.output
     records = [json.loads(line) for line in (files / "out.jsonl").read_text("utf8").splitlines()]
     return result, list(read_conllu(files / "out.conllu")), records
+
+
+def test_the_model_may_be_an_option(files):
+    """As it was before MODEL came first."""
+    expected = rank(files)
+    arguments = [str(files / "corpus.conllu"), "--model", str(files / "model")]
+    result = CliRunner().invoke(app, ["mindroot", "rank", *arguments])
+    assert (result.exit_code, result.output) == (0, expected.output)
+    for wrong in (arguments[:1], [*arguments, str(files / "corpus.conllu")]):
+        result = CliRunner().invoke(app, ["mindroot", "rank", *wrong])
+        assert result.exit_code == 2 and "rank MODEL CORPUS" in result.output
+    assert "--model" not in CliRunner().invoke(app, ["mindroot", "rank", "--help"]).output
 
 
 def test_sentences(files):

@@ -65,6 +65,7 @@ def test_violations_before_and_after():
     cells = [line.split() for line in lines if line.strip()]
     assert cells == [
         ["Violations", "of", "rules", "before", "after"],
+        ["-------------------", "------", "-----"],
         ["many", "2,000", "0"],
         ["few", "1", "1"],
         ["new", "0", "3"],

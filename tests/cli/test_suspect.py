@@ -109,6 +109,11 @@ def test_the_marks_are_removed(found, treebank, tmp_path):
     assert len(clean) == len(found[1]) and all(gold[name] == lines for name, lines in clean.items())
     result = CliRunner().invoke(app, ["mindroot", "suspect", str(treebank / "out.conllu"), "--remove"])
     assert result.exit_code == 1 and "--out" in result.stderr
+    for option, name in (("--page", "p.html"), ("--report", "r.jsonl"), ("--json", "t.json")):
+        arguments = [str(treebank / "out.conllu"), "--remove", "--out", str(tmp_path / "b.conllu"), option]
+        result = CliRunner().invoke(app, ["mindroot", "suspect", *arguments, str(tmp_path / name)])
+        assert result.exit_code == 1 and f"there is nothing for {option}" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["clean.conllu"]
 
 
 def test_lines_are_those_of_the_file(found, treebank):

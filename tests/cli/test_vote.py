@@ -225,7 +225,7 @@ def test_the_tree_with_the_most_votes_that_meets_the_rules(tmp_path):
     assert result.exit_code == 0, result.output
     assert out.read_text("utf8").splitlines()[2] == "3\tc\t_\tNOUN\t_\t_\t2\tobj\t_\t_"
     shown = [line.split() for line in result.output.splitlines() if line.strip()]
-    assert shown[-3:] == [
+    assert [line for line in shown if "-----" not in line][-3:] == [
         ["Violations", "of", "rules", "before", "after"],
         ["too-many-subjects", "1", "0"],
         ["all", "1", "0"],

@@ -134,7 +134,7 @@ def test_audit(folder, model):
 
 @pytest.mark.parametrize("by", ["sentence", "token"])
 def test_rank(by, folder, model):
-    run("rank", folder / "in", "--model", model, "--by", by, "--out", folder / "out.conllu")
+    run("rank", model, folder / "in", "--by", by, "--out", folder / "out.conllu")
     check(read(folder / "out.conllu"), given(folder), in_order=False)
 
 
@@ -199,7 +199,7 @@ def test_docs_keep_their_annotation(command, folder, model):
     (folder / "wanted.conllu").write_bytes("".join(map(doc_to_conllu, docs)).encode())
     wanted = read(folder / "wanted.conllu")
     if command == "rank":
-        run("rank", folder / "docs.spacy", "--model", model, "--out", folder / "out.conllu")
+        run("rank", model, folder / "docs.spacy", "--out", folder / "out.conllu")
         found = read(folder / "out.conllu")
     else:
         run("audit", model, folder / "docs.spacy", "--out", folder / "out")

@@ -86,7 +86,8 @@ def test_faults(read, text, settings, says):
 def test_spacy_train_reads_it(tmp_path, checkout):
     """The parser that `init-config` gives, trained for a few steps on the treebank of the demo."""
     runner = CliRunner()
-    assert runner.invoke(app, ["mindroot", "init-config", str(tmp_path / "c.cfg"), "-o", "efficiency"]).exit_code == 0
+    arguments = ["mindroot", "init-config", str(tmp_path / "c.cfg"), "--optimize", "efficiency"]
+    assert runner.invoke(app, arguments).exit_code == 0
     config = spacy.util.load_config(tmp_path / "c.cfg")
     for name in ("train", "dev"):
         config["corpora"][name] = {

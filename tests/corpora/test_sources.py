@@ -16,6 +16,7 @@ from spacy_mindroot.corpora.sources import (
     find_files,
     format_of,
     local_paths,
+    looks_wrapped,
     open_source,
     plain,
 )
@@ -245,3 +246,21 @@ def test_files_of_other_kinds_are_named_once(tmp_path):
         find_files([str(tmp_path / "b.conllx")])
     with pytest.raises(CorpusError, match=r"c\.md: this is a file of another kind(?!.*CoNLL-U:)"):
         find_files([str(tmp_path / "c.md")])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The dog\nbarks at\nthe man.\n\nHe left\nthe house,\nand went.\n", True),
+        ("The dog barks.\nHe left.\n\nAnd then?\nNo one knew.\nNo one.\n", False),
+        ("A title\nanother\na third\na fourth\n", False),  # one document a line, and no empty line
+        ("A title\n\nanother\n\na third\n\na fourth\n", False),
+        ("", False),
+    ],
+)
+def test_texts_whose_lines_are_parts_of_paragraphs(tmp_path, text, expected):
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    assert looks_wrapped(Found(str(path), "text", True)) == expected
+    path.write_bytes(b"no gzip")
+    assert not looks_wrapped(Found(str(path), "text", True))

@@ -30,7 +30,8 @@ def test_without_folds_the_corpus_is_held_out(nlp, gold):
     for own, sentence in zip(held_out.gold_heads, gold, strict=True):
         assert own.tolist() == sentence.heads.tolist()
     calibration = held_out.fit(method)
-    text = describe_fit(calibration, held_out)
+    text, figures = describe_fit(calibration, held_out)
+    assert figures["uas"] == pytest.approx(float(text.partition("UAS ")[2].partition("%")[0]) / 100, abs=1e-3)
     own, annotated = np.concatenate(held_out.heads), np.concatenate(held_out.gold_heads)
     right = (own == annotated)[annotated != MISSING].mean()
     assert f"UAS {right:.1%} on {calibration.tokens:,} tokens of {len(gold):,} sentences (held-out)." in text
@@ -44,7 +45,7 @@ def test_nothing_fitted_changes_nothing(nlp, gold):
     nothing = {name: getattr(Calibration(), name) for name in names}
     before, after = (
         line.split()[1:]
-        for line in describe_fit(replace(fitted, **nothing), held_out).splitlines()
+        for line in describe_fit(replace(fitted, **nothing), held_out)[0].splitlines()
         if line.startswith(("before", "after"))
     )
     assert before == after

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from wasabi import table
 
 from ...accuracy import count_right
 from ...conllu import format_sentence
@@ -18,6 +17,7 @@ from ...faults import decoding_error
 from ...inference.arc_confidence import confidence_of, margins_of
 from ...inference.next_best import kbest_matrix
 from ...scored import DecodedSentence, ScoredSentence
+from ...tables import text_table
 from ...trees import MISSING, count_roots, tree_weight
 from ..drawing.text import side_by_side, tree_lines
 
@@ -62,7 +62,17 @@ class Totals:
         ]
         if self.seconds:
             rows.append(("Tokens per second, decoding only", f"{self.tokens / self.seconds:,.0f}"))
-        return str(table(rows, aligns=("l", "r"), max_col=60))
+        return text_table(rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts and scores, from 0 to 1."""
+        return {
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "multi_rooted": self.multi_rooted,
+            "uas": {name: right / max(1, self.with_head) for name, right in self.right.items()},
+            "seconds": self.seconds,
+        }
 
 
 class Marks(NamedTuple):

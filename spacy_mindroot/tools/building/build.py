@@ -29,7 +29,7 @@ from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .card import Description, make_card, make_meta
 from .config import lexicons_of, make_config, read_config
-from .distilling import RawText, Taught, read_raw_text, teach
+from .distilling import RawText, Taught, read_raw_text, teach, warn_of_language
 from .related import mix_treebanks
 from .steps import Steps, digest
 from .training import Trained, average_trained, train
@@ -56,6 +56,7 @@ def build(
     tokenizer: str = "learnt",
     loss: str = "tree",
     lexicons: Sequence[Path] = (),
+    minutes: float | None = None,
     config: Path | None = None,
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
@@ -66,6 +67,7 @@ def build(
     speed: bool = False,
     note: Log = print,
     warn: Log = warnings.warn,
+    show: bool = True,
 ) -> dict[str, Any]:
     """Build a wheel from a treebank, and return the results of all steps by their names.
 
@@ -78,6 +80,7 @@ def build(
     lang (str): The language of the pipeline; "" for the one in the names of the files.
     tokenizer (str): See `building.config.make_config`. A treebank without text gets spaCy's.
     lexicons (Sequence[Path]): Files of a lexicon. See `arc_scorer.lexicon_files`.
+    minutes (Optional[float]): Time for all pipelines that are trained. See `building.config.size_for`.
     config (Optional[Path]): A config to train with, in place of that of `init-config`.
     seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
         scores are averaged. See `arc_scorer.average.average_pipelines`.
@@ -89,6 +92,7 @@ def build(
     code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
     speed (bool): Whether the speed is measured, for the model card. Without it, the same build gives the same wheel.
     note, warn (Callable): Receive what has been done, and warnings.
+    show (bool): Whether what spaCy prints in training is shown.
     """
     check_tools()  # so that what is missing is known before training
     load_script()
@@ -96,8 +100,10 @@ def build(
     text = read_raw_text(raw) if raw else None
     chain = Steps(out)
     try:
-        made = _Build(chain, about, seeds, steps, code, speed, note, warn, optimize if distill else "", text)
-        settings = {"optimize": optimize, "tokenizer": tokenizer, "loss": loss, "lexicons": [*map(str, lexicons)]}
+        made = _Build(chain, about, seeds, steps, code, speed, note, warn, show, optimize if distill else "", text)
+        settings: dict[str, Any] = {"optimize": optimize, "tokenizer": tokenizer, "loss": loss}
+        settings["lexicons"] = [*map(str, lexicons)]
+        settings["minutes"] = None if minutes is None else minutes / (len(seeds) + distill)
         return made.run(source, related, config, lang, settings | ({"optimize": "accuracy"} if distill else {}))
     except BaseException:
         chain.abandon()
@@ -116,6 +122,7 @@ class _Build:
     speed: bool
     note: Log
     warn: Log
+    show: bool
     student: str = ""  # what a student of the pipelines is optimized for; "" for none
     raw: RawText | None = None
     treebank: Treebank = field(init=False)
@@ -134,6 +141,8 @@ class _Build:
         chain, out = self.chain, self.chain.folder
         unfinished = chain.begin_unfinished()
         self._prepare(source, related, unfinished / "corpus")
+        if self.raw is not None:
+            warn_of_language(self.raw, self.treebank, self.warn)
         settings = self._usable(settings) if config is None else settings
         text = self._config(lang, settings) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
@@ -146,7 +155,7 @@ class _Build:
         if self.student and self.config["corpora"].get("train", {}).get("distilled") != "${paths.distilled}":
             raise CorpusError(
                 "A student needs a config in which distilled = ${paths.distilled} under [corpora.train], as in those "
-                "of init-config without --whole-doc."
+                "of init-config."
             )
         code = str(self.config["nlp"]["lang"])
         self.about = replace(self.about, name=package_name(self.about.name, code))
@@ -280,7 +289,7 @@ class _Build:
     def _train_all(self) -> tuple[list[Path], list[Trained]]:
         """Train a pipeline with each seed, and return their folders and trainings."""
         out, treebank = self.chain.folder, self.treebank
-        options: dict[str, Any] = {"steps": self.steps, "code": self.code}
+        options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show}
         folders, trainings = [], []
         for name, seed in zip(self.plan, self.seeds, strict=False):  # the first steps of the plan
             best = self.plan[name][0]
@@ -302,7 +311,7 @@ class _Build:
         def label(work: Path) -> dict[str, Any]:
             (work / "training").mkdir()
             file = work / "training" / "taught.spacy"
-            return asdict(teach(folders, treebank, self.raw, file, note=self.note, warn=self.warn))
+            return asdict(teach(folders, treebank, self.raw, file, note=self.note))
 
         taught = Taught(**self._step("labelling", label))
 
@@ -310,7 +319,7 @@ class _Build:
             copies = copies_beside(treebank.parts["train"].sentences, taught.sentences)
             file = str(out / "training" / "taught.spacy")
             settings = {"paths.distilled": file, "corpora.train.divisions": copies}
-            options: dict[str, Any] = {"steps": self.steps, "code": self.code, "settings": settings}
+            options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show, "settings": settings}
             trained = train(out / "student.cfg", treebank, work / "training/student", seed=self.seeds[0], **options)
             trained.cpu_seconds = round(trained.cpu_seconds + sum(each.cpu_seconds for each in trainings), 1)
             trained.seconds = round(trained.seconds + sum(each.seconds for each in trainings), 1)

@@ -21,7 +21,18 @@ from .treebank import Treebank
 __all__ = ["Description", "make_card", "make_meta"]
 
 _UNKNOWN = "unknown"
-_HUB_LICENCES = re.compile(r"cc0-1\.0|cc-by(-n[cd]|-sa)*-[234]\.\d|mit|apache-2\.0|[al]?gpl-[23]\.0")
+# The licences that model hubs know, of those that treebanks have; how people write them; and words that say no more.
+_HUB_LICENCES = re.compile(
+    r"cc-by-(nc-(sa-)?)?[234]\.0|cc-by-2\.5|cc-by-(sa|nc-nd)-[34]\.0|cc-by-nd-4\.0|cc0-1\.0|mit|apache-2\.0|"
+    r"gpl-[23]\.0|lgpl-(2\.1|3\.0|lr)|agpl-3\.0"
+)
+_WRITTEN = {
+    r"creative\W*commons": "cc", r"share\W*alike": "sa", r"non\W*commercial": "nc", r"no\W*deriv\w*": "nd",
+    r"attribution": "by", r"cc\W*(zero|0)(\W*1\.0)?": "cc0-1.0", r"\b([al]?gpl)(v?\d)": r"\1 \2",
+    r"affero\W*general\W*public": "agpl", r"lesser\W*general\W*public": "lgpl", r"general\W*public": "gpl",
+    r"\bv(?=\d)|\b(or\W*later|only|gnu|licen[sc]e|version|international|unported|universal|the)\b|\+": " ",
+}  # fmt: skip
+_ORDER = ("cc", "by", "nc", "nd", "sa")
 
 
 @dataclass
@@ -105,7 +116,12 @@ def make_card(
 
 def _hub_licence(name: str) -> str:
     """Return the name that model hubs have for a licence: `CC BY-SA 4.0` is `cc-by-sa-4.0`; "other" without one."""
-    slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+    written = name.lower()
+    for pattern, short in _WRITTEN.items():
+        written = re.sub(pattern, short, written)
+    words = re.findall(r"[^\s,()_/-]+", written)
+    parts = [word for word in _ORDER if word in words] + [word for word in words if word not in _ORDER]
+    slug = re.sub(r"-(\d)$", r"-\1.0", "-".join(dict.fromkeys(parts)))
     return slug if slug == _UNKNOWN or _HUB_LICENCES.fullmatch(slug) else "other"
 
 

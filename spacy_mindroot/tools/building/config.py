@@ -53,8 +53,11 @@ class Size(NamedTuple):
     projective: bool = False  # few sentences teach a parser to set most crossing arcs in the wrong place
 
 
-def size_for(optimize: str, sentences: int | None = None) -> Size:
-    """Return the sizes and the schedule for a number of training sentences. None: the number is not known."""
+def size_for(optimize: str, sentences: int | None = None, minutes: float | None = None) -> Size:
+    """Return the sizes and the schedule for a number of training sentences. None: the number is not known.
+
+    minutes (Optional[float]): How long a build may take on one core. The schedule is then made for that.
+    """
     if sentences is None:
         size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)
     elif sentences < 100:
@@ -74,7 +77,24 @@ def size_for(optimize: str, sentences: int | None = None) -> Size:
         comment = size.comment.replace("four", "three")
         steps = size.steps if sentences is not None and sentences < 600 else 8 * size.steps // 5
         size = size._replace(comment=comment, steps=steps, width=96, lstm_depth=1, arc_width=128)
-    return size
+    return size if minutes is None else _within(size, minutes)
+
+
+def _within(size: Size, minutes: float) -> Size:
+    """Return sizes with a schedule for so many minutes, of which the training has four fifths.
+
+    The speed is a constant, so that the same command makes the same config everywhere: that of one core of an x86
+    server, with all components and the evaluations on the development set.
+    """
+    words_per_second = 5000 * (160 / size.width) ** 1.75  # measured for widths of 96 and 160
+    steps = max(100, round(0.8 * 60 * minutes * words_per_second / size.batch, -2))
+    return size._replace(
+        comment=f"About {minutes:g} minutes on one core, with all else that a build does",
+        steps=int(steps),
+        patience=max(size.patience, int(steps) // 3),
+        warmup=max(size.warmup, int(steps) // 25),
+        eval_frequency=max(size.eval_frequency, int(steps) // 2000 * 100),
+    )
 
 
 def make_config(
@@ -90,6 +110,7 @@ def make_config(
     curated: dict[str, Any] | None = None,
     tokenizer: str = "learnt",
     lexicons: Sequence[str] = (),
+    minutes: float | None = None,
 ) -> str:
     """Return the text of the config.
 
@@ -99,6 +120,7 @@ def make_config(
     vectors (Optional[str]): Name or path of a pipeline whose word vectors are an input of the encoder.
     tokenizer (str): "learnt" from the training corpus, or "spacy" for spaCy's own.
     lexicons (Sequence[str]): Files of a lexicon that is an input of the encoder. See `arc_scorer.lexicon_files`.
+    minutes (Optional[float]): See `size_for`.
     curated (Optional[dict]): The settings of the transformer for spacy-curated-transformers, as `curated_model` returns
         them. None: spacy-transformers is used.
     """
@@ -118,6 +140,8 @@ def make_config(
         options.append("--whole-doc")
     if sentences is not None:
         options.append(f"--sentences {sentences}")
+    if minutes is not None:
+        options.append(f"--minutes {minutes:g}")
     if tokenizer != "learnt":
         options.append(f"--tokenizer {tokenizer}")
     if vectors:
@@ -142,7 +166,7 @@ def make_config(
         vectors=vectors,
         vectors_json=json.dumps(vectors, ensure_ascii=False),
         lexicons=list(lexicons),
-        size=size_for(optimize, sentences),
+        size=size_for(optimize, sentences, minutes),
         **_tokenizer_settings(lang, tokenizer),
     )
 

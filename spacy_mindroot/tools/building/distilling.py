@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -21,16 +22,20 @@ from ...conllu.files import text_lines
 from ...doc.reading import AnnotatedSentence, blank_doc
 from ...errors import CorpusError
 from ...escapes import printable
+from ..evaluation.raw_text import text_of
 from ..gold import read_corpus, sentences_in_text
 from .treebank import PARTS, Treebank
 
-__all__ = ["RawText", "Taught", "read_raw_text", "teach"]
+__all__ = ["RawText", "Taught", "read_raw_text", "teach", "warn_of_language"]
 
 MOST_SENTENCES = 20_000  # of raw text: more than the schedules read
 _LONGEST = 100  # words of a sentence: longer ones are lists and tables, mostly
 _LINES = 500  # tokenized at a time
 _PIECE = re.compile(r"\S(?:.{0,9998}\S)?(?=\s|$)|\S.{0,9999}")  # of a long line
-_MUCH_LESS = 0.1  # the expected accuracy of raw text is that much below that of the development set
+_WORD = re.compile(r"[^\W\d_]+")
+# Where a quarter to a half of the words of a sentence are in other sentences of the treebank, so are half as many of
+# other kinds of text in its language, and a third of that or less in other languages.
+_FEW, _FEWEST = 0.4, 0.1
 _DEV_SENTENCES = 300  # for this comparison
 
 
@@ -65,6 +70,27 @@ def read_raw_text(paths: Sequence[Path]) -> RawText:
     return RawText(list(paths), digest.hexdigest())
 
 
+def warn_of_language(raw: RawText, treebank: Treebank, warn: Callable[[str], Any]) -> None:
+    """Warn if raw text seems to be in another language: if it has few words that are in the training set."""
+    path = treebank.file("train")
+    assert path is not None
+    texts = [_words(text_of(sentence)) for sentence in read_conllu(path)]
+    in_texts = Counter(chain.from_iterable(map(set, texts)))
+    own = [in_texts[word] > 1 for text in texts for word in text]
+    known = [word in in_texts for line in islice(raw.lines(), MOST_SENTENCES) for word in _words(line)]
+    usual, found = (sum(flags) / max(1, len(flags)) for flags in (own, known))
+    if usual > _FEWEST and found < _FEW * usual:
+        warn(
+            f"Only {found:.1%} of the words of the raw text are in the training set; of the words of a training "
+            f"sentence, {usual:.1%} are in others. Is it in the language and the script of the treebank? If "
+            "not, give other text."
+        )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
 def _decoded(line: bytes, path: Path, number: int) -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf8")
@@ -96,7 +122,6 @@ def teach(
     file: Path,
     *,
     note: Callable[[str], Any],
-    warn: Callable[[str], Any],
 ) -> Taught:
     """Let teachers label raw text, or, without any, the text of the training set, and write it to a .spacy file.
 
@@ -132,11 +157,11 @@ def teach(
     file.write_bytes(data)
     found.megabytes = round(len(data) / 1e6, 1)
     if raw is not None:
-        _report(found, note, warn)
+        _report(found, note)
     return found
 
 
-def _report(found: Taught, note: Callable[[str], Any], warn: Callable[[str], Any]) -> None:
+def _report(found: Taught, note: Callable[[str], Any]) -> None:
     beside = "" if found.expected_dev is None else f", and {found.expected_dev:.1%} in the development set"
     left_out = f"{found.repeated:,} that are in the treebank or occur again, {found.too_long:,} that are too long"
     note(
@@ -144,12 +169,6 @@ def _report(found: Taught, note: Callable[[str], Any], warn: Callable[[str], Any
         f"{', and all further text' if found.cut else ''}. Before calibration, the teachers expect "
         f"{found.expected:.1%} right heads in it{beside}."
     )
-    if found.expected_dev is not None and found.expected < found.expected_dev - _MUCH_LESS:
-        warn(
-            f"The teachers are far less sure of the raw text ({found.expected:.1%} right heads expected) than of the "
-            f"development set ({found.expected_dev:.1%}). Is it in the language of the treebank, with one text on each "
-            "line? A student of such text is not better than its teachers."
-        )
 
 
 def _blank(nlp: Language, sentences: Iterable[AnnotatedSentence]) -> Iterator[Doc]:

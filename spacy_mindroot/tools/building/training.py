@@ -173,9 +173,10 @@ def _run(command: list[str], log: IO[bytes], show: bool) -> int:
         assert process.stdout is not None
         try:
             for line in process.stdout:
-                log.write(_COLOUR.sub(b"", line))
+                plain = _COLOUR.sub(b"", line)
+                log.write(plain)
                 if show:
-                    sys.stdout.write(line.decode("utf8", "replace"))
+                    sys.stdout.write((line if sys.stdout.isatty() else plain).decode("utf8", "replace"))
                     sys.stdout.flush()
         except BaseException:
             process.kill()

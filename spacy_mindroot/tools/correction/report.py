@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import srsly
-from wasabi import table
 
 from ...conllu import Sentence
 from ...conllu.columns import MISC
 from ...conllu.marks import SentenceWriter
 from ...escapes import printable, visible
+from ...tables import text_table
 from ...trees import MISSING
 from ..gold import GoldSentence
 from ..parses import Parse
@@ -22,6 +21,7 @@ from .ranking import RankedToken, SureSentence, SureToken, expected_yield
 from .suspicion import RATE, Suspect, expected_errors
 
 __all__ = [
+    "expected_finds",
     "ranked_sentences",
     "ranked_tokens",
     "sentence_records",
@@ -35,7 +35,6 @@ __all__ = [
     "token_table",
     "unmarked",
     "write_ordered",
-    "yield_text",
 ]
 
 _T = TypeVar("_T")
@@ -43,8 +42,6 @@ _T = TypeVar("_T")
 _SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 _CLOSE = 0.05  # a next best head of at least this probability is written to MISC
 _COUNTS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-_WIDTH = 120  # of tables that do not go to a terminal
-_NARROW = 8  # columns of tables are not made narrower
 _MARKS = {
     "comments": ("rank", "suspects", "expected_errors", "tokens_to_read"),
     "misc": (
@@ -149,7 +146,7 @@ def sentence_table(ordered: Sequence[SureSentence]) -> str:
         for rank, each in enumerate(ordered, 1)
     ]
     header = ("rank", "sentence", "tokens", "expected errors", "per token", "text")
-    return _fitted(rows, header, "rlrrrl")
+    return text_table(rows, header, "rlrrrl")
 
 
 def token_table(ordered: Sequence[RankedToken]) -> str:
@@ -167,20 +164,26 @@ def token_table(ordered: Sequence[RankedToken]) -> str:
         for rank, (sentence, token) in enumerate(ordered, 1)
     ]
     header = ("rank", "sentence", "word", "head", "label", "probability", "next best head", "probability")
-    return _fitted(rows, header, "rllllrlr")
+    return text_table(rows, header, "rllllrlr")
 
 
-def yield_text(sentences: Sequence[SureSentence], pieces: Sequence[Sequence[SureToken]]) -> str:
+def expected_finds(
+    sentences: Sequence[SureSentence], pieces: Sequence[Sequence[SureToken]]
+) -> tuple[str, dict[str, Any]]:
+    """Return how many of the wrong heads are expected in the first tokens, in words and as JSON."""
     tokens = sum(len(sentence.unknown) for sentence in sentences)
     errors = sum(sentence.expected_errors for sentence in sentences)
+    expected = list(expected_yield(pieces, _SHARES))
     found = "; ".join(
         f"{count:,} tokens ({share:.0%}): {part:.0%} of them"
-        for share, (count, part) in zip(_SHARES, expected_yield(pieces, _SHARES), strict=True)
+        for share, (count, part) in zip(_SHARES, expected, strict=True)
     )
-    return (
+    text = (
         f"{tokens:,} tokens to read, with {errors:,.1f} wrong heads expected by the probabilities of the model. "
         f"Reading in this order is expected to find, in {found}."
     )
+    rows = [{"first_tokens": count, "share_of_errors": part} for count, part in expected]
+    return text, {"tokens_to_read": tokens, "expected_errors": errors, "expected_finds": rows}
 
 
 def _conllu(sentence: GoldSentence) -> Sentence:
@@ -244,7 +247,7 @@ def suspect_table(suspects: Sequence[Suspect], sentences: Sequence[GoldSentence]
         odds = max(each.log_odds("heads"), each.log_odds("labels"))
         times = f"{math.exp(odds):,.0f}" if odds < math.log(99_999) else ">99,999"
         rows.append((rank, sentence.name, *_arcs_of(each, sentence.words), times))
-    return _fitted(rows, ("rank", "sentence", "word", "annotated", "preferred", "times"), "rllllr")
+    return text_table(rows, ("rank", "sentence", "word", "annotated", "preferred", "times"), "rllllr")
 
 
 def _arcs_of(each: Suspect, words: Sequence[str]) -> tuple[str, str, str]:
@@ -288,8 +291,8 @@ def suspect_summary(
     what: str,
     *,
     cut: bool = False,
-) -> str:
-    """Return what there is to know about the list: its order, its end, and how many errors to expect in it.
+) -> tuple[str, dict[str, Any]]:
+    """Return what there is to know about the list, in words and as JSON: its end, and how many errors to expect in it.
 
     cut (bool): Whether it ends at the greatest number of arcs to list.
     """
@@ -300,11 +303,9 @@ def suspect_summary(
     )
     heads = sum(each.kind == "label" or each.other_given_prob <= each.given_prob for each in every)
     counts = [count for count in _COUNTS if count < listed] + [listed] * (listed > 0)
-    expected = [
-        f"{errors:,.0f} of the first {count:,}"
-        for count, errors in zip(counts, expected_errors(every, counts, what), strict=True)
-    ]
-    return (
+    errors = expected_errors(every, counts, what)
+    expected = [f"{right:,.0f} of the first {count:,}" for count, right in zip(counts, errors, strict=True)]
+    text = (
         f"{listed:,} of {len(every):,} annotated arcs are listed, in the order of how many times more probable the "
         "parsers find the arc that they prefer, given the other arcs of the sentence.\n"
         + f"If {RATE:.0%} of the {'labels' if what == 'labels' else 'heads'} were replaced at random, these would be "
@@ -313,23 +314,8 @@ def suspect_summary(
         + f"{after}. " * (listed < len(suspects))
         + f"The parsers prefer the annotated head of {heads / len(every):.1%} of words."
     )
-
-
-def _fitted(rows: Sequence[Sequence[object]], header: Sequence[str], aligns: str) -> str:
-    """Return a table that is no wider than the terminal, if need be with shorter cells."""
-    shown = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(header, *shown, strict=True)]
-    room = shutil.get_terminal_size((_WIDTH, 24)).columns - 3 * (len(header) - 1)
-    while sum(widths) > room and max(widths) > _NARROW:
-        widths[widths.index(max(widths))] -= 1
-    cut = [[_shortened(cell, width) for cell, width in zip(row, widths, strict=True)] for row in [header, *shown]]
-    return str(table(cut[1:], header=cut[0], divider=True, aligns=tuple(aligns), max_col=max(widths)))
-
-
-def _shortened(text: str, width: int) -> str:
-    """Return a text for a table: on one line, with control characters spelled out, and cut where it is too long."""
-    shown = visible(" ".join(text.split()))
-    return shown if len(shown) <= width else f"{shown[: width - 3]}..."
+    rows = [{"first_arcs": count, "errors": right} for count, right in zip(counts, errors, strict=True)]
+    return text, {"annotated_arcs": len(every), "less_probable_arcs": len(suspects), "expected_errors": rows}
 
 
 def _head_of(words: Sequence[str], head: int | None) -> str:

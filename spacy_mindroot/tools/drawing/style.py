@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -93,6 +94,7 @@ _LOOKS: list[tuple[str, Mapping[str, object]]] = [
 ]
 
 
+@lru_cache(maxsize=4096)
 def attributes(classes: str) -> str:
     """Return the attributes of an element, its classes included. See `look_of`."""
     return f'class="{classes}"' + "".join(f' {name}="{value}"' for name, value in look_of(classes).items())

@@ -6,6 +6,7 @@ import pytest
 import spacy
 import srsly
 
+from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.errors import CorpusError, SentenceTooLongError, TrainingError
 from spacy_mindroot.tools.building import build as module
 from spacy_mindroot.tools.building.build import build
@@ -154,6 +155,14 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
     assert not trainings
 
 
+def test_minutes_are_for_all_pipelines(small, tmp_path, trainings, wheels):
+    run(small, tmp_path / "one", minutes=4)
+    assert "--minutes 4\n" in trainings[0]["config"] and "max_steps = 1000\n" in trainings[0]["config"]
+    with pytest.raises(Exception, match="."):  # there is nothing to average, since nothing was trained
+        run(small, tmp_path / "two", minutes=4, seeds=(0, 1))
+    assert "--minutes 2\n" in trainings[1]["config"] and "max_steps = 500\n" in trainings[1]["config"]
+
+
 def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, wheels):
     words = tmp_path / "words.tsv"
     words.write_text("the\tthe\tDET\n", "utf8")
@@ -264,7 +273,8 @@ def test_a_student_is_trained_again_for_other_raw_text(small, tmp_path, training
 
     monkeypatch.setattr(module, "teach", teach)
     text = tmp_path / "raw.txt"
-    text.write_text("Some text.", "utf8")
+    words = next(read_conllu(small / "train.conllu")).words  # of the language
+    text.write_text(" ".join(words[::-1]), "utf8")
     options = {"distill": True, "seeds": (4, 5), "optimize": "efficiency", "raw": [text]}
     _, said = run(small, tmp_path / "out", **options)
     assert said[:4] == [
@@ -283,7 +293,7 @@ def test_a_student_is_trained_again_for_other_raw_text(small, tmp_path, training
     assert settings["paths.distilled"] == str(tmp_path / "out" / "training" / "taught.spacy")
     _, said = run(small, tmp_path / "out", **options)
     assert all("was done before" in each for each in said)
-    text.write_text("Other text.", "utf8")
+    text.write_text(" ".join(words), "utf8")
     _, said = run(small, tmp_path / "out", **options)
     assert not any("was done before" in each for each in said) and len(trainings) == 6
     run(small, tmp_path / "out", **options | {"raw": []})  # its own text

@@ -52,3 +52,22 @@ def test_sizes_and_schedules_suit_the_data():
         assert config["components"]["mind_root"]["projective"] == (number == 20)
     config = util.load_config_from_str(make_config("xx", "accuracy", ["senter"], None, sentences=5000))
     assert config["training"]["optimizer"]["learn_rate"]["total_steps"] == config["training"]["max_steps"]
+
+
+def test_a_schedule_for_some_minutes():
+    """Time counts words, whatever the size; what is not about time stays."""
+    for optimize in ("efficiency", "accuracy"):
+        for number in (20, 1000, 50000):
+            usual = size_for(optimize, number)
+            sizes = [size_for(optimize, number, minutes) for minutes in (1, 5, 60)]
+            assert [size.steps for size in sizes] == sorted(size.steps for size in sizes)
+            assert 10 < sizes[2].steps / sizes[1].steps < 14
+            for size in sizes:
+                assert (size.width, size.batch, size.rows) == (usual.width, usual.batch, usual.rows)
+                assert size.patience >= size.steps // 3 and size.warmup * 4 <= max(size.steps, 400)
+    assert size_for("efficiency", 1000, 5).steps > 2 * size_for("accuracy", 1000, 5).steps
+    text = make_config("xx", "accuracy", ["senter"], None, sentences=1000, minutes=60)
+    assert "--minutes 60" in text and "About 60 minutes on one core" in text
+    training = util.load_config_from_str(text)["training"]
+    assert training["max_steps"] == training["optimizer"]["learn_rate"]["total_steps"] == 14400
+    assert (training["patience"], training["eval_frequency"]) == (4800, 700)

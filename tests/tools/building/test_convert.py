@@ -310,7 +310,9 @@ def test_the_command(tmp_path):
     assert run(out, "--from", path).exit_code == 1 and "--force" in run(out, "--from", path).stderr
 
 
-@pytest.mark.parametrize("option", [["--lang", "hu"], ["-p", "tagger"], ["-o", "efficiency"], ["--loss", "head"]])
+@pytest.mark.parametrize(
+    "option", [["--lang", "hu"], ["-p", "tagger"], ["--optimize", "efficiency"], ["--loss", "head"]]
+)
 def test_no_other_options_go_with_it(tmp_path, option):
     (tmp_path / "parser.cfg").write_text(CONFIG)
     result = run("--from", tmp_path / "parser.cfg", *option)

@@ -11,7 +11,7 @@ from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.doc.targets import read_targets
 from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.tools.building import distilling
-from spacy_mindroot.tools.building.distilling import RawText, read_raw_text, teach
+from spacy_mindroot.tools.building.distilling import RawText, read_raw_text, teach, warn_of_language
 from spacy_mindroot.tools.building.treebank import prepare_treebank
 from spacy_mindroot.tools.evaluation.raw_text import text_of
 
@@ -38,12 +38,12 @@ def raw(tmp_path, *lines, name="raw.txt"):
 
 
 def taught(teachers, treebank, text, tmp_path):
-    said, warned = [], []
-    found = teach(teachers, treebank, text, tmp_path / "taught.spacy", note=said.append, warn=warned.append)
+    said = []
+    found = teach(teachers, treebank, text, tmp_path / "taught.spacy", note=said.append)
     docs = list(DocBin().from_disk(tmp_path / "taught.spacy").get_docs(Vocab()))
     assert len(docs) == found.sentences and sum(map(len, docs)) == found.words
     assert all(read_targets(doc) is not None for doc in docs)
-    return found, docs, said, warned
+    return found, docs, said
 
 
 def test_lines(tmp_path):
@@ -66,7 +66,7 @@ def test_sentences_of_the_treebank_and_repeated_ones_are_left_out(teachers, tree
     test = text_of(next(read_conllu(treebank.file("test")))).strip()
     many = "many " * 150 + "."
     text = raw(tmp_path, f"A new one. {test}", "Another one.", "A new one.", many)
-    found, docs, said, _ = taught(teachers, treebank, text, tmp_path)
+    found, docs, said = taught(teachers, treebank, text, tmp_path)
     assert [doc.text.strip() for doc in docs] == ["A new one.", "Another one."]
     assert found.repeated == 2 and found.too_long == 1 and not found.cut
     (note,) = said
@@ -81,22 +81,35 @@ def test_nothing_is_left(teachers, treebank, tmp_path):
 
 def test_very_much_text_is_cut(teachers, treebank, tmp_path, monkeypatch):
     monkeypatch.setattr(distilling, "MOST_SENTENCES", 2)
-    found, docs, said, _ = taught(teachers, treebank, raw(tmp_path, "One.", "Two.", "Three.", "Four."), tmp_path)
+    found, docs, said = taught(teachers, treebank, raw(tmp_path, "One.", "Two.", "Three.", "Four."), tmp_path)
     assert len(docs) == 2 and found.cut and "and all further text" in said[0]
 
 
-@pytest.mark.parametrize("expected, warns", [(0.75, False), (0.5, True)])
-def test_a_warning_if_the_teachers_are_unsure(teachers, treebank, tmp_path, monkeypatch, expected, warns):
-    values = iter([expected, 0.8])
+def test_how_sure_the_teachers_are(teachers, treebank, tmp_path, monkeypatch):
+    values = iter([0.75, 0.8])
     monkeypatch.setattr(distilling, "_expected", lambda docs: next(values))
-    found, _, said, warned = taught(teachers, treebank, raw(tmp_path, "Some text."), tmp_path)
-    assert (found.expected, found.expected_dev) == (expected, 0.8)
-    assert f"{expected:.1%} right heads in it, and 80.0% in the development set" in said[0]
-    assert bool(warned) == warns and (not warns or "far less sure" in warned[0])
+    found, _, said = taught(teachers, treebank, raw(tmp_path, "Some text."), tmp_path)
+    assert (found.expected, found.expected_dev) == (0.75, 0.8)
+    assert "75.0% right heads in it, and 80.0% in the development set" in said[0]
+
+
+@pytest.mark.parametrize(
+    "text, warns",
+    [
+        ("My brother waters the beans in the evening. The roses are in the garden.", False),
+        ("Mein Bruder gießt am Abend die Bohnen. Die Rosen stehen dahinter.", True),
+        ("Μόνο ελληνικά.", True),
+        ("12 34 !", True),
+    ],
+)
+def test_a_warning_if_the_language_is_another(treebank, tmp_path, text, warns):
+    warned = []
+    warn_of_language(raw(tmp_path, text), treebank, warned.append)
+    assert bool(warned) == warns and (not warns or "in the language" in warned[0])
 
 
 def test_without_raw_text_the_training_set_is_labelled(teachers, treebank, tmp_path):
-    found, docs, said, warned = taught(teachers, treebank, None, tmp_path)
+    found, docs, said = taught(teachers, treebank, None, tmp_path)
     train = list(read_conllu(treebank.file("train")))
-    assert [len(doc) for doc in docs] == [len(sentence) for sentence in train] and not said and not warned
+    assert [len(doc) for doc in docs] == [len(sentence) for sentence in train] and not said
     assert 0 < found.expected <= 1 and 0 < found.expected_dev <= 1

@@ -13,6 +13,7 @@ from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.conllu.marks import marked_sentence
 from spacy_mindroot.tools.correction.ranking import RankedToken, sure_sentence
 from spacy_mindroot.tools.correction.report import (
+    expected_finds,
     ranked_sentences,
     ranked_tokens,
     sentence_records,
@@ -25,7 +26,6 @@ from spacy_mindroot.tools.correction.report import (
     token_records,
     token_table,
     unmarked,
-    yield_text,
 )
 from spacy_mindroot.tools.correction.suspicion import Suspect
 from spacy_mindroot.tools.gold import keep_probabilities, parse_sentences, read_corpus
@@ -80,8 +80,12 @@ def test_tokens_mark_the_sentences_that_they_are_in(sure):
 
 
 def test_the_yield_of_reading_everything(sure):
-    text = yield_text(sure, [each.unknown for each in sure])
-    assert text.startswith(f"{sum(len(each.unknown) for each in sure)} tokens to read")
+    text, expected = expected_finds(sure, [each.unknown for each in sure])
+    tokens = sum(len(each.unknown) for each in sure)
+    assert text.startswith(f"{tokens} tokens to read") and expected["tokens_to_read"] == tokens
+    found = expected["expected_finds"]
+    assert [f"{each['first_tokens']:,} tokens (" in text for each in found] == [True] * 5
+    assert expected["expected_errors"] == pytest.approx(sum(each.expected_errors for each in sure))
 
 
 def test_suspects_are_in_the_sentence_and_the_line_that_they_are_said_to_be(gold):
@@ -101,9 +105,10 @@ def test_suspects_are_in_the_sentence_and_the_line_that_they_are_said_to_be(gold
     assert re.search(
         rf"{re.escape(gold[1].words[1])} \(2\) +root +obj of {form} \(1\) +[34]$", suspect_table(suspects, gold), re.M
     )
-    summary = suspect_summary(suspects, suspects, 1, 0.2, "both")
+    summary, figures = suspect_summary(suspects, suspects, 1, 0.2, "both")
+    assert figures["annotated_arcs"] == 2 and [each["first_arcs"] for each in figures["expected_errors"]] == [1]
     assert summary.startswith("1 of 2 annotated arcs are listed") and "--precision 0.2" in summary
-    cut = suspect_summary(suspects, suspects, 1, 0.2, "both", cut=True)
+    cut, _ = suspect_summary(suspects, suspects, 1, 0.2, "both", cut=True)
     assert "--most ends the list." in cut and "--precision" not in cut
 
 

@@ -1,0 +1,800 @@
+// The page on which to annotate: shows a sentence as the server describes it, and sends decisions. Nothing is decided or
+// drawn here. Text of the user's reaches the page as text alone, never as markup.
+
+/**
+ * @typedef {{cells: Record<string, string>, predicted: Record<string, string>}} Word
+ * @typedef {[head: number, label: string, prob: number]} Alternative In place of a probability, -1 and -2 stand for the
+ *   first and the second annotator.
+ * @typedef {{rule: string, word: number, reason: string, intended: boolean}} Violation
+ * @typedef {{
+ *   number: number, revision: number, name: string, text: string, translations: string[], state: string,
+ *   words: Word[], surface: [number, number, string][], heads: number[], labels: string[],
+ *   headProbs: (number | null)[], labelProbs: (number | null)[], fixed: number[], changed: number[],
+ *   alternatives: Alternative[][], doubt: number[], violations: Violation[], valid: boolean,
+ *   certified: boolean | null, fault: string, steps: number, svg: string, next: number | null
+ * }} View
+ * @typedef {{
+ *   accepted: number, total: number, training: number | null, trained: number, trainingError: string,
+ *   parser: boolean, generation: number, unsaved: string
+ * }} Status
+ * @typedef {{number: number, name: string, text: string, state: string}} Entry
+ * @typedef {{value: string, text: string, note?: string}} Option
+ */
+
+/** @type {(id: string) => any} */
+const $ = (id) => document.getElementById(id);
+const STATES = { accepted: "accepted", begun: "begun", new: "to do" };
+const KEYS = [
+  ["Tab, Shift-Tab", "next or previous doubtful word, the least certain first"],
+  ["1, 2, 3", "take an alternative: its head and its label"],
+  ["Space", "confirm the arc as it is"],
+  ["l", "choose another label"],
+  ["h", "choose any head: type its number or its beginning, or click it"],
+  ["r", "make the word the root"],
+  ["← →", "previous or next word"],
+  ["v", "best valid tree under the rules, around what is decided"],
+  ["i", "the violation of a rule is intended, or no longer"],
+  ["u, Ctrl-Z", "undo, without limit"],
+  ["Enter", "accept the sentence, and go on"],
+  ["↑ ↓, Page Up, Page Down", "previous or next sentence"],
+  ["/", "search sentences"],
+  ["R", "train on what is accepted, in the background"],
+  ["Esc", "leave the tree, to reach the rest of the page with Tab"],
+  ["?", "show the keys"],
+];
+
+const state = {
+  /** @type {any} */ start: null,
+  /** @type {View | null} */ view: null,
+  /** @type {Status | null} */ status: null,
+  /** @type {Entry[]} */ entries: [],
+  selected: 0,
+  armed: false, // the next click on a word makes it the head of the selected one
+};
+const [token, at] = location.hash.slice(1).split("/");
+
+// Talking to the server
+
+/** An answer that is an error. */
+class Refusal extends Error {
+  /** @param {string} message @param {string} kind */
+  constructor(message, kind) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {object} [body] Given: sent by POST.
+ * @returns {Promise<any>}
+ */
+async function api(path, body) {
+  /** @type {RequestInit} */
+  const options = { headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" } };
+  if (body) Object.assign(options, { method: "POST", body: JSON.stringify(body) });
+  let answer, found;
+  try {
+    answer = await fetch(`api/${path}`, options);
+    found = await answer.json();
+  } catch {
+    throw new Refusal("The server does not answer. Start it again; nothing that you decided is lost.", "gone");
+  }
+  if (!answer.ok) throw new Refusal(found.error ?? `The server answers ${answer.status}.`, found.kind);
+  if (found.status) showStatus(found.status);
+  return found;
+}
+
+/** @type {Promise<void>} */
+let queue = Promise.resolve();
+
+/**
+ * Do something that may be refused, after all that was asked for before. What is asked for by a key, a click or another
+ * event goes through here, and nothing else does.
+ * @param {() => unknown} work
+ */
+function attempt(work) {
+  queue = queue.then(work).then(undefined, (error) => {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.kind === "changed") ask(error.message, "Read it anew", reload);
+    else if (error.kind === "conflict" && state.view) {
+      attempt(() => load(state.view?.number ?? 0).then(() => notify(error.message, true)));
+    } else notify(error.message, true);
+  });
+  return queue;
+}
+
+// For tests: what is shown, and a way to wait until all that was asked for is done.
+Object.assign(window, { annotation: state, settled: () => queue.then(() => queue) });
+
+const vertical = () => $("work").clientWidth < 620;
+const query = () => (vertical() ? "?vertical=1" : "");
+
+/** @param {number} number @param {number} [selected] */
+async function load(number, selected = 0) {
+  const { view } = await api(`sentence/${number}${query()}`);
+  show(view, selected);
+}
+
+/** @param {object} step @param {() => string} say */
+async function decide(step, say) {
+  const view = state.view;
+  if (!view) return;
+  performance.mark("decided");
+  const told = { step, revision: view.revision, vertical: vertical() };
+  const found = await api(`sentence/${view.number}/step`, told);
+  show(found.view, state.selected);
+  requestAnimationFrame(() => performance.measure("decision", "decided"));
+  const free = found.free.map((/** @type {number} */ word) => `${word} ${form(word)}`);
+  const changed = found.view.changed.length;
+  const notes = [say(), free.length ? `No longer decided: ${free.join(", ")}.` : ""];
+  if (changed) notes.push(`${changed} other arc${changed > 1 ? "s" : ""} changed.`);
+  notify(notes.join(" "));
+}
+
+async function accept() {
+  const view = state.view;
+  if (!view) return;
+  const told = { step: { do: "accept" }, revision: view.revision, vertical: vertical() };
+  const found = await api(`sentence/${view.number}/step`, told);
+  if (found.view.next === null) show(found.view, 0);
+  else await load(found.view.next);
+  notify(`${view.name} is accepted and written.${found.view.next === null ? " That was the last one." : ""}`);
+  await list();
+}
+
+async function undo() {
+  if (!state.view) return;
+  const { number, revision } = state.view;
+  const found = await api(`sentence/${number}/undo`, { revision, vertical: vertical() });
+  show(found.view, found.view.number === number ? state.selected : 0);
+  notify("Undone.");
+  await list();
+}
+
+async function train() {
+  const { started } = await api("train", {});
+  notify(started ? "Training has begun. Go on meanwhile." : "A training is going on already.");
+  watch();
+}
+
+async function reload() {
+  const { changed, next } = await api("reload", {});
+  await list();
+  const number = state.view?.number ?? next;
+  if (number !== null) await load(number < state.entries.length ? number : next);
+  notify(`The file was read anew: ${changed} sentence${changed === 1 ? " was" : "s were"} changed.`);
+}
+
+/** @param {number} by */
+async function move(by) {
+  const place = state.entries.findIndex((entry) => entry.number === state.view?.number);
+  const entry = state.entries[place + by];
+  if (entry) await load(entry.number);
+  else notify(by > 0 ? "This is the last sentence." : "This is the first sentence.");
+}
+
+async function list() {
+  const { sentences } = await api("sentences");
+  state.entries = sentences;
+  showList();
+}
+
+// Elements
+
+/**
+ * @param {string} tag
+ * @param {Record<string, any>} [properties] Those of the element; with a dash, attributes.
+ * @param {...(Node | string)} children
+ * @returns {any}
+ */
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-") || name === "role") element.setAttribute(name, value);
+    else Object.assign(element, { [name]: value });
+  }
+  element.append(...children);
+  return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+const ELEMENTS = new Set(["svg", "g", "path", "rect", "text", "title"]);
+const ATTRIBUTES = new Set(
+  ("class d x y width height rx viewBox fill stroke stroke-width stroke-dasharray stroke-linecap pointer-events " +
+    "font-family font-size font-weight font-style text-anchor display role aria-label").split(" "),
+);
+
+/**
+ * Return a copy of a picture with nothing in it but what pictures consist of.
+ * @param {Element} source
+ * @returns {SVGElement | null}
+ */
+function copied(source) {
+  if (!ELEMENTS.has(source.localName)) return null;
+  const copy = document.createElementNS(SVG, source.localName);
+  for (const { name, value } of source.attributes) if (ATTRIBUTES.has(name)) copy.setAttribute(name, value);
+  for (const child of source.childNodes) {
+    const part = child instanceof Element ? copied(child) : document.createTextNode(child.textContent ?? "");
+    if (part) copy.append(part);
+  }
+  return copy;
+}
+
+/** @param {number | null | undefined} prob */
+const percent = (prob) => {
+  if (prob === null || prob === undefined || prob < 0) return "";
+  return prob > 0 && prob < 0.005 ? "<1 %" : prob >= 0.995 && prob < 1 ? ">99 %" : `${Math.round(100 * prob)} %`;
+};
+/** @param {number} word */
+const form = (word) => (word > 0 ? (state.view?.words[word - 1]?.cells.FORM ?? "") : word === 0 ? "ROOT" : "none");
+/** @param {number} word */
+const arc = (word) => {
+  const view = state.view;
+  if (!view) return "";
+  const head = view.heads[word - 1];
+  return head < 0 ? "no head yet" : `${head === 0 ? "" : `${head} `}${form(head)}, ${view.labels[word - 1]}`;
+};
+/** @param {number} word */
+const sureness = (word) => {
+  const [head, label] = [state.view?.headProbs[word - 1], state.view?.labelProbs[word - 1]];
+  return head === null || head === undefined ? null : head * (label ?? 1);
+};
+
+// Showing
+
+/** @param {View} view @param {number} selected */
+function show(view, selected) {
+  state.view = view;
+  state.armed = false;
+  state.selected = selected && selected <= view.words.length ? selected : (view.doubt[0] ?? 1);
+  $("work").hidden = $("words").hidden = false;
+  $("empty").hidden = true;
+  $("name").textContent = view.name;
+  $("state").textContent = STATES[/** @type {keyof typeof STATES} */ (view.state)];
+  $("state").className = `state ${view.state}`;
+  showText(view);
+  $("translations").replaceChildren(...view.translations.map((each) => make("p", { className: "quiet", textContent: each })));
+  const picture = new DOMParser().parseFromString(view.svg, "image/svg+xml").documentElement;
+  const svg = copied(picture);
+  $("tree").replaceChildren(...(svg ? [svg] : []));
+  $("tree").classList.toggle("vertical", vertical());
+  showSelected();
+  showViolations(view);
+  $("valid").hidden = !state.start.rules;
+  $("undo").disabled = false;
+  const entry = state.entries.find((each) => each.number === view.number);
+  if (entry && entry.state !== view.state) {
+    entry.state = view.state;
+    showList();
+  }
+  history.replaceState(null, "", `#${token}/${view.number}`);
+  document.title = `${view.name} · ${state.start.file}`;
+  const later = () => state.view === view && (showTable(view), showCurrent());
+  "requestIdleCallback" in window ? requestIdleCallback(later, { timeout: 300 }) : setTimeout(later, 30);
+  if (view.fault) notify(view.fault, true);
+}
+
+/** @param {View} view */
+function showText(view) {
+  const text = view.text;
+  /** @type {(Node | string)[]} */
+  const parts = [];
+  let done = 0;
+  view.words.forEach((word, k) => {
+    const place = text.indexOf(word.cells.FORM, done);
+    if (place < 0 || place > done + 40) return;
+    parts.push(text.slice(done, place), make("span", { "data-word": `${k + 1}`, textContent: word.cells.FORM }));
+    done = place + word.cells.FORM.length;
+  });
+  $("text").replaceChildren(...parts, text.slice(done));
+}
+
+function showSelected() {
+  const { view, selected } = state;
+  if (!view) return;
+  document.querySelectorAll(".sel").forEach((each) => each.classList.remove("sel"));
+  document.querySelectorAll(`#tree .t${selected}, #tree .d${selected}`).forEach((each) => each.classList.add("sel"));
+  document.querySelectorAll(`#text [data-word="${selected}"]`).forEach((each) => each.classList.add("sel"));
+  $("tree").querySelector(".cursor")?.remove();
+  const word = /** @type {SVGGraphicsElement | null} */ ($("tree").querySelector(`.word.t${selected}`));
+  if (word) {
+    const box = word.getBBox();
+    const cursor = document.createElementNS(SVG, "rect");
+    const place = { x: box.x - 5, y: box.y - 3, width: box.width + 10, height: box.height + 6, rx: 5 };
+    for (const [name, value] of Object.entries(place)) cursor.setAttribute(name, `${value}`);
+    cursor.setAttribute("class", state.armed ? "cursor armed" : "cursor");
+    word.ownerSVGElement?.prepend(cursor);
+    const tree = $("tree");
+    const left = box.x * (tree.scrollWidth / Math.max(1, word.ownerSVGElement?.width.baseVal.value ?? 1));
+    if (left < tree.scrollLeft + 40 || left > tree.scrollLeft + tree.clientWidth - 80)
+      tree.scrollLeft = left - tree.clientWidth / 2;
+  }
+  showDecision(view, selected);
+  document.querySelectorAll("#rows tr").forEach((row, k) => row.setAttribute("aria-selected", `${k + 1 === selected}`));
+}
+
+/** @param {View} view @param {number} word */
+function showDecision(view, word) {
+  const decided = view.fixed.includes(word);
+  const prob = sureness(word);
+  const now = make(
+    "div",
+    { className: "now" },
+    make("span", { className: "word-name" }, make("small", { textContent: `${word}` }), ` ${form(word)}`),
+    make("span", { className: "arc-name", textContent: arc(word) }),
+    make("span", {
+      className: "quiet",
+      textContent: decided ? "decided" : prob === null ? "" : `${percent(view.headProbs[word - 1])} head, ${percent(view.labelProbs[word - 1])} label`,
+    }),
+  );
+  const others = (view.alternatives[word - 1] ?? []).map(([head, label, chance], k) => {
+    const bar = make("span", { className: "bar" });
+    bar.append(make("i", {}));
+    bar.firstChild.style.width = `${Math.max(0, 100 * chance)}%`;
+    return make(
+      "button",
+      { className: "alternative", onclick: () => attempt(() => take(k)) },
+      make("kbd", { textContent: `${k + 1}` }),
+      make("span", { textContent: `${head ? `${head} ` : ""}${form(head)}` }),
+      make("b", { textContent: label }),
+      bar,
+      make("span", { className: "quiet", textContent: chance < 0 ? ["first", "second"][-chance - 1] : percent(chance) }),
+    );
+  });
+  const button = (/** @type {string} */ key, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
+    make("button", { onclick: () => attempt(onclick) }, make("kbd", { textContent: key }), ` ${text}`);
+  $("decide").replaceChildren(
+    now,
+    make(
+      "div",
+      { className: "more-keys" },
+      button("␣", "Confirm", confirmArc),
+      button("l", "Label", chooseLabel),
+      button("h", "Head", chooseHead),
+      button("r", "Root", makeRoot),
+    ),
+    make("div", { className: "alternatives" }, ...others),
+  );
+  const spoken = (view.alternatives[word - 1] ?? []).map(
+    ([head, label, chance], k) => `${k + 1}: ${form(head)}, ${label} ${percent(chance)}`,
+  );
+  const broken = view.violations.filter((each) => each.word === word && !each.intended).map((each) => each.reason);
+  $("spoken").textContent = `Word ${word}, ${form(word)}: ${arc(word)} ${decided ? "decided" : percent(prob)}. ${spoken.join(". ")} ${broken.join(" ")}`;
+}
+
+/** @param {View} view */
+function showViolations(view) {
+  const items = view.violations.map((each) =>
+    make(
+      "li",
+      { className: each.intended ? "intended" : "" },
+      make("button", { className: "link", textContent: each.reason, onclick: () => select(each.word) }),
+      make("code", { textContent: each.rule }),
+      make("label", {}, make("input", { type: "checkbox", checked: each.intended, onchange: () => attempt(() => intend(each)) }), " intended"),
+    ),
+  );
+  if (view.valid && view.certified !== null) {
+    const text = view.certified ? "The tree is certainly the best valid one around what is decided." : "The tree is valid. A better one may exist: the search reached its limit.";
+    items.unshift(make("li", { className: "certified", textContent: text }));
+  }
+  $("violations").replaceChildren(...items);
+}
+
+/** @param {View} view */
+function showTable(view) {
+  const columns = state.start.columns;
+  const heads = ["#", ...columns, "HEAD", "DEPREL", ""];
+  $("columns").replaceChildren(...heads.map((name) => make("th", { textContent: name, scope: "col" })));
+  const rows = view.words.map((word, k) => {
+    const cells = columns.map((/** @type {string} */ name) => {
+      const input = make("input", {
+        value: word.cells[name] === "_" ? "" : word.cells[name],
+        placeholder: word.predicted[name] ?? "",
+        spellcheck: false,
+        "aria-label": `${name} of word ${k + 1}`,
+        onchange: () =>
+          attempt(() => decide({ do: "cell", word: k + 1, column: name, value: input.value }, () => `${name} is changed.`)),
+      });
+      if (name === "UPOS") input.setAttribute("list", "upos");
+      return make("td", { className: name }, input);
+    });
+    const head = view.heads[k];
+    const row = make(
+      "tr",
+      { onclick: (/** @type {Event} */ event) => event.target instanceof HTMLInputElement || select(k + 1) },
+      make("th", { scope: "row" }, make("button", { className: "link", textContent: `${k + 1}`, onclick: () => select(k + 1) })),
+      ...cells,
+      make("td", { textContent: head < 0 ? "" : head ? `${head} ${form(head)}` : "0" }),
+      make("td", { textContent: view.labels[k] === "_" ? "" : view.labels[k] }),
+      make("td", { className: "quiet", textContent: view.fixed.includes(k + 1) ? "✓" : percent(sureness(k + 1)) }),
+    );
+    row.setAttribute("aria-selected", `${k + 1 === state.selected}`);
+    return row;
+  });
+  const focused = document.activeElement?.getAttribute("aria-label");
+  $("rows").replaceChildren(...rows);
+  if (focused) [...$("rows").querySelectorAll("input")].find((each) => each.getAttribute("aria-label") === focused)?.focus();
+}
+
+function showList() {
+  const wanted = $("search").value.trim().toLowerCase();
+  const found = state.entries.filter((each) => `${each.name} ${each.text}`.toLowerCase().includes(wanted));
+  const items = found.slice(0, 300).map((each) =>
+    make(
+      "li",
+      { "data-number": `${each.number}` },
+      make(
+        "button",
+        { onclick: () => attempt(() => load(each.number)).then(() => (toggleList(false), $("work").focus())) },
+        make("span", { className: `dot ${each.state}`, title: STATES[/** @type {keyof typeof STATES} */ (each.state)] }),
+        make("span", { className: "sr", textContent: `${STATES[/** @type {keyof typeof STATES} */ (each.state)]}: ` }),
+        make("small", { textContent: each.name }),
+        make("span", { className: "line", textContent: each.text }),
+      ),
+    ),
+  );
+  if (found.length > 300) items.push(make("li", { className: "quiet", textContent: `and ${found.length - 300} more: search` }));
+  $("sentences").replaceChildren(...items);
+  showCurrent();
+}
+
+function showCurrent() {
+  $("sentences").querySelector("[aria-current]")?.removeAttribute("aria-current");
+  const item = $("sentences").querySelector(`[data-number="${state.view?.number}"]`);
+  item?.setAttribute("aria-current", "true");
+  item?.scrollIntoView?.({ block: "nearest" });
+}
+
+/** @param {Status} status */
+function showStatus(status) {
+  const before = state.status;
+  state.status = status;
+  $("count").textContent = `${status.accepted} of ${status.total}`;
+  $("progress").setAttribute("aria-valuemax", `${status.total}`);
+  $("progress").setAttribute("aria-valuenow", `${status.accepted}`);
+  $("progress").firstElementChild.style.width = `${(100 * status.accepted) / Math.max(1, status.total)}%`;
+  const left = state.start ? state.start.first - status.accepted : 0;
+  $("parser").textContent =
+    status.training !== null
+      ? status.training
+        ? `training ${status.training} %`
+        : "preparing"
+      : status.trainingError
+        ? "training failed"
+        : status.trained
+          ? `trained on ${status.trained}`
+          : status.parser
+            ? ""
+            : left > 0 && !state.start?.second
+              ? `parser after ${left} more`
+              : "";
+  $("parser").title = status.trainingError;
+  $("train").disabled = status.training !== null;
+  if (status.unsaved || before?.unsaved) banner(status.unsaved);
+  if (status.training !== null) watch();
+  if (before && before.generation !== status.generation) {
+    if (before.trained !== status.trained) notify(`The parser now knows ${status.trained} sentences; suggestions and order are new.`);
+    attempt(async () => {
+      await list();
+      if (state.view && state.view.steps === 0 && state.view.state === "new") {
+        const { next } = await api("status");
+        if (next !== null) await load(next);
+      } else if (state.view) await load(state.view.number, state.selected);
+    });
+  }
+}
+
+/** @type {number | undefined} */
+let timer;
+function watch() {
+  clearTimeout(timer);
+  timer = setTimeout(() => api("status").then(() => watch(), () => watch()), state.status?.training === null ? 15000 : 1000);
+}
+
+/** @param {string} text @param {boolean} [urgent] */
+function notify(text, urgent = false) {
+  $("notice").textContent = text.trim();
+  $("notice").className = urgent ? "urgent" : "";
+}
+
+/** @param {string} text @param {...HTMLElement} buttons */
+function banner(text, ...buttons) {
+  $("banner").replaceChildren(text, ...buttons);
+  $("banner").hidden = !text;
+}
+
+/** @param {string} text @param {string} yes @param {() => unknown} action */
+function ask(text, yes, action) {
+  const close = () => (banner(""), $("work").focus());
+  const button = make("button", { className: "primary", textContent: yes, onclick: () => (close(), attempt(action)) });
+  banner(text, button, make("button", { textContent: "Not now", onclick: close }));
+  button.focus();
+}
+
+// Deciding
+
+/** @param {number} word */
+function select(word) {
+  const count = state.view?.words.length ?? 0;
+  if (word < 1 || word > count) return;
+  state.selected = word;
+  state.armed = false;
+  showSelected();
+}
+
+/** @param {number} by */
+function doubt(by) {
+  const view = state.view;
+  if (!view) return;
+  const words = view.doubt.length ? view.doubt : view.words.map((_, k) => k + 1);
+  const place = words.indexOf(state.selected);
+  select(words[place < 0 ? (by > 0 ? 0 : words.length - 1) : (place + by + words.length) % words.length]);
+}
+
+/** @param {number} k */
+function take(k) {
+  const found = state.view?.alternatives[state.selected - 1]?.[k];
+  if (!found) return notify(`There is no alternative ${k + 1}.`);
+  return decide({ do: "arc", word: state.selected, head: found[0], label: found[1] }, () => `${form(state.selected)}: ${arc(state.selected)}.`);
+}
+
+function confirmArc() {
+  const { view, selected } = state;
+  if (!view) return;
+  const [head, label] = [view.heads[selected - 1], view.labels[selected - 1]];
+  if (head < 0 || label === "_") return notify("There is no arc to confirm yet.", true);
+  return decide({ do: "arc", word: selected, head, label }, () => `${form(selected)} is decided.`);
+}
+
+const makeRoot = () =>
+  decide({ do: "arc", word: state.selected, head: 0, label: "root" }, () => `${form(state.selected)} is the root.`);
+
+/** @param {number} word @param {number} head */
+async function attach(word, head) {
+  const view = state.view;
+  if (!view || word === head) return;
+  if (head === 0) return makeRoot();
+  const { labels } = await api(`sentence/${view.number}/labels?word=${word}&head=${head}`);
+  const best = Object.keys(labels)[0] ?? (view.heads[word - 1] > 0 ? view.labels[word - 1] : "_");
+  state.selected = word;
+  await decide({ do: "arc", word, head, label: best }, () => `${form(word)}: ${arc(word)}.`);
+  if (best === "_") await chooseLabel();
+}
+
+async function chooseLabel() {
+  const { view, selected } = state;
+  if (!view) return;
+  const head = view.heads[selected - 1];
+  if (head < 0) return notify("Choose the head first, with h.", true);
+  if (head === 0) return notify("The root has the label root. Choose another head to change that.", true);
+  const { labels } = await api(`sentence/${view.number}/labels?word=${selected}&head=${head}`);
+  const names = [...new Set([...Object.keys(labels), ...state.start.labels])];
+  choose(
+    `Label of ${form(selected)}`,
+    names.map((name) => ({ value: name, text: name, note: percent(labels[name]) })),
+    (label) => decide({ do: "arc", word: selected, head, label }, () => `${form(selected)}: ${arc(selected)}.`),
+    true,
+  );
+}
+
+function chooseHead() {
+  const { view, selected } = state;
+  if (!view) return;
+  const words = view.words.map((word, k) => ({ value: `${k + 1}`, text: `${k + 1} ${word.cells.FORM}` }));
+  const near = words.filter((word) => +word.value !== selected);
+  near.sort((one, other) => Math.abs(+one.value - selected) - Math.abs(+other.value - selected));
+  choose(`Head of ${form(selected)}`, [...near, { value: "0", text: "0 ROOT" }], (head) => attach(selected, +head));
+}
+
+/** @param {Violation} violation */
+const intend = (violation) =>
+  decide({ do: "intend", word: violation.word, rule: violation.rule, on: !violation.intended }, () =>
+    violation.intended ? "No longer intended." : "Intended; accepting writes that to MISC.",
+  );
+
+/** @type {{options: Option[], shown: Option[], at: number, free: boolean, pick: (value: string) => unknown}} */
+const choice = { options: [], shown: [], at: 0, free: false, pick: () => {} };
+
+/**
+ * Ask for one of several options, which typing filters.
+ * @param {string} title
+ * @param {Option[]} options
+ * @param {(value: string) => unknown} pick
+ * @param {boolean} [free] Whether what is typed can be taken if there is no such option.
+ */
+function choose(title, options, pick, free = false) {
+  Object.assign(choice, { options, pick, free });
+  $("choice-title").textContent = title;
+  $("choice-input").value = "";
+  filter();
+  $("choice").showModal();
+  $("choice-input").focus();
+}
+
+function filter() {
+  const typed = $("choice-input").value.trim().toLowerCase();
+  const rank = (/** @type {Option} */ each) => {
+    const parts = each.text.toLowerCase().split(/[\s:]/);
+    return each.value.toLowerCase() === typed ? 0 : each.text.toLowerCase().startsWith(typed) ? 1 : parts.some((part) => part.startsWith(typed)) ? 2 : 3;
+  };
+  choice.shown = choice.options.filter((each) => !typed || rank(each) < 3);
+  if (typed) choice.shown.sort((one, other) => rank(one) - rank(other));
+  if (choice.free && typed && !choice.shown.length) choice.shown = [{ value: $("choice-input").value.trim(), text: `new: ${$("choice-input").value.trim()}` }];
+  choice.at = 0;
+  const items = choice.shown.slice(0, 60).map((each, k) =>
+    make("li", { role: "option", id: `choice-${k}`, "aria-selected": `${k === 0}`, onclick: () => picked(k) }, each.text, make("span", { className: "quiet", textContent: each.note ?? "" })),
+  );
+  $("choice-options").replaceChildren(...items);
+  $("choice-input").setAttribute("aria-activedescendant", items.length ? "choice-0" : "");
+}
+
+/** @param {number} k */
+function picked(k) {
+  const found = choice.shown[k];
+  $("choice").close();
+  $("work").focus();
+  if (found) attempt(() => choice.pick(found.value));
+}
+
+$("choice-input").addEventListener("input", filter);
+$("choice-input").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.key === "Enter") {
+    event.preventDefault();
+    picked(choice.at);
+  } else if (step && choice.shown.length) {
+    event.preventDefault();
+    const items = $("choice-options").children;
+    items[choice.at].setAttribute("aria-selected", "false");
+    choice.at = (choice.at + step + items.length) % items.length;
+    items[choice.at].setAttribute("aria-selected", "true");
+    items[choice.at].scrollIntoView({ block: "nearest" });
+    $("choice-input").setAttribute("aria-activedescendant", `choice-${choice.at}`);
+  }
+  event.stopPropagation();
+});
+
+// Keys, clicks and touch
+
+/** @type {Record<string, () => unknown>} */
+const ACTIONS = {
+  1: () => take(0),
+  2: () => take(1),
+  3: () => take(2),
+  " ": confirmArc,
+  l: chooseLabel,
+  h: chooseHead,
+  r: makeRoot,
+  v: () => decide({ do: "valid" }, () => "The rest of the tree now meets the rules."),
+  i: () => {
+    const found = state.view?.violations.find((each) => each.word === state.selected);
+    return found ? intend(found) : notify("This word breaks no rule.");
+  },
+  u: undo,
+  R: train,
+  "?": () => $("keys").showModal(),
+  "/": () => (toggleList(true), $("search").focus()),
+  Enter: accept,
+  ArrowLeft: () => select(state.selected - 1),
+  ArrowRight: () => select(state.selected + 1),
+  ArrowUp: () => move(-1),
+  ArrowDown: () => move(1),
+  PageUp: () => move(-1),
+  PageDown: () => move(1),
+  Escape: () => (state.armed ? ((state.armed = false), showSelected()) : $("previous").focus()),
+};
+
+document.addEventListener("keydown", (event) => {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if ($("choice").open || $("keys").open) return;
+  const typing = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+  if (event.key === "Escape" && target !== $("work") && !target.closest("dialog")) return $("work").focus();
+  if (typing || event.altKey || event.metaKey) return;
+  if (event.ctrlKey) {
+    if (event.key === "z") (event.preventDefault(), attempt(undo));
+    return;
+  }
+  const inside = target === document.body || target === $("work");
+  if (event.key === "Tab" && inside && state.view) {
+    event.preventDefault();
+    attempt(() => doubt(event.shiftKey ? -1 : 1));
+    return;
+  }
+  if (!inside && [" ", "Enter", "ArrowUp", "ArrowDown", "PageUp", "PageDown"].includes(event.key)) return;
+  const action = ACTIONS[event.key];
+  if (action && (state.view || event.key === "?")) {
+    event.preventDefault();
+    attempt(action);
+  }
+});
+
+/** @param {Element | null} element @param {string} prefix */
+const numbered = (element, prefix) => {
+  const name = [...(element?.classList ?? [])].find((each) => new RegExp(`^${prefix}[0-9]+$`).test(each));
+  return name ? +name.slice(1) : 0;
+};
+
+$("tree").addEventListener("click", (/** @type {MouseEvent} */ event) => {
+  const target = /** @type {Element} */ (event.target);
+  const word = numbered(target, "t");
+  const ofArc = numbered(target.closest("[class*=' d'], [class^='d']"), "d");
+  if (word && state.armed && word !== state.selected) attempt(() => attach(state.selected, word));
+  else if (word) {
+    const again = word === state.selected && state.armed;
+    select(word);
+    state.armed = !again;
+    showSelected();
+    if (state.armed) notify(`Click the head of ${form(word)}, or choose below.`);
+  } else if (ofArc) select(ofArc);
+  $("work").focus({ preventScroll: true });
+});
+$("text").addEventListener("click", (/** @type {MouseEvent} */ event) => {
+  const word = /** @type {HTMLElement} */ (event.target).dataset?.word;
+  if (word) select(+word);
+});
+
+/** @param {boolean} open */
+function toggleList(open) {
+  document.body.classList.toggle("list-open", open);
+  $("open-list").setAttribute("aria-expanded", `${open}`);
+}
+
+const CLICKS = {
+  "open-list": () => toggleList(!document.body.classList.contains("list-open")),
+  previous: () => move(-1),
+  following: () => move(1),
+  doubt: () => doubt(1),
+  undo,
+  valid: ACTIONS.v,
+  accept,
+  train,
+  help: ACTIONS["?"],
+};
+for (const [id, action] of Object.entries(CLICKS)) {
+  $(id).addEventListener("click", () => {
+    attempt(action);
+    if (id !== "help" && id !== "open-list") $("work").focus({ preventScroll: true });
+  });
+}
+$("search").addEventListener("input", showList);
+$("empty").addEventListener("submit", (/** @type {Event} */ event) => {
+  event.preventDefault();
+  attempt(async () => {
+    const { added, next } = await api("text", { text: $("text-new").value });
+    $("text-new").value = "";
+    await list();
+    if (next !== null) await load(next);
+    notify(`${added} sentence${added > 1 ? "s were" : " was"} added to the file.`);
+    $("work").focus();
+  });
+});
+let wide = !vertical();
+addEventListener("resize", () => {
+  if (wide !== !vertical() && state.view) attempt(() => load(state.view?.number ?? 0, state.selected));
+  wide = !vertical();
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && state.view) attempt(() => load(state.view?.number ?? 0, state.selected));
+});
+
+// Beginning
+
+for (const [keys, text] of KEYS) $("key-list").append(make("dt", {}, make("kbd", { textContent: keys })), make("dd", { textContent: text }));
+attempt(async () => {
+  state.start = await api("start");
+  $("file").textContent = state.start.file;
+  $("upos").replaceChildren(...state.start.upos.map((/** @type {string} */ value) => make("option", { value })));
+  showStatus(state.start.status);
+  await list();
+  const wanted = at !== undefined && +at < state.entries.length ? +at : (state.start.next ?? state.entries[0]?.number);
+  if (wanted === undefined) {
+    $("empty").hidden = false;
+    $("text-new").focus();
+  } else {
+    $("work").hidden = false;
+    await load(wanted);
+    $("work").focus();
+  }
+  watch();
+});
