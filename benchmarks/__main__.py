@@ -17,8 +17,10 @@ from .commands.gpu import gpu
 from .commands.inference import inference
 from .commands.parse import parse
 from .commands.pipeline import pipeline
+from .commands.roots import roots
 from .commands.rules import rules
 from .commands.search import search
+from .commands.sets import sets
 from .commands.suspect import suspect
 from .commands.training import losses, train
 from .commands.training_size import training_size
@@ -41,6 +43,8 @@ for _command in (
     given,
     confidence,
     calibration,
+    sets,
+    roots,
     training_size,
     distillation,
     correction,

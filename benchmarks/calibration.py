@@ -115,65 +115,6 @@ def cross_fit(path: Path, seeds: int) -> CrossFitted:
     return CrossFitted(path.stem, *np.mean(found, axis=0).tolist())
 
 
-@dataclass(frozen=True)
-class FewSentences:
-    """Head sets with thresholds from a few sentences, measured on the others; means and deviations over draws.
-
-    coverage (float): The share of right heads in 90 % head sets, in percent, if the threshold is that of `head_sets`.
-    by_sentence (float): The same if each sentence counts alike for the threshold, and one more, whose right heads are
-        in no set, as in hierarchical conformal prediction (Lee, Barber and Willett 2023).
-    """
-
-    treebank: str
-    sentences: int
-    coverage: float
-    deviation: float
-    by_sentence: float
-    by_sentence_deviation: float
-
-
-def coverage_with_few(path: Path, sentences: int, draws: int, share: float = 0.9) -> FewSentences:
-    """Calibrate on so many random sentences of a score file, or on half of a small one, as often as `draws`."""
-    every = read_score_file(path)
-    scores = [sentence.scores for sentence in every]
-    gold = [sentence.gold_heads for sentence in every]
-    heads = decode_batch(scores)
-    sentences = min(sentences, len(every) // 2)
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(draws):
-        order = rng.permutation(len(every))
-        few, others = order[:sentences], order[sentences : sentences + 300]
-        fit = fit_calibration([scores[k] for k in few], [gold[k] for k in few])
-        of_few, of_others = (_conformities(fit, scores, heads, gold, chosen) for chosen in (few, others))
-        thresholds = (fit.threshold(share), threshold_by_sentence(of_few, share))
-        found.append([100 * (np.concatenate(of_others) >= threshold).mean() for threshold in thresholds])
-    (plain, alike), (plain_deviation, alike_deviation) = np.mean(found, axis=0), np.std(found, axis=0)
-    return FewSentences(path.stem, sentences, plain, plain_deviation, alike, alike_deviation)
-
-
-def _conformities(
-    fit: Calibration,
-    scores: Sequence[np.ndarray],
-    heads: Sequence[np.ndarray],
-    gold: Sequence[np.ndarray],
-    chosen: np.ndarray,
-) -> list[np.ndarray]:
-    """Return the conformity of each token of some sentences, one array per sentence. See `head_set_threshold`."""
-    own, theirs = [heads[k] for k in chosen], [gold[k] for k in chosen]
-    _, arcs = confidences_of([scores[k] for k in chosen], own, **fit.distribution(), marginals=True)
-    return [np.where(h == g, 1.0, p[np.arange(len(g)), g]) for p, h, g in zip(arcs, own, theirs, strict=True)]
-
-
-def threshold_by_sentence(conformities: Sequence[np.ndarray], coverage: float) -> float:
-    """Return the threshold for a coverage if each sentence counts alike, and one more with conformities of 0."""
-    values = np.concatenate([*conformities, [0.0]])
-    weights = np.concatenate([*(np.full(len(own), 1 / len(own)) for own in conformities), [1.0]])
-    order = np.argsort(-values, kind="stable")
-    reached = np.cumsum(weights[order]) >= coverage * weights.sum() - 1e-9
-    return float(values[order][reached.argmax()])
-
-
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Return Spearman's rank correlation. Ties get their mean rank. NaN if all values of one are the same."""
     with np.errstate(invalid="ignore"):

@@ -38,6 +38,7 @@ from spacy_mindroot.tools.folds import with_steps
 from spacy_mindroot.tools.gold import GoldSentence
 
 from .calibration import spearman
+from .sets import tree_sets_of
 from .training_size import blank_docs, gold_docs, treebank_part
 
 FOLDS = 5
@@ -53,7 +54,8 @@ class Measured:
     `las_ece` is that of the probability that head and label are both right; `label_ece`, of labels where the head is
     right. `spearman` correlates expected and true LAS of sentences. `surer_half` is by how much the LAS of the half of
     the sentences with the highest expected LAS is above that of all. `origin` is "loaded" or "trained"; `steps` is 0
-    for the steps of the config.
+    for the steps of the config. `tree_coverage` is the share of sentences whose right tree is in their set, and
+    `one_tree` that of those whose set is one tree, in percent; `tree_size` is the decimal logarithm of the median size.
     """
 
     treebank: str
@@ -71,6 +73,9 @@ class Measured:
     las_ece: tuple[float, float, float]
     coverage: float
     set_size: float
+    tree_coverage: float | None
+    tree_size: float | None
+    one_tree: float | None
     spearman: float
     surer_half: float
     temperature: float
@@ -191,6 +196,9 @@ def _measured(
     inside = [
         h in of for own, gold in zip(sets, found.gold_heads, strict=True) for of, h in zip(own, gold, strict=True)
     ]
+    of_trees = (None, None, None, None)
+    if calibration.tree_set_thresholds:
+        of_trees = tree_sets_of(arcs, found.heads, found.gold_heads, calibration.threshold(COVERAGE, "sentence"))
     ends = np.cumsum([len(own) for own in found.heads])[:-1]
     expected = np.array([part.mean() for part in np.split(p * q, ends)])
     true = np.split(labelled, ends)
@@ -212,6 +220,9 @@ def _measured(
         las_ece=_rounded(*(of[2] for of in errors)),
         coverage=round(float(100 * np.mean(inside)), 3),
         set_size=round(float(np.mean([len(of) for own in sets for of in own])), 3),
+        tree_coverage=of_trees[0],
+        tree_size=of_trees[1],
+        one_tree=of_trees[2],
         spearman=round(spearman(expected, np.array([part.mean() for part in true])), 4),
         surer_half=round(float(100 * np.concatenate([true[k] for k in surer]).mean() - las), 3),
         temperature=calibration.arc_temperature,

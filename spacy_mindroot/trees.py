@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from .scores import Layout, shown, to_int_array, to_root_column
 
 __all__ = [
     "MISSING",
+    "TreeSet",
     "count_roots",
     "exact_sum",
     "find_cycles",
@@ -26,6 +28,25 @@ __all__ = [
 ]
 
 MISSING = -1  # an unknown head, where unknown heads are allowed
+
+
+class TreeSet(NamedTuple):
+    """All single-rooted trees in which the head of each token is one of a few. See `inference.tree_sets`.
+
+    Attributes
+    ----------
+    size : int or float
+        The number of trees, at least 1. An int up to a billion, else about that number; inf beyond the largest double.
+    heads : list of ndarrays of int64
+        The heads that each token has in some tree of the set, the most probable first; 0 = ROOT, j = token j-1.
+    trees : list of ndarrays of int32
+        The trees that the scores allow, (n,) each, the best first, if there are scores and the set has at most ten
+        trees; else empty.
+    """
+
+    size: int | float
+    heads: list[npt.NDArray[np.int64]]
+    trees: list[npt.NDArray[np.int32]]
 
 
 def tree_weight(scores: npt.ArrayLike, heads: npt.ArrayLike, *, layout: Layout = "root_column") -> float:

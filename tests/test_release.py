@@ -10,7 +10,7 @@ from test_architecture import PACKAGE, modules
 # Packages that only a command with an extra imports, and that extra.
 OPTIONAL = {
     "udtools": "evaluate", "distributed": "dask", "dask": "dask", "pyarrow": "parquet", "fsspec": "remote",
-    "cairosvg": "pictures", "starlette": "annotate", "uvicorn": "annotate",
+    "cairosvg": "pictures", "starlette": "annotate", "uvicorn": "annotate", "fastwarc": "warc", "resiliparse": "warc",
     "cassis": "inception",
 }  # fmt: skip
 ACTIONS = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.M)

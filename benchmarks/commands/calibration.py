@@ -21,7 +21,7 @@ def calibration(
 
     Then the same after calibration on one half of the sentences, measured on the other half, and head sets.
     """
-    from ..calibration import calibrate, coverage_with_few, cross_fit, plot, reliability
+    from ..calibration import calibrate, cross_fit, plot, reliability
 
     found = [calibrate(path) for path in sorted(folder.glob("*.npz"))]
     rows = [
@@ -45,13 +45,6 @@ def calibration(
         rows.append((half.treebank, *figures, f"{half.spearman:.2f}"))
     header = ("on the other half", "ECE", "calibrated", "perfect", "in 90 % head sets", "size", "Spearman of UAS")
     typer.echo(table(rows, header=header, divider=True, aligns=("l", *"r" * 6)))
-    rows = []
-    for path in sorted(folder.glob("*.npz")):
-        few = coverage_with_few(path, 50, 40)
-        pairs = ((few.coverage, few.deviation), (few.by_sentence, few.by_sentence_deviation))
-        rows.append((few.treebank, few.sentences, *(f"{mean:.1f} +- {deviation:.1f}" for mean, deviation in pairs)))
-    header = ("90 % head sets from few sentences", "sentences", "coverage", "if sentences count alike")
-    typer.echo(table(rows, header=header, divider=True, aligns=("l", *"rrr")))
     for one in found:
         in_use, mean, accuracy, share = reliability(one.head_prob, one.right)
         tenths = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}" for tenth in in_use.tolist()]

@@ -128,7 +128,7 @@ def _by_type(model: Model[list[Doc], list[Floats2d]], docs: list[Doc]) -> list[F
     when weights change.
     """
     columns, more = model.attrs["columns"], {name: model.attrs[name] for name in _FURTHER}
-    attributes = np.concatenate([_attributes(doc, [*columns, NORM], **more) for doc in docs])
+    attributes = _attributes(docs, [*columns, NORM], **more)
     first, inverse = distinct_rows(attributes)
     types = attributes[first]
     joined, mix = model.layers[0].layers[:2]  # not refs: a copy of a model has none
@@ -162,24 +162,31 @@ def _extract(
     model: Model[list[Doc], list[Ints2d]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Ints2d], Callable[[list[Ints2d]], list[Doc]]]:
     settings = {name: model.attrs[name] for name in ("columns", *_FURTHER)}
-    found = [_attributes(doc, **settings) for doc in docs]
-    return [model.ops.asarray2i(each, dtype="uint64") for each in found], lambda d_found: []
+    found = _attributes(docs, **settings)
+    ends = np.cumsum([len(doc) for doc in docs])[:-1]
+    return [model.ops.asarray2i(each, dtype="uint64") for each in np.split(found, ends)], lambda d_found: []
 
 
-def _attributes(doc: Doc, columns: list[int], with_treebanks: bool, with_lexicon: bool) -> npt.NDArray[np.uint64]:
-    """Return attributes of each token, (N, columns), and perhaps more columns.
+def _attributes(
+    docs: list[Doc], columns: list[int], with_treebanks: bool, with_lexicon: bool
+) -> npt.NDArray[np.uint64]:
+    """Return attributes of the tokens of all Docs, (N, columns), and perhaps more columns.
 
     These are the related treebank, 0 for none, and the ambiguity class and the lemmas by the lexicon.
     """
-    found = attributes_of(doc, [*columns, *(FORM_ATTRS if with_lexicon else ())])
+    attrs = [*columns, *(FORM_ATTRS if with_lexicon else ())]
+    found = np.concatenate([attributes_of(doc, attrs) for doc in docs])
     parts = [found[:, : len(columns)]]
     if with_treebanks:
-        marks = read_extension(doc, "treebanks")
-        treebanks = [0] * len(doc) if marks is None or len(marks) != len(doc) else marks
-        parts.append(np.asarray(treebanks, dtype=np.uint64)[:, None])
+        parts.append(np.concatenate([_treebanks(doc) for doc in docs])[:, None])
     if with_lexicon:
-        parts.append(word_classes(doc.vocab, found[:, len(columns) :]))
+        parts.append(word_classes(docs[0].vocab, found[:, len(columns) :]))
     return np.hstack(parts)
+
+
+def _treebanks(doc: Doc) -> npt.NDArray[np.uint64]:
+    marks = read_extension(doc, "treebanks")
+    return np.asarray([0] * len(doc) if marks is None or len(marks) != len(doc) else marks, dtype=np.uint64)
 
 
 def distinct_rows(attributes: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

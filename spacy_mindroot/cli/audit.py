@@ -27,6 +27,7 @@ from .running import command, warn
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from ..inference.calibration import Calibration
     from ..tools.audit.measures import Audit, AuditedSentence
     from ..tools.audit.valid import RuleAudit, Table
     from ..tools.gold import GoldSentence
@@ -58,8 +59,9 @@ def audit_cli(
     """Report what the root constraint changes on a corpus.
 
     Decodes every sentence, with gold tokens and boundaries, without and with the root constraint. Prints how often
-    the best unconstrained tree is multi-rooted, what the constraint costs, and UAS, LAS, exact match and more both
-    ways, with a 95 % interval on each difference.
+    the best unconstrained tree is multi-rooted, how probable several roots are by the scores (with the calibration of
+    the pipeline, or one that is fitted to the score file), what the constraint costs, and UAS, LAS, exact match and
+    more both ways, with a 95 % interval on each difference.
 
     model: Pipeline with an arc_scorer or any other component that sets arc scores; or a score file (.npz), which
         needs no CORPUS.
@@ -79,9 +81,10 @@ def audit_cli(
     if out is not None:
         refuse_links_out(out, files)
     known = None if rules is None else to_rules(rules, what="--rules")
-    tally, valid_tally = Tally(), None if known is None else RuleTally(known)
+    valid_tally = None if known is None else RuleTally(known)
     with outputs(*([] if out is None else [out])) as opened, ExitStack() as stack:
-        total, pairs, facts = _audited(model, corpus, surface_tokens, all_labels=known is not None)
+        total, pairs, facts, calibration = _audited(model, corpus, surface_tokens, all_labels=known is not None)
+        tally = Tally(calibration)
         folder = None if out is None else AuditFolder(out, stack, opened, most)
         for audited, gold in tqdm(pairs, total=total, unit=" sentences", disable=None, leave=False):
             tally.add(audited)
@@ -111,13 +114,16 @@ def audit_cli(
 
 def _audited(
     model: str, corpus: Path | None, surface_tokens: bool | None, *, all_labels: bool
-) -> tuple[int | None, Pairs, dict[str, str]]:
+) -> tuple[int | None, Pairs, dict[str, str], Calibration | None]:
     """Return the number of sentences, if it is known, and the audited sentences, each with its gold sentence.
 
-    The third is what to know about them: what was done to scores, and settings of `mind_root` that are not applied.
+    The third is what to know about them: what was done to scores, and settings of `mind_root` that are not applied. The
+    fourth is the calibration of the pipeline, or one that is fitted to the score file.
     """
+    from ..pipeline.scoring import mind_roots
     from ..tools.audit.levels import NOTE, with_one_root_expected
     from ..tools.audit.measures import audit_sentences
+    from ..tools.audit.roots import calibration_of
     from ..tools.gold import load_pipeline, score_sentences
     from .corpora import read_for
 
@@ -133,7 +139,8 @@ def _audited(
             raise CorpusError(f"There are no sentences in {model}.")
         stem = printable(Path(model).stem)
         named = (replace(sentence, name=f"{stem}-{k}") for k, sentence in enumerate(scored, 1))
-        return len(scored), zip(audit_sentences(named, source=printable(model)), repeat(None), strict=False), {}
+        pairs = zip(audit_sentences(named, source=printable(model)), repeat(None), strict=False)
+        return len(scored), pairs, {}, calibration_of(scored)
     if ".npz" in (corpus.suffix, Path(model).suffix):
         raise CorpusError("a score file is audited by itself, without a pipeline: spacy mindroot audit FILE.npz")
     nlp = load_pipeline(model)
@@ -145,7 +152,9 @@ def _audited(
         facts = {"root scores": NOTE}
     aside = _settings_aside(nlp)
     audited = audit_sentences(sentences, source=printable(corpus))
-    return None, zip(audited, gold, strict=True), facts | ({"not applied": _PIPELINES + aside} if aside else {})
+    facts |= {"not applied": _PIPELINES + aside} if aside else {}
+    component = next(iter(mind_roots(nlp).values()), None)
+    return None, zip(audited, gold, strict=True), facts, None if component is None else component.calibration
 
 
 def _settings_aside(nlp: Language) -> str:

@@ -14,7 +14,7 @@ from . import options
 from .files import new_folder, opened_to_write, outputs
 from .paths import PathsError, check_new_folder, check_paths, model_folder
 from .printing import found, say
-from .running import command
+from .running import command, warn
 
 __all__ = ["calibrate_cli"]
 
@@ -52,7 +52,7 @@ def calibrate_cli(
     """
     from ..pipeline.calibration import set_calibration
     from ..pipeline.scoring import find_mind_root
-    from ..tools.calibration import describe_fit, held_out_scores
+    from ..tools.calibration import describe_fit, held_out_scores, promise_of
     from ..tools.gold import load_pipeline
     from .corpora import read_for
 
@@ -86,6 +86,8 @@ def calibrate_cli(
     text, figures = describe_fit(calibration, held_out)
     say(text)
     found(figures)
+    if few := promise_of(calibration.sentences):
+        warn(f"{few} A small development set and the training set count together with --train.")
     say(f"Wrote the calibration to {folder if output is None else output}.")
 
 

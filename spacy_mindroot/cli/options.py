@@ -30,6 +30,7 @@ __all__ = [
     "confidence",
     "conllu_source",
     "corpus",
+    "coverage",
     "demoted_label",
     "ending",
     "kbest",
@@ -218,6 +219,12 @@ def kbest(place: str = "") -> Any:
 def confidence(what: str) -> Any:
     """Return the option --confidence."""
     return typer.Option(False, "--confidence", "-c", help=f"Write {what}. The scores must be logarithms (default: off)")
+
+
+def coverage(effect: str) -> Any:
+    """Return the option --coverage."""
+    text = f"{effect} that contains the right tree in this share of sentences, from 0.5 to 0.99. Needs a calibration"
+    return typer.Option(None, "--coverage", metavar="P", min=0.5, max=0.99, help=f"{text} (default: as in MODEL)")
 
 
 def language(default: str | None = "xx") -> Any:

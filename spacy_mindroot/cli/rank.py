@@ -32,6 +32,7 @@ def rank_cli(
     criterion: Order = typer.Option(Order.RATE, "--criterion", "-c", metavar="rate|errors"),
     most: int | None = typer.Option(None, "--most", metavar="N", min=1),
     given: bool = typer.Option(False, "--given"),
+    coverage: float | None = options.coverage("Count the trees in the set"),
     out: Path | None = options.out_file(),
     report: Path | None = options.report("the ranking"),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
@@ -76,7 +77,7 @@ def rank_cli(
     reads = {"CORPUS": corpus, "MODEL": model_folder(model), "--code": code}
     check_paths(reads, {"--out": out, "--report": report})
     nlp = load_pipeline(model)
-    keep_probabilities(nlp)
+    keep_probabilities(nlp, coverage=coverage)
     if has_tokens:
         read = read_for(nlp, corpus, surface_tokens)
     else:

@@ -46,6 +46,7 @@ def show_cli(
     close: float = typer.Option(0.15, "--close", metavar="P", min=0.0),
     gold: bool = typer.Option(False, "--gold"),
     kbest: int = typer.Option(1, "--kbest", "-k", metavar="K", min=1),
+    coverage: float | None = options.coverage("Say how many trees the set has"),
     vertical: bool | None = typer.Option(None, "--vertical/--horizontal"),
     theme: Theme = typer.Option(Theme.auto, "--theme", metavar="auto|light|dark"),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
@@ -87,7 +88,7 @@ def show_cli(
         raise PathsError(f"INPUT is not UTF-8: {printable(text)[:60]!r}")
     nlp = load_pipeline(model)
     with suppress(CorpusError):  # other parsers have no probabilities
-        keep_probabilities(nlp, kbest=kbest)
+        keep_probabilities(nlp, kbest=kbest, coverage=coverage)
     if path is not None and is_corpus:
         every = _parses_of_corpus(nlp, path, gold, surface_tokens)
     else:

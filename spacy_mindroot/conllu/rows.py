@@ -70,6 +70,7 @@ class ParsedSentence:
     tokens, rows, ranges (list): See `SentenceRows`.
     tree_logprob, tree_margin (Optional[float]), trees (list): See `span._.tree_logprob`, `tree_margin` and `trees`. The
         heads of `trees` are those of the tokens above.
+    trees_in_set (Optional[float]): The size of `span._.tree_set`.
     head_prob, head_entropy (Optional[list[float]]): See `token._.head_prob` and `head_entropy`.
     """
 
@@ -78,6 +79,7 @@ class ParsedSentence:
     ranges: Ranges
     tree_logprob: float | None = None
     tree_margin: float | None = None
+    trees_in_set: float | None = None
     trees: Trees = field(default_factory=list)
     head_prob: list[float] | None = None
     head_entropy: list[float] | None = None
@@ -92,6 +94,8 @@ class ParsedSentence:
             found["tree_logprob"] = f"{self.tree_logprob:.6g}"
         if self.tree_margin is not None:
             found["tree_margin"] = f"{self.tree_margin:.6g}"
+        if self.trees_in_set is not None:
+            found["trees_in_set"] = f"{self.trees_in_set:.6g}"
         return found
 
     def misc(self) -> list[dict[str, str]]:
@@ -121,6 +125,9 @@ def _add_results(doc: Doc, sentence: ParsedSentence) -> None:
     sentence.tree_logprob = data.get(key_of("tree_logprob", span))
     if sentence.tree_logprob is not None:
         sentence.tree_margin = SPAN_ATTRIBUTES["tree_margin"].read(span, data.get(key_of("tree_margin", span)))
+        in_set = data.get(key_of("tree_set", span))
+        if in_set is not None:
+            sentence.trees_in_set = SPAN_ATTRIBUTES["tree_set"].read(span, in_set).size
         for name in ("head_prob", "head_entropy"):
             values = [data.get(key_of(name, doc[i])) for i in sentence.tokens]
             setattr(sentence, name, None if None in values else values)

@@ -5,6 +5,7 @@
 - `rejected.jsonl`: one line per document that could not be read or parsed, or not as a whole, with the reason.
 - `failed.jsonl`: one line per shard that failed in the latest run.
 - one file per complete shard.
+- one folder per part that is parsed by itself, until they are merged. It has all of this.
 - `.mindroot`: a lock, temporary files, and the records of shards that are not in the manifest yet.
 
 A shard is complete if its file is there, with the size that its line in the manifest, or its record, says.
@@ -22,6 +23,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -30,7 +32,7 @@ from ..errors import CorpusError
 from .jobs import Record, Settings
 from .output import PARTS, RECORDS, write_synced
 from .pipelines import Identity
-from .shards import Shard, Source, shards_of
+from .shards import Part, Shard, Source, shards_of
 from .sources import Found, plain
 
 try:
@@ -52,6 +54,7 @@ _RECORD_NAME = re.compile(rf"{_SHARD}\.json")
 _PART_NAME = re.compile(
     rf"{_SHARD}-.+-[0-9a-f]{{8}}(\.json)?|" + "|".join(map(re.escape, (_HEADER, _MANIFEST, _REJECTED, _FAILED)))
 )
+_LISTS = (("rejected", False), ("notes", True))  # of a record, and whether the documents in it were kept
 _SYNC_SECONDS = 1.0  # between two times when the manifest is brought to the disk
 _LONGEST_STEM = 80  # characters of an input's name in the name of an output
 
@@ -59,8 +62,9 @@ _LONGEST_STEM = 80  # characters of an input's name in the name of an output
 class OutputFolder:
     """The folder of a run. Only one run at a time can have it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, part: Part | None = None) -> None:
         self.path = Path(os.path.abspath(path))
+        self.part = part  # of the shards; None for all
         self.identity: Identity | None = None
         self.settings = Settings()
         self.sources: list[Source] = []
@@ -79,7 +83,7 @@ class OutputFolder:
             raise CorpusError(f"{self.path} is a file. Give --out a folder.")
         self._made = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
-        if not (self.path / _HEADER).exists() and any(p.name != _HIDDEN for p in self.path.iterdir()):
+        if not (self.path / _HEADER).exists() and any(map(_is_foreign, self.path.iterdir())):
             raise CorpusError(
                 f"{self.path} has files, but no {_HEADER}, so they are not from this command. Choose another folder."
             )
@@ -185,6 +189,7 @@ class OutputFolder:
             "pipeline": asdict(identity),
             "settings": asdict(settings),
             "sources": [asdict(source) for source in sources],
+            **({} if self.part is None else {"part": str(self.part)}),
         }
         self._write(_HEADER, [json.dumps(header, indent=1)])
         self.begun = True
@@ -198,7 +203,7 @@ class OutputFolder:
         """Read the manifest and the records. What has no file of the right size is not complete."""
         files = (entry for entry in os.scandir(self.path) if entry.is_file(follow_symlinks=False))
         sizes = {file.name: file.stat().st_size for file in files}
-        wanted = {shard.name: self.output_of(shard) for shard in shards_of(self.sources)}
+        wanted = {shard.name: self.output_of(shard) for shard in self.shards()}
         self.complete, self._rejected = {}, {}
 
         def is_complete(line: dict[str, Any]) -> bool:
@@ -235,9 +240,36 @@ class OutputFolder:
     def _write(self, name: str, lines: Iterable[str]) -> None:
         write_synced(self.path / PARTS / name, self.path / name, "".join(f"{line}\n" for line in lines))
 
+    def shards(self) -> Iterator[Shard]:
+        """Yield the shards of the run in order."""
+        first, step = (0, 1) if self.part is None else (self.part.number - 1, self.part.total)
+        return islice(shards_of(self.sources), first, None, step)
+
     def remaining(self) -> Iterator[Shard]:
         """Yield the shards that are not complete."""
-        return (shard for shard in shards_of(self.sources) if shard.name not in self.complete)
+        return (shard for shard in self.shards() if shard.name not in self.complete)
+
+    def records(self) -> Iterator[Record]:
+        """Yield the record of each shard that earlier runs have completed, if its file is still there."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for line in _read_lines(self.path / _REJECTED):
+            found.setdefault(line["shard"], []).append(line)
+        for line in _read_lines(self.path / _MANIFEST):
+            pairs = [(bool(own.get("kept")), (own["id"], own["reason"])) for own in found.get(line["shard"], ())]
+            lists = {name: [pair for kept, pair in pairs if kept == of] for name, of in _LISTS}
+            with suppress(TypeError):
+                yield Record(**{**line, **lists})
+        yield from self._records()
+
+    def failed(self) -> dict[str, str]:
+        """Return the reason why a shard failed in the latest run, by its name."""
+        return {line["shard"]: str(line.get("reason")) for line in _read_lines(self.path / _FAILED)}
+
+    def discard(self) -> None:
+        """Remove the folder when it is left: its shards are elsewhere."""
+        for name in (_MANIFEST, _REJECTED, _FAILED, _HEADER):
+            (self.path / name).unlink(missing_ok=True)
+        self.begun, self._made = False, True
 
     def add(self, record: Record) -> None:
         """Add a complete shard to the manifest, and its rejected documents to their file."""
@@ -279,6 +311,11 @@ class OutputFolder:
             self._write(_FAILED, [json.dumps(line) for line in lines])
         if not any(self._rejected.values()):
             (self.path / _REJECTED).unlink(missing_ok=True)
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether a file or folder, where there is no manifest, is not from this command."""
+    return path.name != _HIDDEN and Part.of_folder(path.name) is None
 
 
 def _rejected_lines(record: Record) -> list[str]:

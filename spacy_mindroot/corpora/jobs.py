@@ -26,12 +26,13 @@ class Settings:
     @property
     def ending(self) -> str:
         """What the names of the shards end in."""
-        return "tokens.parquet" if self.format == "tokens" else self.format
+        return {"tokens": "tokens.parquet", "relations": "relations.tsv"}.get(self.format, self.format)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Settings:
         """Return settings, of which `asdict` has been written as JSON."""
-        return cls(**{**data, "columns": Columns(**data["columns"])})
+        columns = {**data["columns"], "where": tuple(map(tuple, data["columns"].get("where", ())))}
+        return cls(**{**data, "columns": Columns(**columns)})
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Record:
     documents: int = 0
     sentences: int = 0
     words: int = 0
+    expected_uas: float | None = None  # the mean probability of the heads; None without probabilities
     rejected: list[tuple[str, str]] = field(default_factory=list)  # pairs of id and reason: not in the output
     notes: Notes = field(default_factory=list)  # not parsed as a whole
     seconds: float = 0.0
@@ -73,6 +75,8 @@ class Record:
         """Return the line of the manifest, which has only the numbers of `rejected` and `notes`."""
         line = asdict(self)
         del line["mismatch"]
+        if self.expected_uas is None:
+            del line["expected_uas"]
         return {**line, "rejected": len(self.rejected), "notes": len(self.notes)}
 
 
@@ -130,6 +134,8 @@ class ParseSummary:
         The time that the run took, and the CPU time that its shards took.
     workers : dict of str to WorkerSummary
         The processes that parsed.
+    drifting : dict of str to pair of float
+        Shards whose expected UAS is far from that of the others, and both figures. Needs `confidence`.
     """
 
     shards: int = 0
@@ -144,6 +150,7 @@ class ParseSummary:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     workers: dict[str, WorkerSummary] = field(default_factory=dict)
+    drifting: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as JSON."""

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,13 @@ from tqdm import tqdm
 
 from ..errors import CorpusError, CountError
 from ..escapes import printable
+from .drift import drifting
 from .engine import Engine, open_engine
 from .folder import OutputFolder
 from .jobs import Job, ParseSummary, Settings, WorkerFacts
-from .reading import Columns, estimate_bytes_per_word
-from .shards import Shard, Source, import_parquet, plan_sources, same_sources, shards_of
+from .merging import Parts
+from .reading import WITH_COLUMNS, Columns, estimate_bytes_per_word
+from .shards import Part, Shard, Source, import_parquet, plan_sources, same_sources
 from .sources import Found, find_files, looks_wrapped
 from .writing import WRITERS
 
@@ -39,9 +41,12 @@ def parse_corpus(
     text_column: str = "text",
     id_column: str | None = None,
     paragraphs: bool = False,
+    where: Mapping[str, str] | None = None,
     confidence: bool = False,
     kbest: int = 1,
     shard_words: int = 200_000,
+    part: str | None = None,
+    merge: bool = False,
     retries: int = 2,
     force: bool = False,
     progress: bool = False,
@@ -64,18 +69,24 @@ def parse_corpus(
     workers : int, optional
         Number of processes to start on this machine, instead of a client.
     format : str
-        ``"conllu"``, ``"conllu.gz"``, ``"spacy"``, ``"jsonl"``, ``"parquet"`` or ``"tokens"``.
+        ``"conllu"``, ``"conllu.gz"``, ``"spacy"``, ``"jsonl"``, ``"parquet"``, ``"tokens"`` or ``"relations"``.
     text_column, id_column : str
         Keys in JSON lines, or columns in Parquet, with the text and the id of a document. If `id_column` is None, it is
         ``"id"``, if there is one.
     paragraphs : bool
         Whether documents in text files are separated by empty lines. If False, each line is a document.
+    where : mapping of str to str, optional
+        Names and values of keys or columns. Documents that have another value are left out.
     confidence : bool
         Whether to write the probability of each head and each tree.
     kbest : int
         Number of best trees to write for each sentence.
     shard_words : int
         About the number of words in a shard.
+    part : str, optional
+        ``"17/1000"`` parses every 1000th shard, from the 17th on, into a folder of its own in `out`.
+    merge : bool
+        Whether to move what all parts have parsed to `out`, as if it had been parsed at once, in place of parsing.
     retries : int
         How often a shard is tried again after an error in reading it and, with `workers`, after its worker has died.
         On a cluster of your own, its setting ``distributed.scheduler.allowed-failures`` is used for the latter.
@@ -97,11 +108,14 @@ def parse_corpus(
         If there is no input, if the folder has parses of another pipeline, of other input or with other settings, if
         workers have different pipelines, or if the output can't be written.
     """
-    columns = Columns(text_column, id_column, paragraphs)
+    columns = Columns(text_column, id_column, paragraphs, tuple((where or {}).items()))
     settings = Settings(format, columns, confidence, kbest, shard_words)
     given = [str(path) for path in ([inputs] if isinstance(inputs, str | Path) else inputs)]
     with open_engine(workers=workers, client=client, retries=retries) as engine:
-        return run_parse(engine, str(model), given, Path(out), settings, force=force, progress=progress)
+        own = None if part is None else Part.from_text(part)
+        return run_parse(
+            engine, str(model), given, Path(out), settings, part=own, merge=merge, force=force, progress=progress
+        )
 
 
 def run_parse(
@@ -111,14 +125,22 @@ def run_parse(
     out: Path,
     settings: Settings,
     *,
+    part: Part | None = None,
+    merge: bool = False,
     force: bool = False,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
 ) -> ParseSummary:
     """Parse a corpus on an engine. See `parse_corpus`."""
     _check_settings(settings)
+    if merge and (force or part is not None):
+        raise CorpusError("--merge moves what all parts have parsed. It goes neither with --part nor with --force.")
     found = find_files(inputs, warn)
     _check_paths(found, out)
+    _check_columns(found, settings)
+    if merge:
+        return _merge(out, settings, found, progress)
+    out = out if part is None else out / part.folder
     first = next((file for file in found if file.format == "text"), None)
     if first is not None and not settings.columns.paragraphs and looks_wrapped(first):
         warn(
@@ -128,7 +150,7 @@ def run_parse(
     if settings.ending.endswith("parquet"):
         import_parquet()
     model = os.path.abspath(model) if os.path.exists(model) else model
-    with OutputFolder(out) as folder:
+    with OutputFolder(out, part) as folder:
         resumed = folder.begun and not force
         if resumed:
             _check_same(folder, settings, found)
@@ -152,6 +174,24 @@ def run_parse(
         return _run(engine, model, folder, progress)
 
 
+def _merge(out: Path, settings: Settings, found: Sequence[Found], progress: bool) -> ParseSummary:
+    """Move what all parts have parsed to the folder of the output."""
+    if not out.is_dir():
+        raise CorpusError(f"There is no folder {out}, so there are no parts to merge.")
+    with OutputFolder(out) as folder:
+        parts = Parts(folder.path)
+        parts.lead(folder)
+        _check_same(folder, settings, found)
+        assert folder.identity is not None
+        if not folder.begun:  # so nothing is left behind
+            parts.check_complete(folder)
+        folder.begin(folder.identity, folder.settings, folder.sources)
+        parts.check_complete(folder)
+        summary = _run(parts, "", folder, progress)
+        parts.remove()
+    return summary
+
+
 def _planned(found: Sequence[Found], settings: Settings) -> list[Source]:
     return plan_sources(
         found, settings.shard_words, lambda first, kind: estimate_bytes_per_word(first, kind, settings.columns)
@@ -164,6 +204,12 @@ def _check_settings(settings: Settings) -> None:
     for name, value in (("shard_words", settings.shard_words), ("kbest", settings.kbest)):
         if value < 1:
             raise CountError(f"{name} is {value}. It must be 1 or more.")
+
+
+def _check_columns(found: Sequence[Found], settings: Settings) -> None:
+    without = next((file.path for file in found if file.format not in WITH_COLUMNS), None)
+    if settings.columns.where and without is not None:
+        raise CorpusError(f"--where chooses documents by their columns, and {without} has none.")
 
 
 def _check_paths(found: Sequence[Found], out: Path) -> None:
@@ -213,7 +259,7 @@ def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseS
     began = time.perf_counter()
     summary = ParseSummary()
     size = done_size = 0
-    for shard in shards_of(folder.sources):
+    for shard in folder.shards():
         summary.shards += 1
         size += shard.size
         if shard.name in folder.complete:
@@ -242,6 +288,7 @@ def _run(engine: Engine, model: str, folder: OutputFolder, show: bool) -> ParseS
             progress.done_size += shard.size
             progress.update(engine.workers)
         folder.finish(failed)
+        summary.drifting = drifting(folder.complete.values())
     finally:
         progress.close()
         summary.seconds = round(time.perf_counter() - began, 3)

@@ -6,6 +6,7 @@ Faulty documents are yielded with the reason, and reading goes on.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,13 +20,14 @@ from spacy.vocab import Vocab
 from ..conllu import Sentence, read_pieces
 from ..conllu.files import MOST_BYTES, SAMPLE, check_text
 from ..conllu.sentence import BOM
-from ..errors import ConlluError
+from ..errors import ConlluError, CorpusError
 from ..escapes import printable
 from .shards import Shard, import_parquet
 from .sources import Found, UnreadableInputError, open_source
 
-__all__ = ["Columns", "Document", "Item", "Rejected", "estimate_bytes_per_word", "read_shard"]
+__all__ = ["WITH_COLUMNS", "Columns", "Document", "Item", "Rejected", "estimate_bytes_per_word", "read_shard"]
 
+WITH_COLUMNS = ("jsonl", "parquet", "warc")  # formats in which documents have keys or columns
 _CHUNK = 1 << 16  # bytes
 _TOO_LONG = f"has more than {MOST_BYTES:,} bytes, the limit"
 _SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
@@ -38,6 +40,7 @@ class Columns:
     text: str = "text"  # the key in JSON lines, or the column in Parquet, with the text
     id: str | None = None  # that with the id; None for "id", if there is one
     paragraphs: bool = False  # in text files, whether documents are separated by empty lines; if not, each line is one
+    where: tuple[tuple[str, str], ...] = ()  # names and values of keys or columns: other documents are left out
 
 
 @dataclass
@@ -73,6 +76,9 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
         if shard.format == "spacy":
             yield from _read_docs(file, shard.path, name, vocab)
             return
+        if shard.format == "warc":
+            yield from _read_warc(file, shard, columns, name)
+            return
         with _as_text(shard.path):
             check_text(file.read(SAMPLE), shard.path)
         file.seek(0)
@@ -82,7 +88,9 @@ def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
             yield from _read_conllu(file, start, stop, name)
         elif shard.format == "jsonl":
             for item in _read_text(_lines(file, start, stop), name):
-                yield _from_json(item, columns) if isinstance(item, Document) else item
+                found = _from_json(item, columns) if isinstance(item, Document) else item
+                if found is not None:
+                    yield found
         else:
             yield from _read_text((_paragraphs if columns.paragraphs else _lines)(file, start, stop), name)
 
@@ -231,18 +239,23 @@ def _read_text(texts: Iterable[tuple[int, bytes | None]], name: str) -> Iterator
                 yield Rejected(f"{name}:{at}", f"not UTF-8: {byte} of the document")
 
 
-def _from_json(line: Document, columns: Columns) -> Document | Rejected:
-    """Return the document in a line of JSON."""
+def _from_json(line: Document, columns: Columns) -> Document | Rejected | None:
+    """Return the document in a line of JSON. See `_from_row`."""
     try:
         return _from_row(json.loads(line.text or ""), columns, line.id)
     except (ValueError, RecursionError) as error:
         return Rejected(line.id, f"not JSON: {error}")
 
 
-def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected:
-    """Return the document in a row of named values."""
+def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected | None:
+    """Return the document in a row of named values; None if it is not wanted."""
     if not isinstance(row, Mapping):
         return Rejected(place, f"not a JSON object, but {type(row).__name__}")
+    for wanted, value in columns.where:
+        if wanted not in row:
+            return Rejected(place, f"has no {wanted!r} (--where); has {_listed(row)}")
+        if not _has(row[wanted], value):
+            return None
     key = columns.id if columns.id is not None else "id"
     name = row.get(key)
     if columns.id is not None and name is None:
@@ -263,6 +276,13 @@ def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected:
     return Document(own, text, meta=json.loads(written, parse_constant=lambda _: None))
 
 
+def _has(found: object, value: str) -> bool:
+    """Whether a value in a row, or one in its list of values, is written like this. Numbers are written as in JSON."""
+    if isinstance(found, list):
+        return any(_has(each, value) for each in found)
+    return (found if isinstance(found, str) else json.dumps(found, default=str)) == value
+
+
 def _listed(row: Mapping[Any, Any]) -> str:
     names = [repr(name) for name in row]
     return ", ".join(names[:8]) + (" ..." if len(names) > 8 else "") if names else "nothing"
@@ -276,8 +296,49 @@ def _read_parquet(shard: Shard, columns: Columns, name: str) -> Iterator[Item]:
         groups = list(range(shard.start, shard.stop))
         for batch in table.iter_batches(batch_size=_SAMPLE_ROWS, row_groups=groups) if groups else ():
             for row in batch.to_pylist():
-                yield _from_row(row, columns, f"{name}:{at}")
+                found = _from_row(row, columns, f"{name}:{at}")
                 at += 1
+                if found is not None:
+                    yield found
+
+
+def _read_warc(file: BinaryIO, shard: Shard, columns: Columns, name: str) -> Iterator[Item]:
+    """Yield the texts of a WARC file: what was extracted already (WET), plain text, and the text of web pages."""
+    try:
+        from fastwarc.warc import ArchiveIterator, WarcRecordType
+        from resiliparse.extract.html2text import extract_plain_text
+        from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+    except ImportError as error:
+        raise CorpusError(
+            "WARC needs the packages fastwarc and resiliparse: pip install 'spacy-mindroot[warc]'. All machines need "
+            "them."
+        ) from error
+    kinds = WarcRecordType.conversion | WarcRecordType.resource | WarcRecordType.response
+    with _as_unreadable(shard.path, "WARC"):
+        if shard.size and not shard.compressed:
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                raise UnreadableInputError(f"{shard.path} ends within a record, so it is incomplete.")
+            file.seek(0)
+        for number, record in enumerate(ArchiveIterator(file, record_types=kinds)):
+            kind = record.http_content_type or record.headers.get("Content-Type") or ""
+            if not kind.startswith(("text/", "application/xhtml")):
+                continue
+            content = record.reader.read()
+            try:
+                text = content.decode(record.http_charset or "utf8")
+            except (UnicodeDecodeError, LookupError):
+                text = bytes_to_str(content, detect_encoding(content) or "utf8")
+            row = {
+                "text": extract_plain_text(text, main_content=True) if "html" in kind else text,
+                "id": (record.record_id or "").strip("<>") or None,
+                "url": record.headers.get("WARC-Target-URI"),
+                "date": record.headers.get("WARC-Date"),
+                "language": record.headers.get("WARC-Identified-Content-Language"),
+            }
+            found = _from_row(row, Columns(where=columns.where), f"{name}:{number}")
+            if found is not None:
+                yield found
 
 
 def _read_docs(file: BinaryIO, path: str, name: str, vocab: Vocab) -> Iterator[Item]:

@@ -8,6 +8,7 @@ is one shard.
 from __future__ import annotations
 
 import queue
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +17,9 @@ from typing import Any, TypeVar
 
 from ..conllu.sentence import BOM
 from ..errors import CorpusError
-from .sources import Found, UnreadableInputError, digest_of, open_source
+from .sources import COMPRESSED, Found, UnreadableInputError, digest_of, open_source
 
-__all__ = ["Shard", "Source", "import_parquet", "plan_sources", "same_sources", "shards_of"]
+__all__ = ["Part", "Shard", "Source", "import_parquet", "plan_sources", "same_sources", "shards_of"]
 
 _THREADS = 16  # which read files: far away, each takes long
 BytesPerWord = Callable[[bytes, str], float]
@@ -56,6 +57,36 @@ class Shard:
     size: int  # about as many bytes of input
 
 
+@dataclass(frozen=True)
+class Part:
+    """Every shard whose number, from 1, leaves the same rest as that of the part when it is divided by their total."""
+
+    number: int  # from 1
+    total: int
+
+    @classmethod
+    def from_text(cls, text: str) -> Part:
+        """Return the part that is written like 17/1000."""
+        found = re.fullmatch(r"(\d+)/(\d+)", text)
+        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+            raise CorpusError(f"The part is {text!r}. Write its number, from 1, and how many there are: 17/1000.")
+        return cls(int(found[1]), int(found[2]))
+
+    @classmethod
+    def of_folder(cls, name: str) -> Part | None:
+        """Return the part whose folder has this name; None if it is another folder."""
+        found = re.fullmatch(r"part-(\d+)-of-(\d+)", name)
+        return None if found is None else cls(int(found[1]), int(found[2]))
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder."""
+        return f"part-{self.number:0{len(str(self.total))}}-of-{self.total}"
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.total}"
+
+
 def plan_sources(found: Sequence[Found], shard_words: int, bytes_per_word: BytesPerWord) -> list[Source]:
     """Return the files of a corpus with the places where they are cut, into shards of about so many words."""
     return _in_threads(lambda file: _planned(file, shard_words, bytes_per_word), found)
@@ -90,7 +121,7 @@ def _in_threads(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> lis
 def _planned(file: Found, shard_words: int, bytes_per_word: BytesPerWord) -> Source:
     try:
         size, digest, first = digest_of(file.path)
-        compressed = file.compressed or first.startswith(b"\x1f\x8b")  # whatever its name
+        compressed = file.compressed or first.startswith(COMPRESSED)  # whatever its name
         source = Source(file.path, file.format, compressed, size, digest)
         if file.format == "parquet":
             return replace(source, cuts=_cuts_of_parquet(file.path, shard_words))

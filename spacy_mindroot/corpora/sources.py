@@ -5,8 +5,10 @@ from __future__ import annotations
 import glob
 import gzip
 import hashlib
+import importlib
 import os
 import re
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,6 +20,7 @@ from ..conllu.files import CONLLU_SUFFIXES, is_conllu, is_output
 from ..errors import ConlluError, CorpusError
 
 __all__ = [
+    "COMPRESSED",
     "FORMATS",
     "Found",
     "UnreadableInputError",
@@ -37,8 +40,12 @@ FORMATS = {  # the format of a file by the end of its name
     **dict.fromkeys(CONLLU_SUFFIXES, "conllu"),
     ".parquet": "parquet",
     ".spacy": "spacy",
+    ".warc": "warc",
+    ".wet": "warc",
 }
-_MAY_BE_GZIP = ("text", "jsonl", "conllu")
+COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # what data begins with that is compressed with gzip or zstd
+_ENDINGS = (".gz", ".zst")
+_MAY_BE_COMPRESSED = ("text", "jsonl", "conllu", "warc")
 _BEGINNING = 1 << 16  # bytes of a text that are looked at
 _SHOWN = 5  # files of other kinds that a message names
 _ENDS = 1 << 16  # bytes at either end of a file that go into its digest
@@ -54,7 +61,7 @@ class Found:
 
     path: str  # absolute, or a URL
     format: str  # a value of `FORMATS`
-    compressed: bool  # with gzip, going by its name
+    compressed: bool  # with gzip or zstd, going by its name
 
     @property
     def name(self) -> str:
@@ -64,19 +71,23 @@ class Found:
 
 def plain(name: str) -> str:
     """Return a name without the endings that say what its format is: "a.b.txt.gz" gives "a.b"."""
-    stem = name.removesuffix(".gz")
+    stem = _decompressed(name)
     for suffix in FORMATS:
         stem = stem.removesuffix(suffix)
     return stem or name
 
 
+def _decompressed(name: str) -> str:
+    return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
+
+
 def format_of(path: str) -> Found | None:
     """Return a file with its format, going by its name; None if the name has none of the known endings."""
     name = _own_link(path)
-    stem = name.removesuffix(".gz")
+    stem = _decompressed(name)
     kind = next((kind for suffix, kind in FORMATS.items() if stem.endswith(suffix)), None)
     compressed = stem != name
-    if kind is None or (compressed and kind not in _MAY_BE_GZIP):
+    if kind is None or (compressed and kind not in _MAY_BE_COMPRESSED):
         return None
     return Found(path, kind, compressed)
 
@@ -97,7 +108,9 @@ def find_files(inputs: Sequence[str], warn: Callable[[str], None] = lambda messa
             known = ", ".join(f"*{suffix}" for suffix in FORMATS)
             what = "is a file of another kind" if is_named and paths else "names no files of these kinds"
             hint = " It looks like CoNLL-U: if it is, let its name end in .conllu." if _seems_conllu(paths) else ""
-            raise CorpusError(f"{given}: this {what}. Input is {known}; .txt, .jsonl and .conllu also with .gz.{hint}")
+            raise CorpusError(
+                f"{given}: this {what}. Input is {known}; .txt, .jsonl, .conllu and .warc also with .gz or .zst.{hint}"
+            )
         for file in files:
             found.setdefault(file.path, file)
         others += [path for path in paths if format_of(path) is None]
@@ -204,14 +217,37 @@ def open_source(path: str, *, compressed: bool = False) -> Iterator[BinaryIO]:
     try:
         with _fsspec().open(path, "rb") if "://" in path else open(path, "rb") as file:
             if compressed:
-                with gzip.open(file) as text:
+                is_zstd = file.read(4) == COMPRESSED[1]
+                file.seek(0)
+                with _zstd_text(file) if is_zstd else gzip.open(file) as text:
                     yield cast(BinaryIO, text)
             else:
                 yield file
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise UnreadableInputError(f"{path}: the gzip data is damaged or incomplete ({error}).") from error
+        raise UnreadableInputError(f"{path}: the compressed data is damaged or incomplete ({error}).") from error
     except OSError as error:
         raise UnreadableInputError(f"{path} can't be read: {error.strerror or error}.") from error
+
+
+@contextmanager
+def _zstd_text(file: BinaryIO) -> Iterator[BinaryIO]:
+    """Yield the text of a file that is compressed with zstd, with a window of any size."""
+    zstd = _zstd()
+    try:
+        with zstd.open(file, options={zstd.DecompressionParameter.window_log_max: 31}) as text:
+            yield text
+    except zstd.ZstdError as error:
+        raise zlib.error(str(error)) from error
+
+
+def _zstd() -> Any:
+    try:
+        return importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    except ImportError as error:
+        raise CorpusError(
+            "Input with .zst needs the package backports.zstd: pip install 'spacy-mindroot[zstd]'. All machines need "
+            "it."
+        ) from error
 
 
 def looks_wrapped(file: Found) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
 import time
+from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..conllu.rows import Cells
+from ..doc.extensions import key_at
 from .documents import parse_documents, within_limit
 from .jobs import Job, Record, Settings, WorkerFacts
 from .output import PARTS, OutputError, ShardFile, complete_record
@@ -28,6 +31,7 @@ __all__ = ["dask_setup", "identify", "parse_shard"]
 _BATCH_CHARACTERS = 200_000
 _ZONE_WORDS = 100_000  # parsed before the vocabulary is emptied
 _LONGEST_REASON = 1000  # characters
+_HEAD_PROB = key_at("head_prob")[:2]  # what the keys of the probabilities of heads begin with
 
 
 def identify(model: str, settings: Settings, out: str) -> WorkerFacts:
@@ -64,11 +68,13 @@ def parse_shard(job: Job) -> Record:
         output = ShardFile(job)
         try:
             writer = WRITERS[settings.format](cast(BinaryIO, output))
-            _parse(pipeline.nlp, shard, settings, writer, record)
+            probs = array("d")  # of all heads
+            _parse(pipeline.nlp, shard, settings, writer, record, probs)
             writer.close()
             output.finish()
             record.bytes, record.sha256 = output.size, output.digest.hexdigest()
             record.sentences, record.words = writer.sentences, writer.words
+            record.expected_uas = round(math.fsum(probs) / len(probs), 6) if probs else None
             record.seconds = round(time.perf_counter() - began, 3)
             record.cpu_seconds = round(time.thread_time() - cpu_began, 3)
             record.rss = _resident_bytes()
@@ -86,8 +92,10 @@ def _resident_bytes() -> int:
         return 0
 
 
-def _parse(nlp: Language, shard: Shard, settings: Settings, writer: Writer, record: Record) -> None:
-    """Parse and write all documents, and count them in the record."""
+def _parse(
+    nlp: Language, shard: Shard, settings: Settings, writer: Writer, record: Record, probs: array[float]
+) -> None:
+    """Parse and write all documents, count them in the record, and collect the probabilities of their heads."""
     items = within_limit(read_shard(shard, settings.columns, nlp.vocab), nlp.max_length, record.notes)
     # Docs from a file have strings in the vocabulary that all of them need.
     most_words = None if shard.format == "spacy" else _ZONE_WORDS
@@ -100,7 +108,7 @@ def _parse(nlp: Language, shard: Shard, settings: Settings, writer: Writer, reco
                 before = writer.words
                 while not done and (most_words is None or writer.words - before < most_words):
                     batch, done = _next_batch(items, nlp.batch_size)
-                    _parse_batch(nlp, batch, writer, cells, record)
+                    _parse_batch(nlp, batch, writer, cells, record, probs)
                     del batch
             except BaseException as error:
                 failure = error
@@ -121,7 +129,9 @@ def _next_batch(items: Iterator[Item], most: int) -> tuple[list[Item], bool]:
     return batch, True
 
 
-def _parse_batch(nlp: Language, batch: list[Item], writer: Writer, cells: Cells, record: Record) -> None:
+def _parse_batch(
+    nlp: Language, batch: list[Item], writer: Writer, cells: Cells, record: Record, probs: array[float]
+) -> None:
     documents = [item for item in batch if isinstance(item, Document)]
     parsed = iter(parse_documents(nlp, documents, record.notes))
     for item in batch:
@@ -142,6 +152,11 @@ def _parse_batch(nlp: Language, batch: list[Item], writer: Writer, cells: Cells,
                 doc = error
             else:
                 record.documents += 1
+                probs.extend(
+                    prob
+                    for key, prob in doc.user_data.items()
+                    if isinstance(key, tuple) and key[:2] == _HEAD_PROB and prob is not None
+                )
                 if writer.words == words:
                     record.notes.append((item.id, "has no words"))
         if isinstance(doc, Exception):

@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, cast
 
@@ -194,6 +195,8 @@ def _as_row(sentence: ParsedSentence) -> dict[str, Any]:
         found["tree_logprob"] = float(f"{sentence.tree_logprob:.6g}")
         # JSON has no infinity: there is no other tree.
         found["tree_margin"] = None if math.isinf(sentence.tree_margin) else float(f"{sentence.tree_margin:.6g}")
+    if sentence.trees_in_set is not None:
+        found["trees_in_set"] = None if math.isinf(sentence.trees_in_set) else float(f"{sentence.trees_in_set:.6g}")
     if sentence.trees:
         found["trees"] = [
             {"weight": float(f"{weight:.6g}"), "heads": np.asarray(heads).tolist()} for heads, weight in sentence.trees
@@ -233,6 +236,7 @@ class ParquetWriter(Writer):
             ("head_entropy", numbers),
             ("tree_logprob", pa.float64()),
             ("tree_margin", pa.float64()),
+            ("trees_in_set", pa.float64()),
             ("trees", pa.list_(pa.struct([("weight", pa.float64()), ("heads", pa.list_(pa.int32()))]))),
         ]
 
@@ -315,6 +319,33 @@ class DocBinWriter(Writer):
         self.file.write(self._docs.to_bytes())
 
 
+class RelationWriter(Writer):
+    """Writes how often each relation occurs, a line of tab-separated values each: head, label, dependent, frequency.
+
+    Words are lemmas, or forms where there is no lemma; the head of the root is ROOT. The lines are in the order of
+    their bytes up to the frequency, so that sorted files can be merged.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self._counts: Counter[str] = Counter()
+
+    def add(self, document: Document, doc: Doc, cells: Cells) -> None:
+        sentences = parsed_sentences(doc, cells)
+        for sentence in sentences:
+            words = ["ROOT", *(row[FORM if row[LEMMA] == "_" else LEMMA] for row in sentence.rows)]
+            self._counts.update(
+                f"{words[int(row[HEAD])]}\t{row[DEPREL]}\t{word}"
+                for row, word in zip(sentence.rows, words[1:], strict=True)
+                if row[HEAD] != "_"
+            )
+        self.count(sentences)
+
+    def close(self) -> None:
+        lines = sorted((relation.encode(), count) for relation, count in self._counts.items())
+        self.file.write(b"".join(b"%s\t%d\n" % line for line in lines))
+
+
 WRITERS: dict[str, Callable[[BinaryIO], Writer]] = {  # by the format; see `Settings.ending` for the files' names
     "conllu": ConlluWriter,
     "conllu.gz": GzipConlluWriter,
@@ -322,4 +353,5 @@ WRITERS: dict[str, Callable[[BinaryIO], Writer]] = {  # by the format; see `Sett
     "jsonl": JsonWriter,
     "parquet": ParquetWriter,
     "tokens": TokenWriter,
+    "relations": RelationWriter,
 }

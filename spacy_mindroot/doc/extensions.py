@@ -13,6 +13,8 @@ import numpy.typing as npt
 from spacy.attrs import HEAD
 from spacy.tokens import Doc, Span, Token
 
+from ..trees import TreeSet
+
 __all__ = [
     "DOC_EXTENSIONS",
     "SPAN_ATTRIBUTES",
@@ -100,6 +102,17 @@ def _read_trees(_: Span, kept: dict[str, Any]) -> Trees:
     return list(zip(heads, kept["weights"], strict=True))
 
 
+def _store_tree_set(found: TreeSet) -> dict[str, Any]:
+    lists = {"heads": [own.tolist() for own in found.heads], "trees": [own.tolist() for own in found.trees]}
+    return {"size": None if found.size == math.inf else found.size, **lists}
+
+
+def _read_tree_set(_: Span, kept: dict[str, Any]) -> TreeSet:
+    heads = [np.array(own, dtype=np.int64) for own in kept["heads"]]
+    trees = [np.array(own, dtype=np.int32) for own in kept["trees"]]
+    return TreeSet(math.inf if kept["size"] is None else kept["size"], heads, trees)
+
+
 # `mind_root` sets those without `compute` on request: see `MindRoot._results`.
 TOKEN_ATTRIBUTES = {
     "head_prob": Attribute(),
@@ -121,6 +134,7 @@ SPAN_ATTRIBUTES = {
         store=lambda trees: {"heads": [heads.tolist() for heads, _ in trees], "weights": [w for _, w in trees]},
         read=_read_trees,
     ),
+    "tree_set": Attribute(store=_store_tree_set, read=_read_tree_set),
     "expected_uas": Attribute(compute=_mean("head_prob")),
     "expected_las": Attribute(compute=_mean("head_dep_prob")),
 }

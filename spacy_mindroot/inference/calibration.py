@@ -16,8 +16,9 @@ from ..faults import decoding_error, in_batch
 from ..scores import FloatArray, Ints, Layout, is_number, shown, to_floats, to_int_array, to_list
 from ..trees import MISSING, to_heads
 from .arc_confidence import confidences_of
-from .conformal import COVERAGES, conformities, threshold_of
+from .conformal import COVERAGES, SLACK, UNITS, conformities, thresholds_of
 from .matrix_tree import check_mixture
+from .tree_sets import sentence_conformities
 
 __all__ = [
     "Calibration",
@@ -58,8 +59,10 @@ class Calibration:
         The distribution over the labels of an arc: label scores are divided by the temperature. With a probability of
         `label_lapse`, all labels are equally probable.
     head_set_thresholds : dict of str to float
-        For each coverage in percent, from "50" to "99", the least probability of a head in a head set. See
+        For each coverage of tokens in percent, from "50" to "99", the least probability of a head in a head set. See
         `head_sets`.
+    tree_set_thresholds : dict of str to float
+        For each coverage of sentences, the same times the number of tokens. See `tree_sets.tree_set`.
     sentences, tokens : int
         The size of the data that it was fitted to.
     method : str
@@ -71,6 +74,7 @@ class Calibration:
     label_temperature: float = 1.0
     label_lapse: float = 0.0
     head_set_thresholds: dict[str, float] = field(default_factory=dict)
+    tree_set_thresholds: dict[str, float] = field(default_factory=dict)
     sentences: int = 0
     tokens: int = 0
     method: str = "held-out"
@@ -96,19 +100,22 @@ class Calibration:
         """Return the distribution over trees, or over those without crossing arcs: keywords of `confidence`."""
         return {"temperature": self.arc_temperature, "lapse": self.arc_lapse, "projective": projective}
 
-    def threshold(self, coverage: float) -> float:
-        """Return the least probability of a head in a head set of this coverage, which is rounded up to a hundredth.
+    def threshold(self, coverage: float, of: str = "token") -> float:
+        """Return the threshold of sets of this coverage, which is rounded up to a hundredth.
 
-        Raise CalibrationError if it is not from 0.5 to 0.99, or the calibration has no thresholds.
+        of (str): What the coverage is a share of: "token" for `head_sets`, "sentence" for `tree_sets.tree_set`.
+
+        Raise CalibrationError if it is not from 0.5 to 0.99, or the calibration has no such thresholds.
         """
+        known = dict(zip(UNITS, (self.head_set_thresholds, self.tree_set_thresholds), strict=True)).get(of, {})
         percent = str(math.ceil(round(100 * coverage, 6))) if is_number(coverage) and 0 <= coverage <= 1 else ""
-        if percent not in self.head_set_thresholds:
+        if percent not in known:
             raise CalibrationError(
                 f"coverage is {shown(coverage)}, and it must be from {COVERAGES[0] / 100} to {COVERAGES[-1] / 100}."
-                if self.head_set_thresholds
-                else "this calibration has no thresholds of head sets. Fit it anew."
+                if known
+                else f"this calibration has no thresholds of sets by {of}. Fit it anew."
             )
-        return self.head_set_thresholds[percent]
+        return known[percent]
 
 
 def expected_calibration_error(probabilities: npt.ArrayLike, right: npt.ArrayLike, *, bins: int = 10) -> float:
@@ -263,13 +270,15 @@ def fit_to_trees(
         matrices, heads, temperature=temperature, lapse=lapse, projective=projective, marginals=True
     )
     conformity = conformities(arcs, gold_heads, heads)
-    thresholds = {str(percent): threshold_of(conformity, percent / 100) for percent in COVERAGES}
+    whole = sentence_conformities(conformity, gold_heads)
+    percents, shares = [str(percent) for percent in COVERAGES], [percent / 100 for percent in COVERAGES]
     return Calibration(
         arc_temperature=temperature,
         arc_lapse=lapse,
         label_temperature=label_temperature,
         label_lapse=label_lapse,
-        head_set_thresholds=thresholds,
+        head_set_thresholds=dict(zip(percents, thresholds_of(conformity, shares, SLACK), strict=True)),
+        tree_set_thresholds=dict(zip(percents, thresholds_of(whole, shares), strict=True)) if whole else {},
         sentences=sum(bool((own != MISSING).any()) for own in gold_heads),
         tokens=int(np.count_nonzero(counted)),
         method=method,

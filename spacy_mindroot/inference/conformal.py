@@ -13,9 +13,23 @@ from ..errors import CalibrationError
 from ..scores import is_number, shown, to_list, to_root_column
 from ..trees import MISSING, to_heads
 
-__all__ = ["COVERAGES", "conformities", "head_set_threshold", "head_sets", "threshold_of"]
+__all__ = [
+    "COVERAGES",
+    "SLACK",
+    "UNITS",
+    "check_coverage",
+    "conformities",
+    "head_set_threshold",
+    "head_sets",
+    "thresholds_of",
+]
 
 COVERAGES = range(50, 100)  # in percent: those for which a calibration keeps thresholds
+UNITS = ("token", "sentence")  # what a coverage is a share of
+SLACK = 0.02  # how far below the coverage of tokens a threshold may come by chance
+_ERRORS = 2  # standard errors below the coverage that is seen
+
+Floats = npt.NDArray[np.float64]
 
 
 def head_sets(
@@ -51,10 +65,10 @@ def head_sets(
     Split conformal prediction [1]_ with the probability of a head as its conformity. Of all ways to choose sets, such a
     threshold gives the smallest sets on average for a coverage, provided that the probabilities are right [2]_.
 
-    If a new token is exchangeable with the tokens that the threshold comes from, which the scorer was not trained on,
-    its set contains the right head with a probability of at least the coverage: on average over tokens, not for each
-    kind of token. The tokens of a sentence resemble each other, so coverage approaches this as sentences, not tokens,
-    grow in number: with 50 sentences, it may be off by some points. For other kinds of text, nothing is guaranteed.
+    If the sentences to parse are exchangeable with those that the threshold comes from, which the scorer was not
+    trained on, the sets contain the right head of a share of tokens that approaches the coverage as these sentences
+    grow in number: see `head_set_threshold`. That is on average over tokens, not for each kind of token. For other
+    kinds of text, nothing is guaranteed.
 
     References
     ----------
@@ -107,6 +121,9 @@ def head_set_threshold(
         conformity of a token is the probability of its right head, or 1 if that is in the set in any case. 0 if k > N:
         the sets then contain all heads.
 
+        Less if the heads are in few sentences: the share of heads in their sets must be above `coverage - 0.02` by two
+        standard errors, of sentences drawn at random. With a hundred sentences or more, that seldom changes anything.
+
     Raises
     ------
     CalibrationError
@@ -117,20 +134,28 @@ def head_set_threshold(
     Examples
     --------
     >>> from spacy_mindroot.inference import head_set_threshold
-    >>> head_set_threshold([[[0.3, 0, 0.7], [0.95, 0.05, 0]]] * 50, [[2, 0], [0, 1]] * 25, 0.7)
+    >>> head_set_threshold([[[0.3, 0, 0.7], [0.95, 0.05, 0]]] * 200, [[2, 0], [0, 1]] * 100, 0.7)
     0.3
     """
+    found = conformities(probabilities, gold_heads, heads)
+    if not any(map(len, found)):
+        raise CalibrationError("no token has a known head, so there is nothing to choose a threshold by.")
+    return thresholds_of(found, [check_coverage(coverage)], SLACK)[0]
+
+
+def check_coverage(coverage: float) -> float:
+    """Return a coverage. Raise CalibrationError if it is none."""
     if not is_number(coverage) or not 0 < coverage < 1:
         raise CalibrationError(f"coverage is {shown(coverage)}. It must be above 0 and below 1.")
-    return threshold_of(conformities(probabilities, gold_heads, heads), coverage)
+    return coverage
 
 
 def conformities(
     probabilities: Sequence[npt.ArrayLike],
     gold_heads: Sequence[npt.ArrayLike],
     heads: Sequence[npt.ArrayLike] | None = None,
-) -> npt.NDArray[np.float64]:
-    """Return the conformity of each token with a known head, in increasing order. See `head_set_threshold`."""
+) -> list[Floats]:
+    """Return the conformity of each token with a known head, one array per sentence. See `head_set_threshold`."""
     arcs, gold = (to_list(own, "probabilities and heads", CalibrationError) for own in (probabilities, gold_heads))
     trees = [None] * len(arcs) if heads is None else to_list(heads, "heads", CalibrationError)
     if not len(arcs) == len(gold) == len(trees):
@@ -143,16 +168,40 @@ def conformities(
         right = to_heads(of_gold, len(p), may_be_missing=True)
         known = np.flatnonzero(right != MISSING)
         found.append(np.where(right == own, 1.0, p[np.arange(len(p)), np.maximum(right, 0)])[known])
-    conformity = np.sort(np.concatenate([np.empty(0), *found]))
-    if len(conformity) == 0:
-        raise CalibrationError("no token has a known head, so there is nothing to choose a threshold by.")
-    return conformity
+    return found
 
 
-def threshold_of(conformity: npt.NDArray[np.float64], coverage: float) -> float:
-    """Return the threshold for a coverage, given conformities in increasing order."""
-    place = math.ceil(round((len(conformity) + 1) * coverage, 9))
-    return float(conformity[-place]) if place <= len(conformity) else 0.0
+def thresholds_of(found: Sequence[Floats], coverages: Sequence[float], slack: float | None = None) -> list[float]:
+    """Return the threshold for each coverage, given the conformities of sentences: of their tokens, or one of each.
+
+    slack (Optional[float]): How far below the coverage its lower limit may be; None for any distance.
+    """
+    values = np.concatenate([np.empty(0), *found])
+    order = np.argsort(values, kind="stable")
+    sizes = np.array([len(own) for own in found])
+    sentence = np.repeat(np.arange(len(found)), sizes)[order]
+    thresholds = []
+    for coverage in coverages:
+        missed = len(values) - math.ceil(round((len(values) + 1) * coverage, 9))  # as many may be below the threshold
+        if slack is not None:
+            enough = 0
+            while enough < missed:  # bisection
+                middle = (enough + missed + 1) // 2
+                if _lower_limit(sentence[:middle], sizes) >= coverage - slack:
+                    enough = middle
+                else:
+                    missed = middle - 1
+        thresholds.append(max(0.0, float(values[order[missed]])) if missed >= 0 else 0.0)
+    return thresholds
+
+
+def _lower_limit(missed: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> float:
+    """Return the lower limit of the coverage of tokens, given the sentence of each token that is not covered."""
+    total, m = sizes.sum(), len(sizes)
+    share = len(missed) / total
+    spread = np.bincount(missed, minlength=m) - share * sizes
+    error = math.sqrt(m / max(1, m - 1) * float(spread @ spread)) / total
+    return float(1 - share - _ERRORS * error)
 
 
 def _with_heads(

@@ -57,7 +57,7 @@ def set_calibration(nlp: Language, calibration: Calibration | None, name: str | 
     shown.pop(name, None)
     if calibration is not None:
         values = calibration.to_dict()
-        del values["head_set_thresholds"]  # fifty numbers
+        del values["head_set_thresholds"], values["tree_set_thresholds"]  # fifty numbers each
         shown[name] = values
     nlp.meta[_KEY] = shown
 

@@ -34,8 +34,9 @@ from ..errors import CalibrationError, DecodingError, LabelsError, MindRootError
 from ..faults import decoding_error
 from ..inference.arc_confidence import confidences_of, margin, margins_of
 from ..inference.calibration import Calibration
-from ..inference.conformal import COVERAGES, head_sets
+from ..inference.conformal import COVERAGES, UNITS, head_sets
 from ..inference.next_best import kbest_matrix
+from ..inference.tree_sets import tree_set
 from ..labels import SPACY_ROOT, is_root_label
 from ..rules.learning import MAX_VIOLATION, MIN_SUPPORT, learn_rules
 from ..scores import FloatArray, is_number, to_count
@@ -84,6 +85,9 @@ class MindRoot(Pipe):
     coverage (float): If greater than 0, `token._.head_set` holds the heads that contain the right one with this
         probability, from 0.5 to 0.99. See `inference.head_sets`. Needs `confidence`, and a calibration: without one,
         there are no head sets.
+    coverage_of (str): What this is a share of: "token", or "sentence". With "sentence", all heads of a sentence are in
+        their sets with this probability, and `span._.tree_set` holds the trees that can be made of them, without heads
+        that are in no such tree. See `inference.tree_sets`.
     rules (Optional[str | dict]): Rules that every tree must meet; the best labelled tree that does is written. None,
         "ud" (Universal Dependencies), "learnt" (learnt from the corpus when the pipeline is initialized), or a table of
         rules as for `Rules.from_dict`. Needs the scores of all labels, which `arc_scorer` has, and `kbest = 1`. Parts
@@ -108,6 +112,7 @@ class MindRoot(Pipe):
         kbest: int = 1,
         confidence: bool = False,
         coverage: float = 0.0,
+        coverage_of: str = "token",
         rules: str | dict[str, Any] | None = None,
         root_label: str = SPACY_ROOT,
         fallback_label: str = "dep",
@@ -122,6 +127,7 @@ class MindRoot(Pipe):
         self.kbest = kbest
         self.confidence = confidence
         self.coverage = coverage
+        self.coverage_of = coverage_of
         self.calibration: Calibration | None = None
         self.root_label = root_label
         self.fallback_label = fallback_label
@@ -186,6 +192,9 @@ class MindRoot(Pipe):
         if self.rules == LEARNT:
             trees = labelled_trees(example.reference for example in get_examples())
             self.valid_trees.learnt = learn_rules(trees, min_support=min_support, max_violation=max_violation)
+
+    def __repr__(self) -> str:
+        return f"MindRoot({', '.join(f'{name}={getattr(self, name)!r}' for name in _SETTINGS)})"
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the settings, which `Language.from_bytes` would not take from the config, and what was learnt.
@@ -253,6 +262,10 @@ class MindRoot(Pipe):
             raise CalibrationError(
                 f"{self.name}: coverage is {self.coverage}. It must be 0 (no head sets), or from {COVERAGES[0] / 100} "
                 f"to {COVERAGES[-1] / 100} and with confidence = true."
+            )
+        if self.coverage_of not in UNITS:
+            raise CalibrationError(
+                f"{self.name}: coverage_of is {self.coverage_of!r}; it must be {' or '.join(map(repr, UNITS))}."
             )
         if to_count(self.kbest, "kbest") > 1 and self.valid_trees:
             raise RulesError(
@@ -402,7 +415,12 @@ class MindRoot(Pipe):
             if label_probs is not None:
                 own["dep_prob"] = label_probs[k]
             if with_sets:
-                own["head_set"] = head_sets(marginals[k], calibration.threshold(self.coverage), heads=heads[k])
+                threshold = calibration.threshold(self.coverage, self.coverage_of)
+                if self.coverage_of == "token":
+                    own["head_set"] = head_sets(marginals[k], threshold, heads=heads[k])
+                else:
+                    own["tree_set"] = tree_set(marginals[k], threshold, heads[k], scores=sentences.matrices[k])
+                    own["head_set"] = own["tree_set"].heads
         return results
 
     def _next_best(self, doc: Doc, sentences: _Sentences) -> list[Trees]:

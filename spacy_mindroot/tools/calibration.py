@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -23,15 +24,18 @@ from ..inference.calibration import (
     label_probabilities,
 )
 from ..inference.conformal import head_sets
+from ..inference.tree_sets import tree_set
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.held_out import HeldOut, cross_validate, score_held_out
 from ..tables import text_table
 from ..trees import MISSING
 from .gold import GoldSentence
 
-__all__ = ["describe_fit", "held_out_scores"]
+__all__ = ["FEW", "describe_fit", "held_out_scores", "promise_of"]
 
 _SHOWN_COVERAGE = 0.9
+FEW = 100  # sentences; with fewer, coverage depends on which ones they are
+_LEAST = 9  # with fewer, sets of trees of coverage 0.9 contain all trees
 _FOLDS = 5  # if there is a training set in addition to the development set
 
 
@@ -96,6 +100,15 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> tuple[str, dict
     threshold = calibration.threshold(_SHOWN_COVERAGE)
     sets = [head_sets(p, threshold, heads=own) for p, own in zip(arcs, held_out.heads, strict=True)]
     size = float(np.mean([len(heads) for of_sentence in sets for heads in of_sentence]))
+    trees, median = "", None
+    if calibration.tree_set_thresholds:
+        least = calibration.threshold(_SHOWN_COVERAGE, "sentence")
+        sizes = [tree_set(p, least, own).size for p, own in zip(arcs, held_out.heads, strict=True)]
+        median = float(np.median(sizes))
+        trees = (
+            f"\nSets of trees for {_SHOWN_COVERAGE:.0%} of sentences have {median:.4g} trees in the median; "
+            f"{np.mean(np.equal(sizes, 1)):.0%} have one."
+        )
     shown = []
     for name, mean, *errors in rows:
         cells = ("-" if error is None else f"{100 * error:.2f}" for error in errors)
@@ -108,11 +121,28 @@ def describe_fit(calibration: Calibration, held_out: HeldOut) -> tuple[str, dict
         "By chance: the error that perfect probabilities would have on so few tokens.\n"
         f"Heads: temperature {calibration.arc_temperature:.3g}, lapse {calibration.arc_lapse:.3g}. Labels: "
         f"temperature {calibration.label_temperature:.3g}, lapse {calibration.label_lapse:.3g}.\n"
-        f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average."
+        f"Head sets of coverage {_SHOWN_COVERAGE:.0%} have {size:.2f} heads on average.{trees}"
     )
     keys = ("calibration", "mean_probability", "ece_of_heads", "ece_of_labels")
     errors_by_name = [dict(zip(keys, row, strict=True)) for row in rows]
-    return text, {"errors": errors_by_name, "uas": uas, "mean_size_of_head_sets": size, **calibration.to_dict()}
+    sizes_of_sets = {"mean_size_of_head_sets": size, "median_size_of_tree_sets": median}
+    return text, {"errors": errors_by_name, "uas": uas, **sizes_of_sets, **calibration.to_dict()}
+
+
+def promise_of(sentences: int) -> str:
+    """Return what sets calibrated on so many sentences do not promise; "" if they are enough."""
+    if sentences >= FEW:
+        return ""
+    if sentences < _LEAST:
+        return (
+            f"There are {sentences} sentences to calibrate on. Sets of heads or trees promise nothing with so few: for "
+            f"a coverage of {_SHOWN_COVERAGE:.0%}, {_LEAST} are needed at least, and {FEW} are better."
+        )
+    off = 200 * math.sqrt(_SHOWN_COVERAGE * (1 - _SHOWN_COVERAGE) / sentences)
+    return (
+        f"There are {sentences} sentences to calibrate on, which may be easier or harder than others: the coverage of "
+        f"{_SHOWN_COVERAGE:.0%} sets of trees may be off by {off:.0f} points, and that of head sets by half as many."
+    )
 
 
 def _probabilities_of_labels(

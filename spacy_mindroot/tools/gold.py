@@ -26,7 +26,7 @@ from ..conllu.docs import sentence_without_tree
 from ..conllu.rows import SentenceRows, doc_rows, heads_among, rows_text
 from ..conllu.sentence import format_rows, to_sentence
 from ..doc.reading import AnnotatedSentence, blank_doc, read_annotated, sentence_bounds
-from ..errors import ConlluError, CorpusError
+from ..errors import CalibrationError, ConlluError, CorpusError
 from ..escapes import printable
 from ..labels import SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
@@ -207,9 +207,19 @@ def score_sentences(
         )
 
 
-def keep_probabilities(nlp: Language, *, kbest: int = 1) -> None:
-    """Let the `mind_root` of a pipeline set `token._.head_prob`, leave arc scores on the Doc, and keep k best trees."""
+def keep_probabilities(nlp: Language, *, kbest: int = 1, coverage: float | None = None) -> None:
+    """Let the `mind_root` of a pipeline set `token._.head_prob`, leave arc scores on the Doc, and keep k best trees.
+
+    coverage (Optional[float]): Of sentences, for `span._.tree_set`. None leaves the settings as they are.
+    """
     _, component = find_mind_root(nlp)
+    if coverage is not None:
+        if component.calibration is None:
+            raise CalibrationError(
+                "--coverage needs a calibrated pipeline, and this one is not. Calibrate it: spacy mindroot calibrate"
+            )
+        component.calibration.threshold(coverage, "sentence")  # for its checks
+        component.coverage, component.coverage_of = coverage, "sentence"
     component.keep_scores = component.confidence = True
     component.kbest = max(component.kbest, kbest)
     component.check_settings()

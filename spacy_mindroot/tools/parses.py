@@ -33,6 +33,7 @@ class Parse(NamedTuple):
     gold: Sequence[tuple[int | None, str]] | None = None  # the head and label of each token in a file
     trees: Sequence[tuple[Heads, list[str], float]] = ()  # the k best: heads, labels ("" if unknown) and weight
     multiword: Sequence[MultiwordToken] = ()  # whose words are among `words`
+    in_set: float | None = None  # the number of trees in `span._.tree_set`
 
     def next_best(self, token: int) -> tuple[int, float] | None:
         """Return the most probable head of a token, from 1, besides that of the tree, and its probability.
@@ -78,11 +79,10 @@ def parses_of(owner: Doc | Span) -> list[Parse]:
     for k in chosen:
         parse = _parse(doc, *bounds[k], None if marginals is None else marginals[k], multiword)
         of_arcs = np.array(names)[np.asarray(arc_labels[k])] if names and arc_labels else None
-        trees = [
-            (heads, _labels_of(heads, parse, of_arcs), weight)
-            for heads, weight in doc[bounds[k][0] : bounds[k][1]]._.trees or ()
-        ]
-        found.append(parse._replace(name=f"{k + 1}" if len(bounds) > 1 else "", trees=trees))
+        sentence = doc[bounds[k][0] : bounds[k][1]]
+        trees = [(heads, _labels_of(heads, parse, of_arcs), weight) for heads, weight in sentence._.trees or ()]
+        in_set = None if sentence._.tree_set is None else sentence._.tree_set.size
+        found.append(parse._replace(name=f"{k + 1}" if len(bounds) > 1 else "", trees=trees, in_set=in_set))
     return found
 
 

@@ -53,6 +53,7 @@ def test_another_folder(model, corpus, tmp_path):
     *_, of_heads, of_labels = next(line for line in lines if line.startswith("by chance")).split()
     assert 5 < float(of_heads) < 15 and 5 < float(of_labels) < 20, result.output
     assert f"temperature {found.arc_temperature:.3g}" in result.output
+    assert "There are 12 sentences to calibrate on" in result.stderr and "--train" in result.stderr
     assert lines[-1] == f"Wrote the calibration to {out}."
 
 

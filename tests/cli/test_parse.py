@@ -55,6 +55,39 @@ def test_all_options_reach_the_run(model, tmp_path):
     assert lines(tmp_path / "two/manifest.jsonl")[0]["documents"] == 2
 
 
+def test_parts_counts_and_columns(model, tmp_path):
+    rows = [{"text": text, "lang": "en" if k % 2 else "nl"} for k, text in enumerate(texts(80))]
+    corpus = tmp_path / "a.jsonl"
+    corpus.write_text("\n".join(map(json.dumps, rows)))
+    options = ["--shard-words", 200, "--where", "lang=en", "--count", "relations"]
+    assert invoke(model, corpus, "-o", tmp_path / "whole", *options).exit_code == 0
+    for part in ("1/2", "2/2"):
+        assert invoke(model, corpus, "-o", tmp_path / "out", "--part", part, *options).exit_code == 0
+    assert invoke(model, corpus, "-o", tmp_path / "out", "--merge", *options).exit_code == 0
+    assert union(tmp_path / "out") == union(tmp_path / "whole") != b""
+    for wrong, message in (
+        (["--where", "lang"], "NAME=VALUE"),
+        (["--count", "relations", "--format", "jsonl"], "Choose one"),
+        (["--part", "3/2"], "17/1000"),
+        (["--part", "1/2", "--merge"], "--merge"),
+    ):
+        found = invoke(model, corpus, "-o", tmp_path / "wrong", *wrong)
+        assert found.exit_code in (1, 2) and message in " ".join(found.stderr.split()), found.stderr
+        assert not (tmp_path / "wrong").exists()
+
+
+def test_shards_that_drift_are_named(model, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("spacy_mindroot.corpora.drift._LEAST_WORDS", 1)
+    monkeypatch.setattr("spacy_mindroot.corpora.drift._LEAST", 0.0)
+    monkeypatch.setattr("spacy_mindroot.corpora.drift._DEVIATIONS", 1)
+    found = invoke(
+        *(model, corpus, "-o", tmp_path / "out", "--shard-words", 50, "--confidence", "--metrics", tmp_path / "m.json")
+    )
+    drifting = json.loads((tmp_path / "m.json").read_text())["drifting"]
+    assert drifting and f"{len(drifting)} shards drift from the others" in " ".join(found.stderr.split())
+    assert next(iter(drifting)) in found.stderr and found.exit_code == 0
+
+
 def test_rejected_documents_are_no_failure(model, tmp_path):
     (tmp_path / "a.txt").write_bytes(b"Good.\n\xff\xfe\n")
     found = invoke(model, tmp_path / "a.txt", "-o", tmp_path / "out")

@@ -11,6 +11,7 @@ from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
 from spacy_mindroot.conllu import read_conllu, sentence_to_doc
+from spacy_mindroot.inference import Calibration
 
 # The longer a word, the surer its head.
 CORPUS = """# sent_id = sure
@@ -92,6 +93,21 @@ def test_sentences(files):
     assert f"# expected_errors = {record['expected_errors']:.2f}" in sentences[0].comments
     assert {"next_head", "next_prob", "next_deprel", "deprel"} <= record["tokens"][0].keys()
     assert "doubtful" in result.stdout and "7 tokens to read" in result.stdout
+
+
+def test_a_sentence_whose_set_is_one_tree_needs_no_reading(files):
+    assert "Calibrate it" in rank(files, "--coverage", 0.9).stderr
+    nlp = spacy.load(files / "model")
+    nlp.get_pipe("mind_root").calibration = Calibration(tree_set_thresholds={"90": 0.3})
+    nlp.to_disk(files / "model")
+    result, sentences, records = ranked(files, "--coverage", 0.9)
+    trees = {record["id"]: record["trees_in_set"] for record in records}
+    assert trees["sure"] == 1 < trees["doubtful"]
+    assert f"# trees_in_set = {trees['doubtful']}" in sentences[0].comments
+    single = [record for record in records if record["trees_in_set"] == 1]
+    tokens = sum(record["tokens_to_read"] for record in single)
+    assert f"sets of {len(single)} sentences ({tokens} tokens) have one tree" in " ".join(result.stdout.split())
+    assert rank(files, "--coverage", 0.3).exit_code == 2
 
 
 def test_tokens(files):

@@ -12,6 +12,8 @@ from spacy.cli import app
 from spacy.language import Language
 from typer.testing import CliRunner
 
+from spacy_mindroot.inference import Calibration
+
 GOLD = """# sent_id = one
 1\tThey\t_\tPRON\t_\t_\t2\tnsubj\t_\t_
 2\tleft\t_\tVERB\t_\t_\t0\troot\t_\t_
@@ -59,6 +61,24 @@ def test_a_text_in_the_terminal(model):
     result = show(model, "They left early. Go!")
     assert result.exit_code == 0, result.output
     assert result.stdout.count("ROOT\n") == 2 and "%)" in result.stdout and "1: They left early ." in result.stdout
+
+
+def test_the_number_of_trees_in_a_set(model, tmp_path):
+    assert "Calibrate it" in show(model, "Go!", "--coverage", 0.9).output
+    nlp = spacy.load(model)
+    nlp.get_pipe("mind_root").calibration = Calibration(tree_set_thresholds={"90": 0.4})
+    nlp.to_disk(model)
+    sizes = [sentence._.tree_set.size for sentence in _with_sets(nlp)("They left early. Go!").sents]
+    result = show(model, "They left early. Go!", "--coverage", 0.9)
+    assert sizes[0] > 1 and f"1: They left early . (its set has {sizes[0]} trees)" in result.stdout
+    assert show(model, "Go!", "--coverage", 0.9, "--out", tmp_path / "page.html").exit_code == 0
+    assert "; its set has" in (tmp_path / "page.html").read_text("utf8")
+
+
+def _with_sets(nlp):
+    mind_root = nlp.get_pipe("mind_root")
+    mind_root.confidence, mind_root.coverage, mind_root.coverage_of = True, 0.9, "sentence"
+    return nlp
 
 
 def test_standard_input(model):

@@ -4,11 +4,14 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
+from collections import Counter
 
 import pytest
 from corpora_helpers import lines, make_model, shard_files, texts, union
 
+from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.corpora import ParseSummary, parse, parse_corpus
 from spacy_mindroot.corpora.engine import Engine
 from spacy_mindroot.corpora.folder import OutputFolder
@@ -93,7 +96,7 @@ def test_rejected_documents_and_failed_shards(tmp_path, model, corpus, monkeypat
     assert summary.notes == 1
     assert [line["id"] for line in lines(out / "rejected.jsonl")] == ["a.txt:12", "a.txt:14"]
     (line,) = lines(out / "failed.jsonl")
-    assert "the gzip data is damaged" in line["reason"] and line["input"].endswith("c.jsonl.gz")
+    assert "the compressed data is damaged" in line["reason"] and line["input"].endswith("c.jsonl.gz")
     again = parse_corpus(model, corpus, out)
     assert again.failed == 1 and again.parsed == 0 and len(lines(out / "rejected.jsonl")) == 2
 
@@ -150,7 +153,7 @@ def test_a_corpus_and_a_model_that_have_moved(whole, corpus, model, tmp_path):
 @pytest.mark.parametrize(
     "change, error, message",
     [
-        ({"format": "csv"}, CorpusError, "must be one of conllu, conllu.gz, spacy, jsonl, parquet, tokens"),
+        ({"format": "csv"}, CorpusError, "must be one of conllu, conllu.gz, spacy, jsonl, parquet, tokens, relations"),
         ({"shard_words": 0}, CountError, "shard_words is 0"),
         ({"kbest": 0}, CountError, "kbest is 0"),
         ({"retries": -1}, CountError, "retries is -1"),
@@ -178,11 +181,60 @@ def test_all_outputs_of_all_inputs(tmp_path, model, corpus):
     parquet.write_table(pa.table({"text": texts(10), "id": list(map(str, range(10)))}), corpus / "c.parquet")
     parse_corpus(model, corpus / "c.parquet", tmp_path / "docs", format="spacy")
     shutil.copy(shard_files(tmp_path / "docs")[0], corpus / "d.spacy")
-    for format in ("conllu", "conllu.gz", "spacy", "jsonl", "parquet", "tokens"):
+    for format in ("conllu", "conllu.gz", "spacy", "jsonl", "parquet", "tokens", "relations"):
         summary = parse_corpus(model, corpus, tmp_path / format, format=format, confidence=True, kbest=2)
         assert summary.documents == 180 and summary.rejected == 0
-        ending = ".tokens.parquet" if format == "tokens" else f".{format}"
+        ending = {"tokens": ".tokens.parquet", "relations": ".relations.tsv"}.get(format, f".{format}")
         assert all(path.name.endswith(ending) for path in shard_files(tmp_path / format))
+
+
+def test_only_documents_with_a_value(tmp_path, model):
+    rows = [{"text": text, "lang": "en" if k % 3 else "nl"} for k, text in enumerate(texts(30))]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    summary = parse_corpus(model, tmp_path / "a.jsonl", tmp_path / "out", where={"lang": "nl"}, format="jsonl")
+    found = [json.loads(line) for line in union(tmp_path / "out").splitlines()]
+    assert [own["text"] for own in found] == texts(30)[::3] and summary.documents == 10 and summary.rejected == 0
+    assert [own["meta"] for own in found] == [{"lang": "nl"}] * 10
+    with pytest.raises(CorpusError, match="begun with"):
+        parse_corpus(model, tmp_path / "a.jsonl", tmp_path / "out", where={"lang": "en"}, format="jsonl")
+    assert (
+        parse_corpus(
+            model, tmp_path / "a.jsonl", tmp_path / "out", where={"lang": "nl"}, format="jsonl"
+        ).complete_before
+        == 1
+    )
+    (tmp_path / "b.txt").write_text("A text.\n")
+    with pytest.raises(CorpusError, match="b.txt has none"):
+        parse_corpus(model, [tmp_path / "a.jsonl", tmp_path / "b.txt"], tmp_path / "other", where={"lang": "nl"})
+
+
+def test_relations_of_all_shards_add_up(tmp_path, model, corpus):
+    parse_corpus(model, corpus, tmp_path / "trees", shard_words=200)
+    parse_corpus(model, corpus, tmp_path / "counts", shard_words=200, format="relations")
+    wanted, found = Counter(), Counter()
+    for sentence in (each for path in shard_files(tmp_path / "trees") for each in read_conllu(path)):
+        words = ["ROOT", *sentence.column(1)]
+        pairs = zip(sentence.heads, sentence.column(7), words[1:], strict=True)
+        wanted.update((words[head], label, word) for head, label, word in pairs)
+    for path in shard_files(tmp_path / "counts"):
+        lines_of_shard = path.read_bytes().splitlines()
+        assert lines_of_shard == sorted(lines_of_shard, key=lambda line: line.rpartition(b"\t")[0])
+        for line in lines_of_shard:
+            *relation, count = line.decode().split("\t")
+            found[tuple(relation)] += int(count)
+    assert found == wanted and len(shard_files(tmp_path / "counts")) > 2
+
+
+def test_the_expected_uas_of_a_shard_is_the_mean_probability(tmp_path, model, corpus):
+    parse_corpus(model, corpus, tmp_path / "out", shard_words=200, confidence=True)
+    parse_corpus(model, corpus, tmp_path / "counts", shard_words=200, confidence=True, format="relations")
+    for line, other in zip(*(lines(tmp_path / name / "manifest.jsonl") for name in ("out", "counts")), strict=True):
+        text = (tmp_path / "out" / line["output"]).read_text("utf8")
+        probs = [float(prob) for prob in re.findall(r"HeadProb=([\d.]+)", text)]
+        assert len(probs) == line["words"] and line["expected_uas"] == pytest.approx(sum(probs) / len(probs), abs=1e-4)
+        assert other["expected_uas"] == line["expected_uas"]
+    parse_corpus(model, corpus, tmp_path / "plain", shard_words=200)
+    assert all("expected_uas" not in line for line in lines(tmp_path / "plain" / "manifest.jsonl"))
 
 
 def test_progress_and_summary(tmp_path, model, corpus, capsys, monkeypatch):

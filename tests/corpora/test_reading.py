@@ -4,6 +4,7 @@ import datetime
 import gzip
 import io
 import json
+import sys
 import tracemalloc
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ from spacy_mindroot.corpora.reading import Columns, Document, Rejected, estimate
 from spacy_mindroot.corpora.shards import Shard
 from spacy_mindroot.corpora.sources import UnreadableInputError, format_of
 
+zstd = pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 VOCAB = spacy.blank("en").vocab
 
 
@@ -155,12 +157,92 @@ def test_columns_have_names(tmp_path):
     assert "has no 'key' (--id-column)" in second.reason
 
 
+def test_where(tmp_path):
+    rows = [
+        {"text": "a", "lang": "en", "year": 2020, "tags": ["x", "y"], "ok": True},
+        {"text": "b", "lang": "nl", "year": 2020, "tags": [], "ok": None},
+        {"text": "c", "year": 2020, "tags": "x", "ok": False},
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    def found(*where):
+        return [
+            item.text if isinstance(item, Document) else item.reason
+            for item in read(path, columns=Columns(where=where))
+        ]
+
+    assert found(("year", "2020")) == ["a", "b", "c"] and found(("year", "2021")) == []
+    assert found(("lang", "en")) == ["a", "has no 'lang' (--where); has 'text', 'year', 'tags', 'ok'"]
+    assert found(("tags", "x")) == ["a", "c"] and found(("tags", "x"), ("ok", "true")) == ["a"]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    parquet.write_table(pa.Table.from_pylist(rows[:2]), tmp_path / "a.parquet")
+    assert [item.text for item in read(tmp_path / "a.parquet", 0, 1, Columns(where=(("lang", "nl"),)))] == ["b"]
+
+
+def warc_record(kind, content_type, content, number=0, more=""):
+    header = (
+        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: https://example.org/{number}\r\n"
+        f"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-{number:012}>\r\n{more}"
+        f"Content-Type: {content_type}\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return header.encode() + content + b"\r\n\r\n"
+
+
+def http(content_type, content):
+    return b"HTTP/1.1 200 OK\r\nContent-Type: " + content_type.encode() + b"\r\n\r\n" + content
+
+
+@pytest.fixture
+def warc():
+    page = "<html><head><title>T</title></head><body><p>Caf\xe9 is <b>here</b>.</p><script>x</script></body></html>"
+    language = "WARC-Identified-Content-Language: deu\r\n"
+    return [
+        warc_record("warcinfo", "application/warc-fields", b"software: x"),
+        warc_record("conversion", "text/plain", "Ein Tag \xe4.".encode(), 1, language),
+        warc_record("request", "application/http", b"GET / HTTP/1.1\r\n\r\n", 2),
+        warc_record("response", "application/http", http("text/html; charset=ISO-8859-1", page.encode("latin1")), 3),
+        warc_record("response", "application/http", http("image/png", b"\x89PNG"), 4),
+        warc_record("response", "application/http", http("text/plain", "Na\xefve text.".encode("latin1")), 5),
+    ]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+def test_warc(tmp_path, warc, ending):
+    compress = {"": bytes, ".gz": gzip.compress, ".zst": zstd.compress}[ending]
+    path = tmp_path / f"a.warc.wet{ending}"
+    path.write_bytes(b"".join(map(compress, warc)))
+    found = read(path)
+    assert [item.text for item in found] == ["Ein Tag \xe4.", "Caf\xe9 is here.", "Na\xefve text."]
+    assert [item.id[-2:] for item in found] == ["01", "03", "05"]
+    wanted = {"url": "https://example.org/1", "date": "2026-01-01T00:00:00Z", "language": "deu"}
+    assert found[0].meta == wanted and found[1].meta["language"] is None
+    assert [item.text for item in read(path, columns=Columns(where=(("language", "deu"),)))] == ["Ein Tag \xe4."]
+    assert [item.text for item in read(path, columns=Columns("body", "key"))] == [item.text for item in found]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+def test_a_warc_file_that_is_incomplete_or_something_else(tmp_path, warc, ending):
+    compress = {"": bytes, ".gz": gzip.compress, ".zst": zstd.compress}[ending]
+    path = tmp_path / f"a.warc{ending}"
+    data = compress(b"".join(warc))
+    for damaged in (data[: len(data) // 2], data[:-12], compress(b"something else\n" * 50)):
+        path.write_bytes(damaged)
+        with pytest.raises(UnreadableInputError, match=r"a\.warc"):
+            read(path)
+    path.write_bytes(compress(b"\n") if ending else b"")
+    assert read(path) == []
+
+
 def test_compressed_files(tmp_path):
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(TEXT))
     (tmp_path / "a.txt").write_bytes(TEXT)
     assert [item.text for item in read(tmp_path / "a.txt.gz")] == [item.text for item in read(tmp_path / "a.txt")]
-    (tmp_path / "a.conllu.gz").write_bytes(gzip.compress(CONLLU))
-    assert as_bytes(read(tmp_path / "a.conllu.gz")) == CONLLU
+    for ending, compress in (("gz", gzip.compress), ("zst", zstd.compress)):
+        (tmp_path / f"a.conllu.{ending}").write_bytes(compress(CONLLU))
+        assert as_bytes(read(tmp_path / f"a.conllu.{ending}")) == CONLLU
 
 
 def test_parquet(tmp_path):

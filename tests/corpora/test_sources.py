@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+import sys
 import zipfile
 
 import pytest
@@ -22,6 +23,8 @@ from spacy_mindroot.corpora.sources import (
 )
 from spacy_mindroot.errors import CorpusError
 
+zstd = pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+
 
 @pytest.mark.parametrize(
     "name, kind, compressed",
@@ -30,6 +33,9 @@ from spacy_mindroot.errors import CorpusError
         ("a.txt.gz", "text", True),
         ("a.ndjson", "jsonl", False),
         ("a.cupt.gz", "conllu", True),
+        ("a.jsonl.zst", "jsonl", True),
+        ("a.warc.wet.gz", "warc", True),
+        ("a.warc", "warc", False),
         ("a.parquet", "parquet", False),
         ("a.spacy", "spacy", False),
     ],
@@ -44,7 +50,7 @@ def test_other_names_have_no_format(name):
 
 
 def test_plain_names():
-    assert [plain(name) for name in ("a.b.txt.gz", "a.conllu", "README", ".txt")] == ["a.b", "a", "README", ".txt"]
+    assert [plain(name) for name in ("a.b.txt.zst", "a.conllu", "README", ".txt")] == ["a.b", "a", "README", ".txt"]
 
 
 @pytest.fixture
@@ -131,12 +137,33 @@ def test_without_fsspec_the_error_names_the_extra(monkeypatch):
         find_files(["s3://bucket/a.txt"])
 
 
+def test_frames_and_long_windows_of_zstd(tmp_path):
+    text = b"A line of text.\n" * 20_000
+    long = {zstd.CompressionParameter.window_log: 30, zstd.CompressionParameter.enable_long_distance_matching: 1}
+    (tmp_path / "a.txt.zst").write_bytes(zstd.compress(text) + zstd.compress(text, options=long))
+    with open_source(str(tmp_path / "a.txt.zst"), compressed=True) as file:
+        assert file.read() == text * 2
+
+
+def test_zstd_without_its_package(tmp_path, monkeypatch):
+    (tmp_path / "a.txt.zst").write_bytes(zstd.compress(b"text"))
+    monkeypatch.setitem(sys.modules, zstd.__name__, None)
+    with (
+        pytest.raises(CorpusError, match=r"spacy-mindroot\[zstd\]"),
+        open_source(str(tmp_path / "a.txt.zst"), compressed=True),
+    ):
+        pass
+
+
 def test_what_can_not_be_read_says_why(tmp_path):
     for opened in (lambda: digest_of(str(tmp_path / "a")), lambda: open_source(str(tmp_path / "a")).__enter__()):
         with pytest.raises(UnreadableInputError, match="No such file"):
             opened()
-    whole = gzip.compress(b"text " * 10_000)
-    for damaged in (whole[:-20], b"no gzip at all", whole[:10] + b"\xff" * 50):
+    whole, other = gzip.compress(b"text " * 10_000), zstd.compress(bytes(range(256)) * 500)
+    for damaged in (
+        *(whole[:-20], b"no gzip at all", whole[:10] + b"\xff" * 50),
+        *(other[:-20], other[:8] + b"\xff" * 50),
+    ):
         (tmp_path / "a.txt.gz").write_bytes(damaged)
         with (
             pytest.raises(UnreadableInputError, match="damaged"),

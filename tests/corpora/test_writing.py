@@ -19,6 +19,7 @@ from spacy_mindroot.conllu.rows import Cells
 from spacy_mindroot.corpora.pipelines import loaded
 from spacy_mindroot.corpora.reading import Document
 from spacy_mindroot.corpora.writing import WRITERS
+from spacy_mindroot.inference import Calibration
 
 DOCUMENTS = [
     Document("d/1 x", "The cat sees the dog. It runs away  quickly.", meta={"url": "http://x", "ä": [1, None]}),
@@ -43,9 +44,14 @@ def write(kind, documents, model, **settings):
 
 
 @pytest.fixture(scope="module")
-def written(model):
+def written(model, tmp_path_factory):
     """Each format, with everything that can be written of a document."""
-    return {kind: write(kind, DOCUMENTS, model, confidence=True, kbest=2)[0] for kind in WRITERS}
+    settings = {"confidence": True, "coverage": 0.9, "coverage_of": "sentence"}
+    nlp = spacy.load(model, config={"components": {"mind_root": settings}})
+    nlp.get_pipe("mind_root").calibration = Calibration(tree_set_thresholds={"90": 0.9})
+    folder = tmp_path_factory.mktemp("calibrated")
+    nlp.to_disk(folder)
+    return {kind: write(kind, DOCUMENTS, folder, confidence=True, kbest=2)[0] for kind in WRITERS}
 
 
 def test_conllu_for_its_python_package(written):
@@ -60,6 +66,7 @@ def test_conllu_for_its_python_package(written):
         first = sentence.metadata["tree_1"].split()
         assert first[1] == "heads=" + ",".join(str(t["head"]) for t in sentence)
         assert {"tree_2", "tree_logprob", "tree_margin"} <= set(sentence.metadata)
+        assert int(sentence.metadata["trees_in_set"]) >= 1
         for token in sentence:
             assert 0 <= float(token["misc"]["HeadProb"]) <= 1
             assert list(token["misc"]) == sorted(token["misc"])

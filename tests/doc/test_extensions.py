@@ -42,8 +42,9 @@ class ScoredLabels(ArcLabels):
 @pytest.fixture
 def doc(rng):
     nlp = spacy.blank("en")
-    mind_root = nlp.add_pipe("mind_root", config={"kbest": 2, "confidence": True, "coverage": 0.9})
-    mind_root.calibration = Calibration(head_set_thresholds={"90": 0.2})
+    settings = {"kbest": 2, "confidence": True, "coverage": 0.9, "coverage_of": "sentence"}
+    mind_root = nlp.add_pipe("mind_root", config=settings)
+    mind_root.calibration = Calibration(tree_set_thresholds={"90": 0.8})
     doc = Doc(nlp.vocab, words=["in", "New", "York", "it", "rains"], spaces=[True, True, True, True, False])
     # One sentence of four tokens, "York" depends on "New"; and one of a single token, which has no other tree.
     scores = random_scores("normal", 4, rng)
@@ -148,6 +149,8 @@ def test_json_has_them_all_and_gives_them_back(doc):
             assert token._.get(name) == other._.get(name)
         assert [head.i for head in token._.head_set] == [head.i for head in other._.head_set]
     for span, other in zip(doc.sents, restored.sents, strict=True):
+        for mine, theirs in zip(span._.tree_set[1:], other._.tree_set[1:], strict=True):
+            assert span._.tree_set.size == other._.tree_set.size and list(map(list, mine)) == list(map(list, theirs))
         assert span._.tree_margin == other._.tree_margin and span._.tree_logprob == other._.tree_logprob
         for (tree, weight), (same, also) in zip(span._.trees, other._.trees, strict=True):
             assert tree.tolist() == same.tolist() and weight == also

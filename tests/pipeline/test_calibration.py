@@ -14,6 +14,7 @@ from spacy.util import load_config_from_str
 from scorer_helpers import gold_docs, make_nlp, with_sentences
 from spacy_mindroot import errors
 from spacy_mindroot.inference import Calibration, head_sets, marginals
+from spacy_mindroot.inference.tree_sets import tree_set
 from spacy_mindroot.pipeline.calibration import calibrate, make_calibrate_callback, read_corpora, set_calibration
 from spacy_mindroot.tools.building.config import make_config
 
@@ -186,3 +187,35 @@ def test_settings_of_the_callback():
     for settings in ({"folds": 1}, {"folds": -1}, {"limit": -1}):
         with pytest.raises(errors.CalibrationError, match="at least 2"):
             make_calibrate_callback(**settings)
+
+
+def test_sets_of_trees_are_those_of_the_calibrated_probabilities(nlp):
+    calibration = Calibration(2.0, 0.1, tree_set_thresholds={"90": 0.9})
+    mind_root = nlp.get_pipe("mind_root")
+    mind_root.coverage_of, mind_root.keep_scores = "sentence", True
+    docs = parse(nlp, calibration, coverage=0.9)
+    mind_root.coverage_of, mind_root.keep_scores = "token", False
+    sizes = set()
+    for doc in docs:
+        for sentence, matrix in zip(doc.sents, doc._.arc_scores, strict=True):
+            heads = [0 if t.head == t else t.head.i - sentence.start + 1 for t in sentence]
+            p = marginals(matrix, temperature=2.0, lapse=0.1)
+            expected, found = tree_set(p, 0.9, heads, scores=matrix), sentence._.tree_set
+            assert found.size == expected.size
+            assert [own.tolist() for own in found.heads] == [own.tolist() for own in expected.heads]
+            assert [tree.tolist() for tree in found.trees] == [tree.tolist() for tree in expected.trees]
+            own = [[0 if head == t else head.i - sentence.start + 1 for head in t._.head_set] for t in sentence]
+            assert own == [each.tolist() for each in expected.heads]
+            sizes.add(found.size)
+    assert len(sizes) > 1
+    assert all(sentence._.tree_set is None for doc in parse(nlp, calibration) for sentence in doc.sents)
+
+
+def test_a_calibration_without_thresholds_for_sentences(nlp):
+    other = spacy.blank("xx")
+    mind_root = other.add_pipe("mind_root", config={"confidence": True, "coverage": 0.9, "coverage_of": "sentence"})
+    mind_root.calibration = Calibration(head_set_thresholds={"90": 0.1})
+    doc = other.make_doc("a b")
+    doc._.arc_scores = [np.zeros((2, 3))]
+    with pytest.raises(errors.CalibrationError, match="sets by sentence. Fit it anew"):
+        mind_root(doc)

@@ -76,12 +76,28 @@ def test_two_roots_that_pay_are_not_two_sentences(nlp, rng):
     ("setting", "value"),
     [
         *(("confidence", "yes"), ("confidence", 1), ("projective", None), ("keep_scores", "false")),
-        *(("scores", None), ("scores", "doc"), ("coverage", "0.9"), ("root_label", 3), ("fallback_label", None)),
+        *(
+            ("scores", None),
+            ("scores", "doc"),
+            ("coverage", "0.9"),
+            ("coverage_of", "tokens"),
+            ("root_label", 3),
+            ("fallback_label", None),
+        ),
     ],
 )
 def test_a_setting_that_is_none(setting, value):
     with pytest.raises(errors.MindRootError, match=setting):
         MindRoot(**{"scores": DocArcScores(), setting: value})
+
+
+def test_components_show_their_settings():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("arc_scorer", config={"max_length": 77})
+    nlp.add_pipe("mind_root", config={"kbest": 3})
+    shown = [repr(component) for _, component in nlp.components]
+    assert shown[0].startswith("ArcScorer(whole_doc=False,") and shown[0].endswith("max_length=77)")
+    assert shown[1].startswith("MindRoot(") and "kbest=3" in shown[1] and "rules=None" in shown[1]
 
 
 def test_config_and_defaults():
@@ -95,6 +111,7 @@ def test_config_and_defaults():
         "kbest": 1,
         "confidence": False,
         "coverage": 0.0,
+        "coverage_of": "token",
         "rules": None,
         "root_label": "ROOT",
         "fallback_label": "dep",
@@ -547,7 +564,13 @@ def test_settings_are_those_of_the_constructor():
     own = Config().from_str("[own]\n" + shown.partition("\n```")[0])["own"]
     assert own == {"factory": "mind_root", **defaults} and made.keys() == own.keys()
     kept = MindRoot(scores=DocArcScores())
-    for name, value in (("rules", "ud"), ("root_label", "top"), ("confidence", True), ("coverage", 0.9)):
+    for name, value in (
+        ("rules", "ud"),
+        ("root_label", "top"),
+        ("confidence", True),
+        ("coverage", 0.9),
+        ("coverage_of", "sentence"),
+    ):
         setattr(kept, name, value)
     restored = MindRoot(scores=DocArcScores()).from_bytes(kept.to_bytes())
     assert all(getattr(restored, name) == getattr(kept, name) for name in defaults.keys() - {"scores", "scorer"})

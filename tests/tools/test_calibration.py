@@ -8,7 +8,7 @@ import pytest
 from scorer_helpers import gold_docs, make_nlp
 from spacy_mindroot.conllu import doc_to_conllu
 from spacy_mindroot.inference import Calibration
-from spacy_mindroot.tools.calibration import describe_fit, held_out_scores
+from spacy_mindroot.tools.calibration import describe_fit, held_out_scores, promise_of
 from spacy_mindroot.tools.gold import read_corpus
 from spacy_mindroot.trees import MISSING
 
@@ -35,7 +35,15 @@ def test_without_folds_the_corpus_is_held_out(nlp, gold):
     own, annotated = np.concatenate(held_out.heads), np.concatenate(held_out.gold_heads)
     right = (own == annotated)[annotated != MISSING].mean()
     assert f"UAS {right:.1%} on {calibration.tokens:,} tokens of {len(gold):,} sentences (held-out)." in text
+    sizes = [float(line.split()[8]) for line in text.splitlines() if line.startswith("Sets of trees")]
+    assert len(sizes) == 1 and sizes[0] >= 1
     assert [line.split()[0] for line in text.splitlines()[2:5]] == ["before", "after", "by"]
+
+
+def test_what_few_sentences_promise():
+    assert promise_of(100) == ""
+    assert "off by 8 points" in promise_of(55) and "promise nothing" in promise_of(8)
+    assert Calibration().sentences == 0 and "There are 0 sentences" in promise_of(0)
 
 
 def test_nothing_fitted_changes_nothing(nlp, gold):

@@ -17,10 +17,12 @@ import numpy as np
 
 from ...accuracy import Comparison, Right, by_measure, compare, count_right, counts_of
 from ...decoding import Heads, greedy_heads
+from ...inference.calibration import Calibration
 from ...labels import UD_ROOT
 from ...scored import ScoredSentence, decode_sentences
 from ...trees import is_tree, nonprojective_arcs, tree_weight
 from ..drawing.arcs import draw_trees
+from .roots import RootTally, SeveralRoots
 
 __all__ = ["SIDES", "Audit", "AuditedSentence", "AuditedTree", "Tally", "audit_sentences", "examine"]
 
@@ -155,6 +157,7 @@ class Audit:
     changed_sentences: int
     changed_arcs: int
     weight_lost: dict[str, float] | None  # mean, least and greatest, in multi-rooted sentences; None without one
+    several_roots: SeveralRoots | None  # None if no scores are in the range of probabilities
     unknown_labels: dict[str, int]  # of gold, with numbers of tokens; a score file lists all, so it has none
     scores: dict[str, Comparison]  # by name (see NAMES); without gold trees, `nonprojective` alone
 
@@ -165,9 +168,13 @@ class Audit:
 
 
 class Tally:
-    """Sums up audited sentences one at a time. Keeps about 100 bytes per sentence, for the bootstrap."""
+    """Sums up audited sentences one at a time. Keeps about 100 bytes per sentence, for the bootstrap.
 
-    def __init__(self) -> None:
+    calibration (Optional[Calibration]): That of the parser, for the probability of several roots.
+    """
+
+    def __init__(self, calibration: Calibration | None = None) -> None:
+        self._several_roots = RootTally(calibration)
         self._counts: Counter[str] = Counter()
         self._most_roots = 0
         self._lost = array("d")
@@ -191,6 +198,7 @@ class Tally:
             changed_arcs=changed,
         )
         self._most_roots = max(self._most_roots, roots)
+        self._several_roots.add(sentence.scores)
         if audited.multi_rooted:
             self._lost.append(audited.weight_lost)
         if sentence.gold_labels and sentence.gold_heads is not None and sentence.label_names:
@@ -218,6 +226,7 @@ class Tally:
             changed_sentences=counts["changed_sentences"],
             changed_arcs=counts["changed_arcs"],
             weight_lost={"mean": mean, "least": min(lost), "greatest": max(lost)} if lost else None,
+            several_roots=self._several_roots.summarize(),
             unknown_labels=dict(self._unknown.most_common()),
             scores=self._compare(seed),
         )

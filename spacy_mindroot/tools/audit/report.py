@@ -11,6 +11,7 @@ from ...accuracy import NAMES
 from ...escapes import markdown_text, visible
 from ..drawing.style import fill_template
 from .measures import SIDES, Audit, AuditedSentence
+from .roots import SeveralRoots
 from .valid import Rows, RuleAudit, Table, ValidSentence
 
 __all__ = ["NOTE", "audit_tables", "count_rows", "markdown_table", "to_html", "to_json", "to_markdown"]
@@ -31,6 +32,7 @@ def count_rows(audit: Audit) -> Rows:
         ("tokens", f"{audit.tokens:,}"),
         ("multi-rooted without the constraint", f"{audit.multi_rooted:,} ({audit.multi_rooted_rate:.2%})"),
         ("roots of the unconstrained trees: mean, most", f"{audit.mean_roots:.3f}, {audit.most_roots}"),
+        *_root_rows(audit.several_roots),
         ("greedy graph is a tree", f"{audit.greedy_tree:.2%}"),
         ("greedy graph is a single-rooted tree", f"{audit.greedy_answer:.2%}"),
         ("single-rooted with the constraint", f"{audit.single_root:.2%}"),
@@ -43,6 +45,21 @@ def count_rows(audit: Audit) -> Rows:
         shown = ", ".join(f"{visible(label)} ({count})" for label, count in list(audit.unknown_labels.items())[:3])
         more = f" and {len(audit.unknown_labels) - 3} more" if len(audit.unknown_labels) > 3 else ""
         rows.append(("gold labels that the scorer does not have (tokens)", shown + more))
+    return rows
+
+
+def _root_rows(found: SeveralRoots | None) -> Rows:
+    if found is None:
+        return []
+    rows: Rows = [
+        ("probability of several roots, by the scores: mean", f"{found.mean:.2%}"),
+        ("sentences in which it is above one half", f"{found.likely:.2%}"),
+    ]
+    if found.calibrated_mean is not None and found.calibrated_likely is not None:
+        fit = f"temperature {found.temperature:.3g}, lapse {found.lapse:.3g}"
+        rows.append(
+            (f"the same two, calibrated ({fit})", f"{found.calibrated_mean:.2%}, {found.calibrated_likely:.2%}")
+        )
     return rows
 
 

@@ -14,6 +14,7 @@ from spacy.language import Language
 from spacy.util import get_minor_version_range
 
 from ...arc_scorer.lexicon import describe_lexicon
+from ..calibration import promise_of
 from .config import fill_template
 from .training import Trained
 from .treebank import Treebank
@@ -109,6 +110,7 @@ def make_card(
         scores=scores,
         metrics=[*{metric: None for found in scores.values() for metric in found["official"]}],
         sure=gold["measures"]["calibration"] if gold else None,
+        promises=[text for own in (meta.get("calibration") or {}).values() if (text := promise_of(own["sentences"]))],
         example=json.dumps(example, ensure_ascii=False),
         **facts,
     )

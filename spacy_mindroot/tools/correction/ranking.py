@@ -67,6 +67,7 @@ class SureSentence:
     position: int  # in the corpus, from 0
     tokens: list[SureToken]
     gold: GoldSentence
+    in_set: float | None = None  # the number of trees in `span._.tree_set`
 
     @property
     def text(self) -> str:
@@ -115,7 +116,7 @@ def sure_sentence(doc: Doc, gold: GoldSentence, position: int, *, given: bool = 
             next_label = names[int(labels[0][i, next_head])]
         head_prob = 1.0 if known or prob is None else min(1.0, prob)
         tokens.append(SureToken(i + 1, form, head, label, head_prob, next_head, next_label, next_prob, known))
-    return SureSentence(position, tokens, gold)
+    return SureSentence(position, tokens, gold, parse.in_set)
 
 
 def order_sentences(sentences: Iterable[SureSentence], criterion: str = "rate") -> list[SureSentence]:

@@ -43,7 +43,7 @@ _SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 _CLOSE = 0.05  # a next best head of at least this probability is written to MISC
 _COUNTS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _MARKS = {
-    "comments": ("rank", "suspects", "expected_errors", "tokens_to_read"),
+    "comments": ("rank", "suspects", "expected_errors", "tokens_to_read", "trees_in_set"),
     "misc": (
         "Rank", "HeadProb", "GivenProb", "DeprelProb", "NextHead", "NextProb", "NextDeprel",
         "OtherHead", "OtherDeprel", "OtherHeadProb", "OtherGivenProb", "OtherDeprelProb",
@@ -103,6 +103,8 @@ def ranked_sentences(ordered: Sequence[SureSentence]) -> Iterator[Marked]:
     for rank, each in enumerate(ordered, 1):
         errors = f"{each.expected_errors:.2f}"
         comments: dict[str, object] = {"rank": rank, "expected_errors": errors, "tokens_to_read": len(each.unknown)}
+        if each.in_set is not None:
+            comments["trees_in_set"] = f"{each.in_set:.6g}"
         yield _marked(each, comments)
 
 
@@ -131,6 +133,7 @@ def sentence_records(ordered: Sequence[SureSentence]) -> Iterator[dict[str, Any]
             "tokens_to_read": len(each.unknown),
             "expected_errors": round(each.expected_errors, 4),
             "expected_errors_per_token": round(each.rate, 4),
+            **({} if each.in_set is None else {"trees_in_set": None if math.isinf(each.in_set) else each.in_set}),
             "tokens": [token.record() | ({"given": True} if token.given else {}) for token in each.tokens],
         }
 
@@ -178,9 +181,16 @@ def expected_finds(
         f"{count:,} tokens ({share:.0%}): {part:.0%} of them"
         for share, (count, part) in zip(_SHARES, expected, strict=True)
     )
+    single = [each for each in sentences if each.in_set == 1]
+    no_need = (
+        f" The sets of {len(single):,} sentences ({sum(len(each.unknown) for each in single):,} tokens) have one tree, "
+        "so these need no reading."
+        if any(each.in_set is not None for each in sentences)
+        else ""
+    )
     text = (
         f"{tokens:,} tokens to read, with {errors:,.1f} wrong heads expected by the probabilities of the model. "
-        f"Reading in this order is expected to find, in {found}."
+        f"Reading in this order is expected to find, in {found}.{no_need}"
     )
     rows = [{"first_tokens": count, "share_of_errors": part} for count, part in expected]
     return text, {"tokens_to_read": tokens, "expected_errors": errors, "expected_finds": rows}

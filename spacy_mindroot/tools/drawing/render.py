@@ -17,7 +17,7 @@ from .drawing import Drawing, beside, on_card, write_line
 from .style import FLOORS, TEMPLATES, THEMES, Theme, attributes, fill_template, for_file, probability_class
 from .tikz import to_tikz
 
-__all__ = ["Form", "Parse", "Picture", "parses_of", "percent", "picture_of", "render", "render_parses"]
+__all__ = ["Form", "Parse", "Picture", "parses_of", "percent", "picture_of", "render", "render_parses", "trees_in_set"]
 
 Form = Literal["fragment", "page", "svg", "tikz"]
 _FORMS = ("fragment", "page", "svg", "tikz")
@@ -197,6 +197,13 @@ def percent(share: float | None) -> str:
     return "<1%" if 0 < share < 0.005 else ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
+def trees_in_set(size: float | None) -> str:
+    """Return in words how many trees a set has; "" for None."""
+    if size is None:
+        return ""
+    return "its set has one tree" if size == 1 else f"its set has {size:.4g} trees"
+
+
 def _arrow(parse: Parse, token: int, head: int | None) -> str:
     return f"{parse.word(head)} → {parse.words[token - 1]}"
 
@@ -222,7 +229,7 @@ def _expected(parse: Parse) -> str:
     if not known or len(known) < sum(head is not None for head in parse.heads):
         return ""
     wrong = sum(1 - prob for prob in known)
-    return f"expected wrong heads: {wrong:.1f} of {len(known)}"
+    return "; ".join(filter(None, [f"expected wrong heads: {wrong:.1f} of {len(known)}", trees_in_set(parse.in_set)]))
 
 
 def _table(parse: Parse) -> list[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
 from ...escapes import visible
-from .render import Parse, percent
+from .render import Parse, percent, trees_in_set
 
 __all__ = ["parse_lines", "side_by_side", "tree_lines"]
 
@@ -38,7 +38,8 @@ def parse_lines(parse: Parse) -> str:
     labels = [f"{label} {percent(prob)}".rstrip() for label, prob in zip(parse.labels, parse.head_prob, strict=True)]
     heads = [head or 0 for head in parse.heads]
     name = f"{visible(parse.name)}: " if parse.name else ""
-    return "\n".join([f"{name}{visible(' '.join(parse.words))}", *tree_lines(parse.words, heads, labels)])
+    in_set = f" ({trees_in_set(parse.in_set)})" if parse.in_set is not None else ""
+    return "\n".join([f"{name}{visible(' '.join(parse.words))}{in_set}", *tree_lines(parse.words, heads, labels)])
 
 
 def side_by_side(left: Sequence[str], right: Sequence[str]) -> list[str]:

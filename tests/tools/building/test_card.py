@@ -142,6 +142,10 @@ def limits(nlp, data, found, evaluated_on):
 def test_limits(nlp, tmp_path):
     plenty = limits(nlp, treebank(tmp_path), scores(), "test")
     assert len(plenty) == 2 and "F1 of 90.0" in plenty[0] and "another kind" in plenty[1]
+    nlp.meta["calibration"] = {"mind_root": {"sentences": 9}}
+    calibrated = limits(nlp, treebank(tmp_path), scores(), "test")
+    del nlp.meta["calibration"]
+    assert len(calibrated) == 3 and "9 sentences to calibrate on" in calibrated[1]
     few = treebank(tmp_path, train=Part(50, 600, 20), dev=Part(9, 1, 0))
     few.annotated = []
     found = limits(nlp, few, scores(words=0.97), "dev")
