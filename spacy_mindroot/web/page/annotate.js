@@ -272,7 +272,8 @@ function mark(number, now) {
   const entry = state.entries.find((each) => each.number === number);
   if (!entry || entry.state === now) return;
   entry.state = now;
-  showList();
+  const dot = $("sentences").querySelector(`[data-number="${number}"] .dot`);
+  if (dot) Object.assign(dot, { className: `dot ${now}`, title: STATES[now], ariaLabel: STATES[now] });
 }
 
 /** @param {View} view */
@@ -436,8 +437,7 @@ function showList() {
     const button = make(
       "button",
       { onclick: () => attempt(() => load(each.number)).then(() => (toggleList(false), $("work").focus())) },
-      make("span", { className: `dot ${each.state}`, title }),
-      make("span", { className: "sr", textContent: `${title}: ` }),
+      make("span", { className: `dot ${each.state}`, title, role: "img", "aria-label": title }),
       make("small", { textContent: each.name }),
       make("span", { className: "line", textContent: each.text }),
     );
