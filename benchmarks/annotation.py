@@ -1,7 +1,7 @@
 """A simulated annotator: works through the real page, key by key, until every sentence equals the gold file.
 
 One decision makes the arc to one word right, head and label. The annotator knows the gold tree, and takes, for a word
-at fault, the first of these that helps: an alternative by one key (1, 2, 3), the root by one key (r), any head by its
+at fault, the first of these that helps: an alternative by one key (1 to 6), the root by one key (r), any head by its
 number (h), any label by its name (l); two of them if need be. Words at fault are met in the order of the page, from
 doubt to doubt.
 """
@@ -15,9 +15,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +207,8 @@ class StandIn:
             following = self._session.after(view["number"])
             self._show(view["number"] if following is None else following)
         else:
-            head, label, _ = view["alternatives"][word - 1][int(key) - 1]
+            kind, first = ("otherLabels", 4) if int(key) > 3 else ("alternatives", 1)
+            head, label, _ = view[kind][word - 1][int(key) - first]
             self._decide(word, head, label)
 
     def _decide(self, word: int, head: int, label: str) -> None:
@@ -272,16 +273,20 @@ class Annotator:
     def choose(self, done: Done, view: dict[str, Any], word: int, arc: tuple[int, str]) -> int:
         """Bring the arc to a word nearer to what it should be, and return by how many keys."""
         head, label = arc
-        others = [tuple(each[:2]) for each in view["alternatives"][word - 1]]
-        of_head = [k for k, (other, _) in enumerate(others) if other == head]
+        others = {
+            tuple(each[:2]): str(k)
+            for first, kind in ((1, "alternatives"), (4, "otherLabels"))
+            for k, each in enumerate(view[kind][word - 1], first)
+        }
+        of_head = [key for (other, _), key in others.items() if other == head]
         if self.page.asks():
             keys = [*label, "Enter"]  # without a parser, the page asks for the label of a new head
         elif arc in others:
-            keys = [str(others.index(arc) + 1)]
+            keys = [others[arc]]
         elif head == 0:
             keys = ["r"]
         elif view["heads"][word - 1] != head and of_head:
-            keys = [str(of_head[0] + 1)]
+            keys = of_head[:1]
         else:
             opener, typed = ("l", label) if view["heads"][word - 1] == head else ("h", str(head))
             self.press(done, opener)
@@ -298,12 +303,8 @@ def run_all(
     path = work / treebank.name
     prepare(gold, path)
     results.parent.mkdir(parents=True, exist_ok=True)
-    pages: AbstractContextManager[RealPage | StandIn]
-    if browser:
-        pages = opened(path, "--order", "file", "--every", str(every))
-    else:
-        pages = nullcontext(StandIn(_annotation(path, every)))
-    with pages as page:
+    real = opened(path, "--order", "file", "--every", str(every))
+    with real if browser else stood_in(path, every) as page:
         annotator = Annotator(page, gold)
         for _ in range(len(gold) - len(read_runs(results))):
             done = annotator.sentence()
@@ -312,12 +313,19 @@ def run_all(
             yield done
 
 
-def _annotation(path: Path, every: int) -> Annotation:
+@contextmanager
+def stood_in(path: Path, every: int) -> Iterator[StandIn]:
+    """Begin an annotation, and yield the stand-in for its page."""
     journal = Journal(path.with_name(f"{path.name}.annotation"))
     trainer = Trainer(journal.folder)
     kept = trainer.kept()
     suggester = Suggester(None if kept is None else load_pipeline(kept))
-    return Annotation(Session(Treebank(path), journal, suggester), trainer, every=every, ordered=False)
+    session = Session(Treebank(path), journal, suggester)
+    try:
+        yield StandIn(Annotation(session, trainer, every=every, ordered=False))
+    finally:
+        trainer.stop()
+        journal.close()
 
 
 def read_runs(results: Path) -> list[Done]:
@@ -328,8 +336,8 @@ def read_runs(results: Path) -> list[Done]:
 
 def rows(runs: Sequence[Done], bins: Sequence[int]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each range of sentences, and one for all: see `HEADER`."""
-    ranges = [(low, high) for low, high in zip((0, *bins), (*bins, len(runs)), strict=True) if low < high <= len(runs)]
-    for low, high in [*ranges, (0, len(runs))]:
+    edges = [0, *(edge for edge in bins if edge < len(runs)), len(runs)]
+    for low, high in [*pairwise(edges), (0, len(runs))]:
         own = runs[low:high]
         tokens = sum(each.tokens for each in own)
 

@@ -35,7 +35,7 @@ from .replacing import replacing
 from .scored import ScoredSentence
 from .scores import Ints, Layout, rearrange, shown, to_floats, to_list, to_root_column, to_texts
 
-__all__ = ["read_score_file", "write_score_file"]
+__all__ = ["read_score_file", "write_score_file", "write_scored"]
 
 _NAMES = ("lens", "arc", "words", "labels", "label_best", "heads", "deprels")
 _MOST_GROWTH = 200  # bytes in memory for each byte of the file
@@ -142,6 +142,31 @@ def write_score_file(
             file.seek(0)
             file.truncate()
             np.savez(file, **arrays)
+
+
+def write_scored(path: str | Path, sentences: Sequence[ScoredSentence]) -> None:
+    """Write sentences with their scores, labels and gold trees to a score file. See `write_score_file`.
+
+    Labels are written if all sentences have them, and so are gold trees. The names of labels may differ from sentence
+    to sentence. Where there are no labels at all, each arc gets `dep`, the label that it would have anyway.
+    """
+    names = list(dict.fromkeys(name for each in sentences for name in each.label_names)) or ["dep"]
+    numbers = {name: number for number, name in enumerate(names)}
+    best = []
+    for each in sentences:
+        own = np.array([numbers[name] for name in each.label_names], dtype=np.min_scalar_type(len(names)))
+        best.append(np.zeros(each.scores.shape, own.dtype) if each.best_labels is None else own[each.best_labels])
+    gold = [each.gold_heads for each in sentences if each.gold_heads is not None]
+    has_gold = len(gold) == len(sentences)
+    write_score_file(
+        path,
+        scores=[each.scores for each in sentences],
+        words=[each.words for each in sentences],
+        labels=names,
+        best_labels=best,
+        gold_heads=gold if has_gold else None,
+        gold_labels=[each.gold_labels or [""] * len(each.words) for each in sentences] if has_gold else None,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from test_architecture import PACKAGE, modules
 OPTIONAL = {
     "udtools": "evaluate", "distributed": "dask", "dask": "dask", "pyarrow": "parquet", "fsspec": "remote",
     "cairosvg": "pictures", "starlette": "annotate", "uvicorn": "annotate", "fastwarc": "warc", "resiliparse": "warc",
+    "cassis": "inception",
 }  # fmt: skip
 ACTIONS = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.M)
 
@@ -40,7 +41,7 @@ def test_all_imported_packages_are_declared(checkout, settings):
     assert OPTIONAL.keys() <= imported
     for package, extra in OPTIONAL.items():
         required = {re.split(r"[<>=]", line)[0] for line in settings["options.extras_require"][extra].split()}
-        assert package in required or (package == "dask" and "distributed" in required)  # which depends on it
+        assert package in required or {"dask": "distributed", "cassis": "dkpro-cassis"}.get(package) in required
 
 
 def test_actions_are_pinned_by_commit_with_the_version_beside_it(workflows):

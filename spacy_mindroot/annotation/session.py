@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ from ..trees import MISSING, is_tree
 from .decisions import EDITABLE, DecisionError, Work, check_step, fold
 from .journal import Journal
 from .picture import draw
-from .suggestions import Alternative, Suggester, Suggestion
+from .suggestions import Alternative, Scores, Suggester, Suggestion
 from .treebank import Treebank, copied, new_sentences, text_of
 
 __all__ = ["RELATIONS", "Conflict", "Session", "is_complete"]
@@ -30,6 +31,7 @@ RELATIONS = {  # of Universal Dependencies
     "csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark",
     "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "vocative", "xcomp",
 }  # fmt: skip
+_HELD_OUT, _ENOUGH = 60, 300  # the latest sentences to calibrate with, and their least number of words
 _MOST_NEW = 10_000  # words that are added at a time
 
 
@@ -67,6 +69,7 @@ class Session:
         self._revisions: dict[str, int] = {}
         self._states: dict[str, str] = {}
         self._order: list[int] | None = None
+        self._held_out: deque[tuple[Scores, list[int]]] = deque(maxlen=_HELD_OUT)  # not learnt when they were accepted
 
     # What there is
 
@@ -196,6 +199,7 @@ class Session:
             "fixed": sorted(work.fixed),
             "changed": changed,
             "alternatives": [[[head, label, prob] for head, label, prob in own] for own in alternatives],
+            "otherLabels": [[[head, label, prob] for head, label, prob in own] for own in tree.other_labels],
             "doubt": self._doubt(number, tree, work),
             "violations": violations,
             "valid": work.valid,
@@ -320,7 +324,10 @@ class Session:
         if marks:
             sentence = copied(sentence, marked_sentence(sentence, misc=marks))
         base = self.base(number).text()
+        scores = self.suggester.scores(sentence)
         self.treebank.replace(number, sentence)
+        if scores is not None and key not in self.journal.bases:
+            self._held_out.append((scores, tree.heads))
         new = self.treebank.keys[number]
         if key not in self.journal.bases or new != key:
             self.journal.add(key, {"do": "base", "base": base, "key": new})
@@ -392,6 +399,8 @@ class Session:
 
     def use(self, suggester: Suggester, rates: Mapping[str, float]) -> None:
         """Take another parser from now on, and the order that follows from it."""
+        if sum(len(heads) for _, heads in self._held_out) >= _ENOUGH:
+            suggester.calibrate(self._held_out)
         self.suggester = suggester
         self.rates = dict(rates)
         self._trees.clear()

@@ -19,7 +19,7 @@ from ..decoding import decode_matrices
 from ..doc.reading import read_annotated
 from ..errors import MindRootError
 from ..inference.arc_confidence import confidences_of
-from ..inference.calibration import Calibration
+from ..inference.calibration import Calibration, fit_to_trees
 from ..labels import NO_LABEL, SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.scoring import find_mind_root, scored
@@ -51,7 +51,7 @@ class Scores:
 
 
 class Alternative(NamedTuple):
-    """Another arc to a word."""
+    """Another arc to a word, and the probability of its head, or, with the same head, of its label."""
 
     head: int
     label: str
@@ -66,7 +66,8 @@ class Suggestion(NamedTuple):
     head_probs: Sequence[float | None]
     label_probs: Sequence[float | None]
     marginals: Probs | None
-    alternatives: list[list[Alternative]]
+    alternatives: list[list[Alternative]]  # the most probable other heads of each word, each with its best label
+    other_labels: list[list[Alternative]]  # the most probable other labels of the same arc
     certified: bool | None = None  # whether the tree is certainly the best one under rules; None without rules
 
 
@@ -144,7 +145,13 @@ class Suggester:
                     together.fix(word, head, label)
             arcs = [together.fixed.get(word, (MISSING, "_")) for word in range(1, n + 1)]
             return Suggestion(
-                [head for head, _ in arcs], [label for _, label in arcs], [None] * n, [None] * n, None, [[]] * n
+                [head for head, _ in arcs],
+                [label for _, label in arcs],
+                [None] * n,
+                [None] * n,
+                None,
+                [[]] * n,
+                [[]] * n,
             )
         constraints = Constraints([(word, head) for word, (head, _) in fixed.items()], [])
         bonus = np.zeros_like(scores.arcs)
@@ -181,26 +188,20 @@ class Suggester:
         for word in fixed:  # what the parser would say of it
             of_words[word - 1] = self._freely(scores)[word - 1]
         label_probs = self._of_labels(scores)
-        alternatives, head_probs, probs_of_labels = [], [], []
+        heads, labels, head_probs, probs_of_labels = [], [], [], []
         for i, (head, label) in enumerate(zip(tree.tolist(), chosen, strict=True)):
-            joint = of_words[i][:, None] * label_probs[i]
-            place = names.index(label) if label in names else -1
+            of_label = label_probs[i, head]
             head_probs.append(float(of_words[i, head]))
-            probs_of_labels.append(float(label_probs[i, head, place]) if place >= 0 else 0.0)
-            if place >= 0:
-                joint[head, place] = 0.0
-            flat = joint.ravel()
-            most = min(_ALTERNATIVES, len(flat))
-            order = np.argpartition(-flat, most - 1)[:most]
-            order = order[np.lexsort((order, -flat[order]))]
-            alternatives.append(
+            probs_of_labels.append(float(of_label[names.index(label)]) if label in names else 0.0)
+            heads.append(
                 [
-                    Alternative(int(k) // len(names), names[int(k) % len(names)], float(flat[k]))
-                    for k in order
-                    if flat[k] > 0
+                    Alternative(other, names[int(label_probs[i, other].argmax())], float(of_words[i, other]))
+                    for other in _first(of_words[i], head)
                 ]
             )
-        return Suggestion(tree.tolist(), chosen, head_probs, probs_of_labels, marginals, alternatives)
+            own = names.index(label) if label in names else -1
+            labels.append([Alternative(head, names[k], float(of_label[k])) for k in _first(of_label, own)])
+        return Suggestion(tree.tolist(), chosen, head_probs, probs_of_labels, marginals, heads, labels)
 
     def _freely(self, scores: Scores) -> Probs:
         """Return the probability of every arc if nothing is decided."""
@@ -216,6 +217,23 @@ class Suggester:
         if "labels" not in scores.known:
             scores.known["labels"] = _label_probs(scores.labels, self.calibration)
         return scores.known["labels"]
+
+    def calibrate(self, held_out: Sequence[tuple[Scores, Sequence[int]]]) -> None:
+        """Fit the probabilities of heads to sentences that the parser had not learnt, with their heads.
+
+        What their scores come from may be an earlier parser: those that are trained on few sentences are alike.
+        """
+        matrices = [scores.arcs for scores, _ in held_out]
+        projective = all(scores.projective for scores, _ in held_out)
+        trees, faults = decode_matrices(matrices, projective=projective)
+        if not faults:
+            gold = [np.array(heads, dtype=np.int32) for _, heads in held_out]
+            fitted = fit_to_trees(matrices, trees, gold, projective=projective)
+            self.calibration = replace(
+                self.calibration, arc_temperature=fitted.arc_temperature, arc_lapse=fitted.arc_lapse
+            )
+            for scores in self._cache.values():
+                scores.known.clear()
 
     def labels_of(self, scores: Scores | None, word: int, head: int) -> dict[str, float]:
         """Return the probability of each label of an arc, the most probable first; {} without a parser."""
@@ -238,6 +256,12 @@ def _problem(
                 labels[word - 1, head] = -np.inf
             labels[word - 1, head, names.index(label)] = 0.0 if word in fixed else _PRIOR / 2
     return Problem(scores.arcs + bonus, labels, names, Rules(), projective=scores.projective)
+
+
+def _first(probs: Probs, own: int) -> list[int]:
+    """Return the most probable choices besides one's own, the most probable first. Ties go to the first."""
+    order = np.argsort(-probs, kind="stable")[: _ALTERNATIVES + 1].tolist()
+    return [k for k in order if k != own and probs[k] > 0][:_ALTERNATIVES]
 
 
 def _decoded(matrix: FloatArray, projective: bool) -> npt.NDArray[np.int32]:

@@ -159,6 +159,9 @@ class ArcScorer(TrainablePipe):
         self._updated = False
         self.cfg: dict[str, Any] = {"labels": [], "tags": []}
 
+    def __repr__(self) -> str:
+        return f"ArcScorer({', '.join(f'{name}={getattr(self, name)!r}' for name in DEFAULT_SETTINGS)})"
+
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of all labels, ROOT first. The numbers in `doc._.arc_labels` are indices into them."""

@@ -16,6 +16,7 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from ..decoding import Heads, decode_matrices
+from ..doc.extensions import describe
 from ..doc.reading import AnnotatedSentence, blank_doc, read_annotated
 from ..doc.targets import Targets, read_targets, to_table, write_targets
 from ..doc.words import multiword_tokens, set_multiword_tokens
@@ -31,8 +32,11 @@ from .model import ArcInput
 __all__ = ["distil", "expected_uas"]
 
 _BATCH = 64  # Docs
-_VOTES = {"TAG": "tag_", "POS": "pos_", "MORPH": "morph", "LEMMA": "lemma_"}
-_ARGUMENTS = {"TAG": "tags", "POS": "pos", "MORPH": "morphs", "LEMMA": "lemmas"}
+# What is elected together: the attribute of a token, and the argument of Doc.
+_VOTES = (
+    {"TAG": ("tag_", "tags"), "POS": ("pos_", "pos"), "MORPH": ("morph", "morphs")},
+    {"LEMMA": ("lemma_", "lemmas")},
+)
 
 
 def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
@@ -76,9 +80,13 @@ def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
 
 
 def expected_uas(doc: Doc) -> float:
-    """Return the share of right heads that teachers expect in a Doc of `distil`."""
+    """Return the share of right heads that teachers expect in a Doc of `distil`.
+
+    RAISES (TrainingError): If the Doc is not from there.
+    """
     targets = read_targets(doc)
-    assert targets is not None
+    if targets is None:
+        raise TrainingError(f"{describe(doc)} does not have doc._.arc_targets, which `distil` sets.")
     tokens, heads, probs = targets.heads
     on_doc = np.array([token.head.i for token in doc])
     return float(probs[heads == on_doc[tokens]].sum(dtype=np.float64)) / len(doc)
@@ -145,12 +153,20 @@ def _mean_softmax(scorers: Sequence[ArcScorer], scores: Sequence[Any]) -> npt.ND
 
 
 def _votes(parsed: Sequence[list[Doc]]) -> dict[str, list[str]]:
-    """Return the annotation that most teachers found for each token, the first of them in a tie."""
-    found = {}
-    for name, attribute in _VOTES.items():
-        if any(doc.has_annotation(name) for doc in parsed[0]):
-            of_each = ([str(getattr(token, attribute)) for doc in docs for token in doc] for docs in parsed)
-            found[name] = [Counter(own).most_common(1)[0][0] for own in zip(*of_each, strict=True)]
+    """Return the annotation that most teachers found for each token, the first of them in a tie.
+
+    Tags, parts of speech and features are elected together, so that they agree.
+    """
+    found: dict[str, list[str]] = {}
+    for layers in _VOTES:
+        names = [name for name in layers if any(doc.has_annotation(name) for doc in parsed[0])]
+        if names:
+            of_each = (
+                [tuple(str(getattr(token, layers[name][0])) for name in names) for doc in docs for token in doc]
+                for docs in parsed
+            )
+            elected = [Counter(own).most_common(1)[0][0] for own in zip(*of_each, strict=True)]
+            found |= {layers[name][1]: list(own) for name, own in zip(names, zip(*elected, strict=True), strict=True)}
     return found
 
 
@@ -165,7 +181,7 @@ def _new_doc(
         heads=[int(head) - 1 if head else i for i, head in enumerate(heads)],
         deps=labels,
         sent_starts=[i == 0 for i in range(len(blank))],
-        **{_ARGUMENTS[name]: own for name, own in votes.items()},
+        **votes,
     )
     set_multiword_tokens(doc, multiword_tokens(blank))
     return doc

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import typer
 from tqdm import tqdm
 
-from ..errors import LabelsError
-from ..score_file import write_score_file
+from ..score_file import write_scored
 from . import options
 from .paths import PathsError, check_paths, model_folder
 from .printing import say
 from .running import command, written
-
-if TYPE_CHECKING:
-    from ..scored import ScoredSentence
 
 __all__ = ["score_cli"]
 
@@ -46,26 +40,6 @@ def score_cli(
     nlp = load_pipeline(model)
     gold = read_for(nlp, corpus, surface_tokens)
     scored = list(tqdm(score_sentences(nlp, gold), unit=" sentences", disable=None, leave=False))
-    _write(out, scored)
+    write_scored(out, scored)
     written(out)
     say(f"Wrote the arc scores of {len(scored):,} sentences to {out}.")
-
-
-def _write(out: Path, scored: list[ScoredSentence]) -> None:
-    names = scored[0].label_names or ["dep"]
-    best_labels = []
-    for sentence in scored:
-        if (sentence.label_names or ["dep"]) != names:
-            raise LabelsError(f"{sentence.name} has other doc._.arc_label_names than {scored[0].name}.")
-        # Without labels, each arc has the label that such a tree gets anyway.
-        best = sentence.best_labels
-        best_labels.append(np.zeros(sentence.scores.shape, dtype=np.uint8) if best is None else best)
-    write_score_file(
-        out,
-        scores=[sentence.scores for sentence in scored],
-        words=[sentence.words for sentence in scored],
-        labels=names,
-        best_labels=best_labels,
-        gold_heads=[cast(Any, sentence.gold_heads) for sentence in scored],
-        gold_labels=[sentence.gold_labels or [] for sentence in scored],
-    )

@@ -23,7 +23,8 @@ def web(module: str) -> Any:
         return import_module(f"spacy_mindroot.web.{module}")
     except ImportError as error:
         raise MissingPackageError(
-            f"A server needs Starlette, uvicorn and python-multipart ({error}): pip install 'spacy-mindroot[annotate]'"
+            f"A server needs Starlette, uvicorn and python-multipart ({error}): pip install "
+            f"'spacy-mindroot[{'inception' if module == 'inception' else 'annotate'}]'"
         ) from error
 
 
@@ -34,6 +35,7 @@ def serve_cli(
     host: str = typer.Option("127.0.0.1", "--host", metavar="HOST"),
     most_bytes: int = typer.Option(4_000_000, "--most-bytes", metavar="N", min=1),
     seconds: float = typer.Option(60.0, "--seconds", metavar="S", min=0.1),
+    inception: bool = typer.Option(False, "--inception"),
     code: Path | None = options.code(),
 ) -> None:
     """Serve pipelines with UDPipe's REST interface, so that its clients work unchanged.
@@ -48,11 +50,17 @@ def serve_cli(
     host: Address of the server. Other than a loopback address, it serves everyone who reaches it.
     most_bytes: Largest size of a request.
     seconds: Longest time that a request may take.
+    inception: Also serve the first pipeline as an external recommender for dependency relations in INCEpTION, at
+        /inception. Needs the extra `inception` (default: off).
     """
     server, udpipe = web("guard"), web("udpipe")
     from ..tools.gold import load_pipeline
 
     service = udpipe.Service([load_pipeline(model) for model in models], seconds=seconds)
+    routes = []
+    if inception:
+        recommending = web("inception")
+        routes = recommending.recommender_routes(recommending.Recommender(load_pipeline(models[0]), models[0]))
     listening = server.listen(host, _PORT if port is None else port, or_any=port is None)
     if not server.is_loopback(host):
         warn(f"Everyone who reaches {host} can send text to parse.")
@@ -60,4 +68,6 @@ def serve_cli(
     def started() -> None:
         typer.echo(f"Serving {', '.join(service.names)} at {server.url_of(listening)}")
 
-    server.run(server.Guard(udpipe.make_app(service), names=[host], limit=most_bytes), listening, started)
+    server.run(
+        server.Guard(udpipe.make_app(service, routes=routes), names=[host], limit=most_bytes), listening, started
+    )

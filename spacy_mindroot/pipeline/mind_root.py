@@ -193,6 +193,9 @@ class MindRoot(Pipe):
             trees = labelled_trees(example.reference for example in get_examples())
             self.valid_trees.learnt = learn_rules(trees, min_support=min_support, max_violation=max_violation)
 
+    def __repr__(self) -> str:
+        return f"MindRoot({', '.join(f'{name}={getattr(self, name)!r}' for name in _SETTINGS)})"
+
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the settings, which `Language.from_bytes` would not take from the config, and what was learnt.
 

@@ -35,7 +35,7 @@ __all__ = ["FEW", "describe_fit", "held_out_scores", "promise_of"]
 
 _SHOWN_COVERAGE = 0.9
 FEW = 100  # sentences; with fewer, coverage depends on which ones they are
-_LEAST = 9  # with fewer, sets of coverage 0.9 are those of all heads, or all trees
+_LEAST = 9  # with fewer, sets of trees of coverage 0.9 contain all trees
 _FOLDS = 5  # if there is a training set in addition to the development set
 
 

@@ -13,7 +13,7 @@ from spacy_mindroot.trees import MISSING
 
 def tree(heads, labels):
     n = len(heads)
-    return Suggestion(heads, labels, [0.6] * n, [0.9] * n, None, [[]] * n)
+    return Suggestion(heads, labels, [0.6] * n, [0.9] * n, None, [[]] * n, [[]] * n)
 
 
 def classes(svg):

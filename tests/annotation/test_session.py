@@ -365,3 +365,28 @@ class TestAdjudication:
         assert session.after(None) == 0
         session.act(0, {"do": "accept"})
         assert session.after(None) is None
+
+
+def test_probabilities_are_fitted_to_what_was_accepted(tmp_path, monkeypatch):
+    """The parser knows nothing, so that after some sentences it is less sure."""
+    monkeypatch.setattr("spacy_mindroot.annotation.session._ENOUGH", 6)
+    session = make_session(tmp_path, nlp=toy())
+    before = session.view(2)["headProbs"]
+    for number in (0, 1):
+        view = session.view(number)
+        wrong = view["heads"].index(0) + 1
+        session.act(number, arc(wrong % 3 + 1, 0, "root"))
+        session.act(number, {"do": "accept"})
+    tree = arcs_of(session, 2)
+    session.use(Suggester(toy()), {})
+    after = session.view(2)["headProbs"]
+    assert sum(after) < sum(before)
+    assert arcs_of(session, 2) == tree
+    session.undo(1)
+    session.act(1, {"do": "accept"})
+    assert len(session._held_out) == 2, "a sentence counts once"
+
+
+def arcs_of(session, number):
+    view = session.view(number)
+    return list(zip(view["heads"], view["labels"], strict=True))

@@ -53,21 +53,20 @@ def test_what_is_decided_keeps_the_parsers_own_probability(suggester):
     assert found.alternatives[0], "there are others to choose from"
 
 
-def test_alternatives_are_the_most_probable_labelled_arcs(suggester):
-    scores = random_scores(4, 3)
-    found = suggester.suggest(scores, {}, *unknown(4))
-    joint = marginals(scores.arcs)[:, :, None] * np.exp(scores.labels)
-    for k, own in enumerate(found.alternatives):
-        every = {
-            (h, NAMES[l]): joint[k, h, l]
-            for h in range(5)
-            for l in range(3)  # noqa: E741
-            if (h, NAMES[l]) != (found.heads[k], found.labels[k]) and h != k + 1
-        }
-        best = sorted(every.values(), reverse=True)[:3]
-        assert [each.prob for each in own] == pytest.approx([prob for prob in best if prob > 0])
-        for each in own:
-            assert every[each.head, each.label] == pytest.approx(each.prob)
+def test_alternatives_are_the_most_probable_heads_and_labels(suggester):
+    scores = random_scores(6, 3)
+    found = suggester.suggest(scores, {}, *unknown(6))
+    of_heads, of_labels = marginals(scores.arcs), np.exp(scores.labels)
+    for k, head in enumerate(found.heads):
+        others = sorted((h for h in range(7) if h != head and of_heads[k, h] > 0), key=lambda h: -of_heads[k, h])[:3]
+        assert [each.head for each in found.alternatives[k]] == others
+        for each in found.alternatives[k]:
+            assert each.prob == pytest.approx(of_heads[k, each.head])
+            assert each.label == NAMES[of_labels[k, each.head].argmax()]
+        labels = sorted((x for x in range(3) if NAMES[x] != found.labels[k]), key=lambda x: -of_labels[k, head, x])
+        expected = [(head, NAMES[x]) for x in labels if of_labels[k, head, x] > 0]
+        assert [each[:2] for each in found.other_labels[k]] == expected
+    assert found.other_labels[found.heads.index(0)] == [], "the root has one label"
 
 
 def test_arcs_of_the_file_are_kept_as_far_as_there_is_a_tree(suggester):

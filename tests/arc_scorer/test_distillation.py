@@ -98,6 +98,10 @@ def test_most_teachers_decide_on_tags(docs):
         assert {(token.tag_, token.pos_) for token in doc} == {("NOUN", "NOUN")}
     for doc in distil(teachers[:2], texts(teachers[0], docs[:2])):  # the first one in a tie
         assert {token.tag_ for token in doc} == {"ADV"}
+    for doc, tag in zip(teachers[1:], ("VERB", "X"), strict=True):  # all three differ in what is elected together
+        doc.get_pipe("attribute_ruler").add([[{"ORTH": {"REGEX": "."}}]], {"TAG": tag})
+    for doc in distil(teachers, texts(teachers[0], docs[:2])):
+        assert {(token.tag_, token.pos_) for token in doc} == {("ADV", "ADV")}
 
 
 def test_the_student_reads_what_was_stored(docs, teachers):
@@ -140,6 +144,11 @@ def test_white_space_and_gold_beside_teachers(docs, teachers):
     alone = [scorer.update(make_examples(nlp, [doc]), losses={})["arc_scorer"] for doc in (taught[0], docs[3])]
     both = scorer.update(make_examples(nlp, [taught[0], docs[3]]), losses={})["arc_scorer"]
     assert both == pytest.approx(sum(alone), rel=1e-4)
+
+
+def test_other_docs_have_no_expected_accuracy(docs):
+    with pytest.raises(TrainingError, match="does not have doc._.arc_targets"):
+        expected_uas(docs[0])
 
 
 def test_empty_docs_are_left_out(teachers):

@@ -49,3 +49,13 @@ def test_without_the_extra_the_remedy_is_named(monkeypatch, model):
     monkeypatch.setattr("spacy_mindroot.cli.serve.import_module", missing)
     result = CliRunner().invoke(app, ["mindroot", "serve", str(model)])
     assert result.exit_code == 1 and "pip install 'spacy-mindroot[annotate]'" in " ".join(result.output.split())
+
+
+def test_a_recommender_for_inception(monkeypatch, model):
+    pytest.importorskip("cassis", reason="needs the extra `inception`")
+    served = []
+    monkeypatch.setattr(guard, "run", lambda app, listening, started: (served.append(app), listening.close()))
+    for options, paths in ((["--inception"], {"/inception/predict", "/inception/train"}), ([], set())):
+        result = CliRunner().invoke(app, ["mindroot", "serve", str(model), "--port", "0", *options])
+        assert result.exit_code == 0, result.output
+        assert {route.path for route in served.pop()._app.routes} == {"/models", "/process"} | paths

@@ -91,6 +91,15 @@ def test_a_setting_that_is_none(setting, value):
         MindRoot(**{"scores": DocArcScores(), setting: value})
 
 
+def test_components_show_their_settings():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("arc_scorer", config={"max_length": 77})
+    nlp.add_pipe("mind_root", config={"kbest": 3})
+    shown = [repr(component) for _, component in nlp.components]
+    assert shown[0].startswith("ArcScorer(whole_doc=False,") and shown[0].endswith("max_length=77)")
+    assert shown[1].startswith("MindRoot(") and "kbest=3" in shown[1] and "rules=None" in shown[1]
+
+
 def test_config_and_defaults():
     nlp = spacy.blank("xx")
     nlp.add_pipe("mind_root")

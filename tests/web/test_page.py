@@ -101,6 +101,10 @@ def test_keys_for_heads_and_labels(opened, tmp_path):
         assert list(arcs(session)[word - 1]) == expected
         press(page, "u")
         assert not session.view(0)["fixed"]
+    word = next(k for k, own in enumerate(view["otherLabels"], 1) if own)
+    press(page, *["ArrowRight" if word > selected(page) else "ArrowLeft"] * abs(word - selected(page)), "4")
+    assert list(arcs(session)[word - 1]) == view["otherLabels"][word - 1][0][:2]
+    press(page, "u")
     press(page, "r")
     assert arcs(session)[word - 1] == (0, "root")
     other = word % 3 + 1
@@ -241,7 +245,7 @@ def test_help_focus_and_what_is_spoken(opened, tmp_path):
     session = make_session(tmp_path, nlp=toy())
     page = opened(session)
     press(page, "?")
-    assert page.is_visible("#keys") and "alternative" in page.text_content("#keys")
+    assert page.is_visible("#keys") and "another head" in page.text_content("#keys")
     press(page, "Escape")
     assert not page.is_visible("#keys")
     page.focus("#work")
@@ -262,7 +266,7 @@ def test_two_tabs(opened, tmp_path):
     other = opened()
     press(one, "r")
     before = arcs(session)
-    press(other, "3")
+    press(other, "1")
     other.wait_for_function("() => document.querySelector('#notice').textContent.includes('another tab')")
     assert arcs(session) == before
     assert other.locator("#tree .fixed.arc").count() == 1, "it shows what the other tab did"

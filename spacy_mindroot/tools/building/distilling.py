@@ -29,6 +29,7 @@ from .treebank import PARTS, Treebank
 __all__ = ["RawText", "Taught", "read_raw_text", "teach", "warn_of_language"]
 
 MOST_SENTENCES = 20_000  # of raw text: more than the schedules read
+_MOST_PIECES = 100_000  # of text, which may be repeated
 _LONGEST = 100  # words of a sentence: longer ones are lists and tables, mostly
 _LINES = 500  # tokenized at a time
 _PIECE = re.compile(r"\S(?:.{0,9998}\S)?(?=\s|$)|\S.{0,9999}")  # of a long line
@@ -47,11 +48,8 @@ class RawText:
     digest: str
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines that are not empty, those that are very long in pieces."""
-        for path in self.paths:
-            with open(path, "rb") as file:
-                for number, line in enumerate(text_lines(file, printable(path)), 1):
-                    yield from _PIECE.findall(_decoded(line, path, number))
+        """Yield the lines that are not empty, those that are very long in pieces. What comes after many is not read."""
+        return islice(chain.from_iterable(map(_pieces, self.paths)), _MOST_PIECES)
 
 
 def read_raw_text(paths: Sequence[Path]) -> RawText:
@@ -61,12 +59,10 @@ def read_raw_text(paths: Sequence[Path]) -> RawText:
     """
     digest = hashlib.sha256()
     for path in paths:
-        found = False
-        for line in RawText([path], "").lines():
-            digest.update(f"{line}\n".encode())
-            found = True
-        if not found:
+        if next(_pieces(path), None) is None:
             raise CorpusError(f"{printable(path)} has no text. Leave it out, or give a file with a text on each line.")
+    for line in RawText(list(paths), "").lines():
+        digest.update(f"{line}\n".encode())
     return RawText(list(paths), digest.hexdigest())
 
 
@@ -89,6 +85,12 @@ def warn_of_language(raw: RawText, treebank: Treebank, warn: Callable[[str], Any
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
+
+
+def _pieces(path: Path) -> Iterator[str]:
+    with open(path, "rb") as file:
+        for number, line in enumerate(text_lines(file, printable(path)), 1):
+            yield from _PIECE.findall(_decoded(line, path, number))
 
 
 def _decoded(line: bytes, path: Path, number: int) -> str:

@@ -1,5 +1,5 @@
-// The page on which to annotate: shows a sentence as the server describes it, and sends decisions. Nothing is decided or
-// drawn here. Text of the user's reaches the page as text alone, never as markup.
+// The page on which to annotate: shows a sentence as the server describes it, and sends decisions. Nothing is decided
+// or drawn here. Text of the user's reaches the page as text alone, never as markup.
 
 /**
  * @typedef {{cells: Record<string, string>, predicted: Record<string, string>}} Word
@@ -10,8 +10,8 @@
  *   number: number, revision: number, name: string, text: string, translations: string[], state: string,
  *   words: Word[], surface: [number, number, string][], heads: number[], labels: string[],
  *   headProbs: (number | null)[], labelProbs: (number | null)[], fixed: number[], changed: number[],
- *   alternatives: Alternative[][], doubt: number[], violations: Violation[], valid: boolean,
- *   certified: boolean | null, fault: string, steps: number, svg: string, next: number | null
+ *   alternatives: Alternative[][], otherLabels: Alternative[][], doubt: number[], violations: Violation[],
+ *   valid: boolean, certified: boolean | null, fault: string, steps: number, svg: string, next: number | null
  * }} View
  * @typedef {{
  *   accepted: number, total: number, training: number | null, trained: number, trainingError: string,
@@ -23,10 +23,12 @@
 
 /** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
+/** @type {Record<string, string>} */
 const STATES = { accepted: "accepted", begun: "begun", new: "to do" };
 const KEYS = [
   ["Tab, Shift-Tab", "next or previous doubtful word, the least certain first"],
-  ["1, 2, 3", "take an alternative: its head and its label"],
+  ["1, 2, 3", "take another head, with its label"],
+  ["4, 5, 6", "take another label"],
   ["Space", "confirm the arc as it is"],
   ["l", "choose another label"],
   ["h", "choose any head: type its number or its beginning, or click it"],
@@ -55,14 +57,7 @@ const [token, at] = location.hash.slice(1).split("/");
 
 // Talking to the server
 
-/** An answer that is an error. */
-class Refusal extends Error {
-  /** @param {string} message @param {string} kind */
-  constructor(message, kind) {
-    super(message);
-    this.kind = kind;
-  }
-}
+const refusal = (/** @type {string} */ text, /** @type {string} */ kind) => Object.assign(new Error(text), { kind });
 
 /**
  * @param {string} path
@@ -78,9 +73,9 @@ async function api(path, body) {
     answer = await fetch(`api/${path}`, options);
     found = await answer.json();
   } catch {
-    throw new Refusal("The server does not answer. Start it again; nothing that you decided is lost.", "gone");
+    throw refusal("The server does not answer. Start it again; nothing that you decided is lost.", "gone");
   }
-  if (!answer.ok) throw new Refusal(found.error ?? `The server answers ${answer.status}.`, found.kind);
+  if (!answer.ok) throw refusal(found.error ?? `The server answers ${answer.status}.`, found.kind);
   if (found.status) showStatus(found.status);
   return found;
 }
@@ -95,7 +90,7 @@ let queue = Promise.resolve();
  */
 function attempt(work) {
   queue = queue.then(work).then(undefined, (error) => {
-    if (!(error instanceof Refusal)) throw error;
+    if (!error.kind) throw error;
     if (error.kind === "changed") ask(error.message, "Read it anew", reload);
     else if (error.kind === "conflict" && state.view) {
       attempt(() => load(state.view?.number ?? 0).then(() => notify(error.message, true)));
@@ -139,8 +134,8 @@ async function accept() {
   const found = await api(`sentence/${view.number}/step`, told);
   if (found.view.next === null) show(found.view, 0);
   else await load(found.view.next);
+  mark(view.number, "accepted");
   notify(`${view.name} is accepted and written.${found.view.next === null ? " That was the last one." : ""}`);
-  await list();
 }
 
 async function undo() {
@@ -149,7 +144,6 @@ async function undo() {
   const found = await api(`sentence/${number}/undo`, { revision, vertical: vertical() });
   show(found.view, found.view.number === number ? state.selected : 0);
   notify("Undone.");
-  await list();
 }
 
 async function train() {
@@ -198,6 +192,9 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
+const quiet = (/** @type {string} */ textContent) => make("span", { className: "quiet", textContent });
+const kbd = (/** @type {string} */ textContent) => make("kbd", { textContent });
+
 const SVG = "http://www.w3.org/2000/svg";
 const ELEMENTS = new Set(["svg", "g", "path", "rect", "text", "title"]);
 const ATTRIBUTES = new Set(
@@ -230,8 +227,7 @@ const percent = (prob) => {
 const form = (word) => (word > 0 ? (state.view?.words[word - 1]?.cells.FORM ?? "") : word === 0 ? "ROOT" : "none");
 /** @param {number} word */
 const arc = (word) => {
-  const view = state.view;
-  if (!view) return "";
+  const view = /** @type {View} */ (state.view);
   const head = view.heads[word - 1];
   return head < 0 ? "no head yet" : `${head === 0 ? "" : `${head} `}${form(head)}, ${view.labels[word - 1]}`;
 };
@@ -251,10 +247,10 @@ function show(view, selected) {
   $("work").hidden = $("words").hidden = false;
   $("empty").hidden = true;
   $("name").textContent = view.name;
-  $("state").textContent = STATES[/** @type {keyof typeof STATES} */ (view.state)];
+  $("state").textContent = STATES[view.state];
   $("state").className = `state ${view.state}`;
   showText(view);
-  $("translations").replaceChildren(...view.translations.map((each) => make("p", { className: "quiet", textContent: each })));
+  $("translations").replaceChildren(...view.translations.map((each) => make("p", {}, quiet(each))));
   const picture = new DOMParser().parseFromString(view.svg, "image/svg+xml").documentElement;
   const svg = copied(picture);
   $("tree").replaceChildren(...(svg ? [svg] : []));
@@ -263,16 +259,20 @@ function show(view, selected) {
   showViolations(view);
   $("valid").hidden = !state.start.rules;
   $("undo").disabled = false;
-  const entry = state.entries.find((each) => each.number === view.number);
-  if (entry && entry.state !== view.state) {
-    entry.state = view.state;
-    showList();
-  }
+  mark(view.number, view.state);
   history.replaceState(null, "", `#${token}/${view.number}`);
   document.title = `${view.name} · ${state.start.file}`;
   const later = () => state.view === view && (showTable(view), showCurrent());
   "requestIdleCallback" in window ? requestIdleCallback(later, { timeout: 300 }) : setTimeout(later, 30);
   if (view.fault) notify(view.fault, true);
+}
+
+/** @param {number} number @param {string} now */
+function mark(number, now) {
+  const entry = state.entries.find((each) => each.number === number);
+  if (!entry || entry.state === now) return;
+  entry.state = now;
+  showList();
 }
 
 /** @param {View} view */
@@ -314,36 +314,44 @@ function showSelected() {
   document.querySelectorAll("#rows tr").forEach((row, k) => row.setAttribute("aria-selected", `${k + 1 === selected}`));
 }
 
+/**
+ * Return the other arcs that a key takes: heads with 1 to 3, labels with 4 to 6.
+ * @param {View} view @param {number} word
+ * @returns {{arc: Alternative, key: number}[]}
+ */
+const alternatives = (view, word) => [
+  ...(view.alternatives[word - 1] ?? []).map((arc, k) => ({ arc, key: k + 1 })),
+  ...(view.otherLabels[word - 1] ?? []).map((arc, k) => ({ arc, key: k + 4 })),
+];
+
 /** @param {View} view @param {number} word */
 function showDecision(view, word) {
   const decided = view.fixed.includes(word);
   const prob = sureness(word);
+  const [head, label] = [view.headProbs[word - 1], view.labelProbs[word - 1]];
   const now = make(
     "div",
     { className: "now" },
     make("span", { className: "word-name" }, make("small", { textContent: `${word}` }), ` ${form(word)}`),
     make("span", { className: "arc-name", textContent: arc(word) }),
-    make("span", {
-      className: "quiet",
-      textContent: decided ? "decided" : prob === null ? "" : `${percent(view.headProbs[word - 1])} head, ${percent(view.labelProbs[word - 1])} label`,
-    }),
+    quiet(decided ? "decided" : prob === null ? "" : `${percent(head)} head, ${percent(label)} label`),
   );
-  const others = (view.alternatives[word - 1] ?? []).map(([head, label, chance], k) => {
+  const others = alternatives(view, word).map(({ arc: [head, label, chance], key }) => {
     const bar = make("span", { className: "bar" });
     bar.append(make("i", {}));
     bar.firstChild.style.width = `${Math.max(0, 100 * chance)}%`;
     return make(
       "button",
-      { className: "alternative", onclick: () => attempt(() => take(k)) },
-      make("kbd", { textContent: `${k + 1}` }),
-      make("span", { textContent: `${head ? `${head} ` : ""}${form(head)}` }),
+      { className: "alternative", onclick: () => attempt(() => take(key)) },
+      kbd(`${key}`),
+      make("span", { textContent: key > 3 ? "" : `${head ? `${head} ` : ""}${form(head)}` }),
       make("b", { textContent: label }),
       bar,
-      make("span", { className: "quiet", textContent: chance < 0 ? ["first", "second"][-chance - 1] : percent(chance) }),
+      quiet(chance < 0 ? ["first", "second"][-chance - 1] : percent(chance)),
     );
   });
   const button = (/** @type {string} */ key, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
-    make("button", { onclick: () => attempt(onclick) }, make("kbd", { textContent: key }), ` ${text}`);
+    make("button", { onclick: () => attempt(onclick) }, kbd(key), ` ${text}`);
   $("decide").replaceChildren(
     now,
     make(
@@ -356,28 +364,29 @@ function showDecision(view, word) {
     ),
     make("div", { className: "alternatives" }, ...others),
   );
-  const spoken = (view.alternatives[word - 1] ?? []).map(
-    ([head, label, chance], k) => `${k + 1}: ${form(head)}, ${label} ${percent(chance)}`,
+  const spoken = alternatives(view, word).map(
+    ({ arc: [head, label, chance], key }) => `${key}: ${key > 3 ? "" : `${form(head)}, `}${label} ${percent(chance)}`,
   );
   const broken = view.violations.filter((each) => each.word === word && !each.intended).map((each) => each.reason);
-  $("spoken").textContent = `Word ${word}, ${form(word)}: ${arc(word)} ${decided ? "decided" : percent(prob)}. ${spoken.join(". ")} ${broken.join(" ")}`;
+  const first = `Word ${word}, ${form(word)}: ${arc(word)} ${decided ? "decided" : percent(prob)}`;
+  $("spoken").textContent = [first, ...spoken, ...broken].join(". ");
 }
 
 /** @param {View} view */
 function showViolations(view) {
-  const items = view.violations.map((each) =>
-    make(
+  const items = view.violations.map((each) => {
+    const onchange = () => attempt(() => intend(each));
+    return make(
       "li",
       { className: each.intended ? "intended" : "" },
       make("button", { className: "link", textContent: each.reason, onclick: () => select(each.word) }),
       make("code", { textContent: each.rule }),
-      make("label", {}, make("input", { type: "checkbox", checked: each.intended, onchange: () => attempt(() => intend(each)) }), " intended"),
-    ),
-  );
-  if (view.valid && view.certified !== null) {
-    const text = view.certified ? "The tree is certainly the best valid one around what is decided." : "The tree is valid. A better one may exist: the search reached its limit.";
-    items.unshift(make("li", { className: "certified", textContent: text }));
-  }
+      make("label", {}, make("input", { type: "checkbox", checked: each.intended, onchange }), " intended"),
+    );
+  });
+  const texts = ["The tree is valid, but the search reached its limit.", "The tree is certainly the best valid one."];
+  if (view.valid && view.certified !== null)
+    items.unshift(make("li", { className: "certified", textContent: texts[+view.certified] }));
   $("violations").replaceChildren(...items);
 }
 
@@ -393,48 +402,48 @@ function showTable(view) {
         placeholder: word.predicted[name] ?? "",
         spellcheck: false,
         "aria-label": `${name} of word ${k + 1}`,
-        onchange: () =>
-          attempt(() => decide({ do: "cell", word: k + 1, column: name, value: input.value }, () => `${name} is changed.`)),
+        onchange: () => attempt(() => edit(k + 1, name, input.value)),
       });
       if (name === "UPOS") input.setAttribute("list", "upos");
       return make("td", { className: name }, input);
     });
     const head = view.heads[k];
+    const number = make("button", { className: "link", textContent: `${k + 1}`, onclick: () => select(k + 1) });
     const row = make(
       "tr",
-      { onclick: (/** @type {Event} */ event) => event.target instanceof HTMLInputElement || select(k + 1) },
-      make("th", { scope: "row" }, make("button", { className: "link", textContent: `${k + 1}`, onclick: () => select(k + 1) })),
+      {
+        "aria-selected": `${k + 1 === state.selected}`,
+        onclick: (/** @type {Event} */ event) => event.target instanceof HTMLInputElement || select(k + 1),
+      },
+      make("th", { scope: "row" }, number),
       ...cells,
       make("td", { textContent: head < 0 ? "" : head ? `${head} ${form(head)}` : "0" }),
       make("td", { textContent: view.labels[k] === "_" ? "" : view.labels[k] }),
       make("td", { className: "quiet", textContent: view.fixed.includes(k + 1) ? "✓" : percent(sureness(k + 1)) }),
     );
-    row.setAttribute("aria-selected", `${k + 1 === state.selected}`);
     return row;
   });
   const focused = document.activeElement?.getAttribute("aria-label");
   $("rows").replaceChildren(...rows);
-  if (focused) [...$("rows").querySelectorAll("input")].find((each) => each.getAttribute("aria-label") === focused)?.focus();
+  if (focused) $("rows").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
 }
 
 function showList() {
   const wanted = $("search").value.trim().toLowerCase();
   const found = state.entries.filter((each) => `${each.name} ${each.text}`.toLowerCase().includes(wanted));
-  const items = found.slice(0, 300).map((each) =>
-    make(
-      "li",
-      { "data-number": `${each.number}` },
-      make(
-        "button",
-        { onclick: () => attempt(() => load(each.number)).then(() => (toggleList(false), $("work").focus())) },
-        make("span", { className: `dot ${each.state}`, title: STATES[/** @type {keyof typeof STATES} */ (each.state)] }),
-        make("span", { className: "sr", textContent: `${STATES[/** @type {keyof typeof STATES} */ (each.state)]}: ` }),
-        make("small", { textContent: each.name }),
-        make("span", { className: "line", textContent: each.text }),
-      ),
-    ),
-  );
-  if (found.length > 300) items.push(make("li", { className: "quiet", textContent: `and ${found.length - 300} more: search` }));
+  const items = found.slice(0, 300).map((each) => {
+    const title = STATES[each.state];
+    const button = make(
+      "button",
+      { onclick: () => attempt(() => load(each.number)).then(() => (toggleList(false), $("work").focus())) },
+      make("span", { className: `dot ${each.state}`, title }),
+      make("span", { className: "sr", textContent: `${title}: ` }),
+      make("small", { textContent: each.name }),
+      make("span", { className: "line", textContent: each.text }),
+    );
+    return make("li", { "data-number": `${each.number}` }, button);
+  });
+  if (found.length > 300) items.push(make("li", {}, quiet(`and ${found.length - 300} more: search`)));
   $("sentences").replaceChildren(...items);
   showCurrent();
 }
@@ -474,22 +483,21 @@ function showStatus(status) {
   if (status.unsaved || before?.unsaved) banner(status.unsaved);
   if (status.training !== null) watch();
   if (before && before.generation !== status.generation) {
-    if (before.trained !== status.trained) notify(`The parser now knows ${status.trained} sentences; suggestions and order are new.`);
+    if (before.trained !== status.trained) notify(`The parser now knows ${status.trained} sentences.`);
     attempt(async () => {
       await list();
-      if (state.view && state.view.steps === 0 && state.view.state === "new") {
-        const { next } = await api("status");
-        if (next !== null) await load(next);
-      } else if (state.view) await load(state.view.number, state.selected);
+      const { next } = await api("status");
+      if (state.view?.state === "new" && next !== null) await load(next);
+      else await again();
     });
   }
 }
 
-/** @type {number | undefined} */
-let timer;
+let timer = 0;
 function watch() {
   clearTimeout(timer);
-  timer = setTimeout(() => api("status").then(() => watch(), () => watch()), state.status?.training === null ? 15000 : 1000);
+  const wait = state.status?.training === null ? 15000 : 1000;
+  timer = setTimeout(() => api("status").then(watch, watch), wait);
 }
 
 /** @param {string} text @param {boolean} [urgent] */
@@ -525,30 +533,29 @@ function select(word) {
 
 /** @param {number} by */
 function doubt(by) {
-  const view = state.view;
-  if (!view) return;
+  const view = /** @type {View} */ (state.view);
   const words = view.doubt.length ? view.doubt : view.words.map((_, k) => k + 1);
   const place = words.indexOf(state.selected);
   select(words[place < 0 ? (by > 0 ? 0 : words.length - 1) : (place + by + words.length) % words.length]);
 }
 
-/** @param {number} k */
-function take(k) {
-  const found = state.view?.alternatives[state.selected - 1]?.[k];
-  if (!found) return notify(`There is no alternative ${k + 1}.`);
-  return decide({ do: "arc", word: state.selected, head: found[0], label: found[1] }, () => `${form(state.selected)}: ${arc(state.selected)}.`);
+/** @param {number} word @param {number} head @param {string} label */
+const fix = (word, head, label) => decide({ do: "arc", word, head, label }, () => `${form(word)}: ${arc(word)}.`);
+
+/** @param {number} wanted */
+function take(wanted) {
+  const found = state.view && alternatives(state.view, state.selected).find(({ key }) => key === wanted)?.arc;
+  if (!found) return notify(`There is no alternative ${wanted}.`);
+  return fix(state.selected, found[0], found[1]);
 }
 
 function confirmArc() {
-  const { view, selected } = state;
-  if (!view) return;
-  const [head, label] = [view.heads[selected - 1], view.labels[selected - 1]];
+  const [head, label] = [state.view?.heads[state.selected - 1] ?? -1, state.view?.labels[state.selected - 1] ?? "_"];
   if (head < 0 || label === "_") return notify("There is no arc to confirm yet.", true);
-  return decide({ do: "arc", word: selected, head, label }, () => `${form(selected)} is decided.`);
+  return fix(state.selected, head, label);
 }
 
-const makeRoot = () =>
-  decide({ do: "arc", word: state.selected, head: 0, label: "root" }, () => `${form(state.selected)} is the root.`);
+const makeRoot = () => fix(state.selected, 0, "root");
 
 /** @param {number} word @param {number} head */
 async function attach(word, head) {
@@ -558,7 +565,7 @@ async function attach(word, head) {
   const { labels } = await api(`sentence/${view.number}/labels?word=${word}&head=${head}`);
   const best = Object.keys(labels)[0] ?? (view.heads[word - 1] > 0 ? view.labels[word - 1] : "_");
   state.selected = word;
-  await decide({ do: "arc", word, head, label: best }, () => `${form(word)}: ${arc(word)}.`);
+  await fix(word, head, best);
   if (best === "_") await chooseLabel();
 }
 
@@ -573,7 +580,7 @@ async function chooseLabel() {
   choose(
     `Label of ${form(selected)}`,
     names.map((name) => ({ value: name, text: name, note: percent(labels[name]) })),
-    (label) => decide({ do: "arc", word: selected, head, label }, () => `${form(selected)}: ${arc(selected)}.`),
+    (label) => fix(selected, head, label),
     true,
   );
 }
@@ -586,6 +593,9 @@ function chooseHead() {
   near.sort((one, other) => Math.abs(+one.value - selected) - Math.abs(+other.value - selected));
   choose(`Head of ${form(selected)}`, [...near, { value: "0", text: "0 ROOT" }], (head) => attach(selected, +head));
 }
+
+/** @param {number} word @param {string} column @param {string} value */
+const edit = (word, column, value) => decide({ do: "cell", word, column, value }, () => `${column} is changed.`);
 
 /** @param {Violation} violation */
 const intend = (violation) =>
@@ -613,18 +623,21 @@ function choose(title, options, pick, free = false) {
 }
 
 function filter() {
-  const typed = $("choice-input").value.trim().toLowerCase();
+  const given = $("choice-input").value.trim();
+  const typed = given.toLowerCase();
   const rank = (/** @type {Option} */ each) => {
-    const parts = each.text.toLowerCase().split(/[\s:]/);
-    return each.value.toLowerCase() === typed ? 0 : each.text.toLowerCase().startsWith(typed) ? 1 : parts.some((part) => part.startsWith(typed)) ? 2 : 3;
+    const text = each.text.toLowerCase();
+    if (each.value.toLowerCase() === typed) return 0;
+    return text.startsWith(typed) ? 1 : text.split(/[\s:]/).some((part) => part.startsWith(typed)) ? 2 : 3;
   };
   choice.shown = choice.options.filter((each) => !typed || rank(each) < 3);
   if (typed) choice.shown.sort((one, other) => rank(one) - rank(other));
-  if (choice.free && typed && !choice.shown.length) choice.shown = [{ value: $("choice-input").value.trim(), text: `new: ${$("choice-input").value.trim()}` }];
+  if (choice.free && typed && !choice.shown.length) choice.shown = [{ value: given, text: `new: ${given}` }];
   choice.at = 0;
-  const items = choice.shown.slice(0, 60).map((each, k) =>
-    make("li", { role: "option", id: `choice-${k}`, "aria-selected": `${k === 0}`, onclick: () => picked(k) }, each.text, make("span", { className: "quiet", textContent: each.note ?? "" })),
-  );
+  const items = choice.shown.slice(0, 60).map((each, k) => {
+    const properties = { role: "option", id: `choice-${k}`, "aria-selected": `${k === 0}`, onclick: () => picked(k) };
+    return make("li", properties, each.text, quiet(each.note ?? ""));
+  });
   $("choice-options").replaceChildren(...items);
   $("choice-input").setAttribute("aria-activedescendant", items.length ? "choice-0" : "");
 }
@@ -659,18 +672,13 @@ $("choice-input").addEventListener("keydown", (/** @type {KeyboardEvent} */ even
 
 /** @type {Record<string, () => unknown>} */
 const ACTIONS = {
-  1: () => take(0),
-  2: () => take(1),
-  3: () => take(2),
+  ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((key) => [key, () => take(key)])),
   " ": confirmArc,
   l: chooseLabel,
   h: chooseHead,
   r: makeRoot,
   v: () => decide({ do: "valid" }, () => "The rest of the tree now meets the rules."),
-  i: () => {
-    const found = state.view?.violations.find((each) => each.word === state.selected);
-    return found ? intend(found) : notify("This word breaks no rule.");
-  },
+  i: () => state.view?.violations.filter((each) => each.word === state.selected).slice(0, 1).map(intend)[0],
   u: undo,
   R: train,
   "?": () => $("keys").showModal(),
@@ -730,8 +738,7 @@ $("tree").addEventListener("click", (/** @type {MouseEvent} */ event) => {
   $("work").focus({ preventScroll: true });
 });
 $("text").addEventListener("click", (/** @type {MouseEvent} */ event) => {
-  const word = /** @type {HTMLElement} */ (event.target).dataset?.word;
-  if (word) select(+word);
+  select(+(/** @type {HTMLElement} */ (event.target).dataset?.word ?? 0));
 });
 
 /** @param {boolean} open */
@@ -742,14 +749,8 @@ function toggleList(open) {
 
 const CLICKS = {
   "open-list": () => toggleList(!document.body.classList.contains("list-open")),
-  previous: () => move(-1),
-  following: () => move(1),
-  doubt: () => doubt(1),
-  undo,
-  valid: ACTIONS.v,
-  accept,
-  train,
-  help: ACTIONS["?"],
+  ...{ previous: () => move(-1), following: () => move(1), doubt: () => doubt(1) },
+  ...{ undo, accept, train, valid: ACTIONS.v, help: ACTIONS["?"] },
 };
 for (const [id, action] of Object.entries(CLICKS)) {
   $(id).addEventListener("click", () => {
@@ -765,22 +766,21 @@ $("empty").addEventListener("submit", (/** @type {Event} */ event) => {
     $("text-new").value = "";
     await list();
     if (next !== null) await load(next);
-    notify(`${added} sentence${added > 1 ? "s were" : " was"} added to the file.`);
+    notify(`Sentences added: ${added}.`);
     $("work").focus();
   });
 });
+const again = () => state.view && load(state.view.number, state.selected);
 let wide = !vertical();
 addEventListener("resize", () => {
-  if (wide !== !vertical() && state.view) attempt(() => load(state.view?.number ?? 0, state.selected));
+  if (wide !== !vertical()) attempt(again);
   wide = !vertical();
 });
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && state.view) attempt(() => load(state.view?.number ?? 0, state.selected));
-});
+document.addEventListener("visibilitychange", () => document.hidden || attempt(again));
 
 // Beginning
 
-for (const [keys, text] of KEYS) $("key-list").append(make("dt", {}, make("kbd", { textContent: keys })), make("dd", { textContent: text }));
+for (const [keys, text] of KEYS) $("key-list").append(make("dt", {}, kbd(keys)), make("dd", {}, text));
 attempt(async () => {
   state.start = await api("start");
   $("file").textContent = state.start.file;

@@ -57,6 +57,12 @@ def test_lines(tmp_path):
     assert list(RawText([tmp_path / "raw.gz", tmp_path / "raw.txt"], "").lines())[:3] == ["a b", "c", "a b"]
 
 
+def test_lines_beyond_many_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(distilling, "_MOST_PIECES", 2)
+    (tmp_path / "a.txt").write_bytes(b"a\nb\nnot UTF-8: \xff\n")
+    assert list(read_raw_text([tmp_path / "a.txt"]).lines()) == ["a", "b"]
+
+
 def test_the_digest_is_that_of_the_text(tmp_path):
     assert raw(tmp_path, "a", "b").digest == raw(tmp_path, "a", "", "b", name="other.txt").digest
     assert raw(tmp_path, "a", "b").digest != raw(tmp_path, "a", "c").digest
