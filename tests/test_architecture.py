@@ -62,7 +62,7 @@ MAY_IMPORT = {
 }
 MAY_IMPORT["cli"] = {*MAY_IMPORT}  # everything; nothing imports it
 WITHOUT_SPACY = ("core", "", "rules", "inference", "answers")
-CONLLU_WITHOUT_SPACY = {"checks", "columns", "files", "marks", "repair", "sentence", "vote"}
+CONLLU_WITHOUT_SPACY = {"checks", "columns", "exchange", "files", "marks", "repair", "sentence", "vote"}
 LAZY = {Path("__init__.py"), Path("__main__.py")}  # import the rest only when it is asked for
 
 

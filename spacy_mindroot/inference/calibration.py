@@ -61,12 +61,13 @@ class Calibration:
     head_set_thresholds : dict of str to float
         For each coverage of tokens in percent, from "50" to "99", the least probability of a head in a head set. See
         `head_sets`.
-    tree_set_thresholds : dict of str to float
-        For each coverage of sentences, the same times the number of tokens. See `tree_sets.tree_set`.
     sentences, tokens : int
         The size of the data that it was fitted to.
     method : str
         Where the data came from: "held-out", or "5-fold cross-validation" and the like.
+    tree_set_thresholds : dict of str to float
+        For each coverage of sentences in percent, the least probability of an arc in a set of trees, times the number
+        of tokens. See `tree_sets.tree_set`.
     """
 
     arc_temperature: float = 1.0
@@ -74,10 +75,10 @@ class Calibration:
     label_temperature: float = 1.0
     label_lapse: float = 0.0
     head_set_thresholds: dict[str, float] = field(default_factory=dict)
-    tree_set_thresholds: dict[str, float] = field(default_factory=dict)
     sentences: int = 0
     tokens: int = 0
     method: str = "held-out"
+    tree_set_thresholds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_mixture(self.arc_temperature, self.arc_lapse)

@@ -86,6 +86,15 @@ def test_what_is_done_is_not_done_again(built, checkout, tmp_path):
         assert "Author: A. B." in archive.read("en_demo-0.1.0.dist-info/METADATA").decode()
 
 
+def test_quietly_and_as_json(built, checkout, tmp_path):
+    """What is done already is not done again, so that no training is needed."""
+    out, _ = built
+    result = run(checkout / "assets" / "treebank", "--output", out, *OPTIONS, "-q", "--json", tmp_path / "a.json")
+    assert (result.exit_code, result.output) == (0, "")
+    found = srsly.read_json(tmp_path / "a.json")
+    assert found["gold tokens"] == srsly.read_json(out / "pipeline.json")["gold tokens"]
+
+
 def test_what_is_missing_is_known_before_training(checkout, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "train", lambda *args, **kwargs: pytest.fail("it has been trained"))
     treebank = checkout / "assets" / "treebank"

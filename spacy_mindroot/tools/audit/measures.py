@@ -157,7 +157,7 @@ class Audit:
     changed_sentences: int
     changed_arcs: int
     weight_lost: dict[str, float] | None  # mean, least and greatest, in multi-rooted sentences; None without one
-    several_roots: SeveralRoots | None  # None if no scores are in the range of probabilities
+    several_roots: list[SeveralRoots]  # by the scores and, with a calibration, by it
     unknown_labels: dict[str, int]  # of gold, with numbers of tokens; a score file lists all, so it has none
     scores: dict[str, Comparison]  # by name (see NAMES); without gold trees, `nonprojective` alone
 

@@ -48,19 +48,13 @@ def count_rows(audit: Audit) -> Rows:
     return rows
 
 
-def _root_rows(found: SeveralRoots | None) -> Rows:
-    if found is None:
-        return []
-    rows: Rows = [
-        ("probability of several roots, by the scores: mean", f"{found.mean:.2%}"),
-        ("sentences in which it is above one half", f"{found.likely:.2%}"),
+def _root_rows(found: Sequence[SeveralRoots]) -> Rows:
+    names = ["probability of several roots"]
+    names += [f"calibrated (temperature {own.temperature:.3g}, lapse {own.lapse:.3g})" for own in found[1:]]
+    return [
+        (f"{name}: mean, above one half in", f"{own.mean:.2%}, {own.likely:.2%}")
+        for name, own in zip(names, found, strict=False)
     ]
-    if found.calibrated_mean is not None and found.calibrated_likely is not None:
-        fit = f"temperature {found.temperature:.3g}, lapse {found.lapse:.3g}"
-        rows.append(
-            (f"the same two, calibrated ({fit})", f"{found.calibrated_mean:.2%}, {found.calibrated_likely:.2%}")
-        )
-    return rows
 
 
 def audit_tables(audit: Audit) -> list[Table]:

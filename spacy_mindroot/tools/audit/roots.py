@@ -54,41 +54,34 @@ def calibration_of(sentences: Sequence[ScoredSentence]) -> Calibration | None:
 
 @dataclass(frozen=True)
 class SeveralRoots:
-    """How probable several roots are in the sentences of a corpus, by the scores alone and once they are calibrated."""
+    """How probable several roots are in the sentences of a corpus, under a calibration."""
 
     mean: float
     likely: float  # the share of sentences in which several roots are more probable than one
-    calibrated_mean: float | None = None  # None without a calibration
-    calibrated_likely: float | None = None
-    temperature: float | None = None
-    lapse: float | None = None
+    temperature: float
+    lapse: float
 
 
 class RootTally:
-    """Sums up the probabilities of several roots."""
+    """Sums up the probabilities of several roots, by the scores alone and, with a calibration, once more under it."""
 
     def __init__(self, calibration: Calibration | None = None) -> None:
-        self.calibration = calibration
-        self._plain, self._calibrated = array("d"), array("d")
+        fits = [Calibration()] + ([] if calibration is None else [calibration])
+        self._found = [(fit, array("d")) for fit in fits]
 
     def add(self, scores: FloatArray) -> None:
         """Count a sentence, unless its scores are too large."""
-        pairs = ((self._plain, None), (self._calibrated, self.calibration))
-        for values, fit in pairs[: 1 + (self.calibration is not None)]:
-            found = several_roots(scores, fit)
-            if found is not None:
-                values.append(found)
+        for fit, values in self._found:
+            probability = several_roots(scores, fit)
+            if probability is not None:
+                values.append(probability)
 
-    def summarize(self) -> SeveralRoots | None:
-        """Return the means and shares so far; None without a sentence."""
-        if not self._plain:
-            return None
-        fit = self.calibration
-        if fit is None or not self._calibrated:
-            return SeveralRoots(*_summary(self._plain))
-        return SeveralRoots(*_summary(self._plain), *_summary(self._calibrated), fit.arc_temperature, fit.arc_lapse)
-
-
-def _summary(values: array[float]) -> tuple[float, float]:
-    p = np.asarray(values)
-    return float(p.mean()), float((p > 0.5).mean())
+    def summarize(self) -> list[SeveralRoots]:
+        """Return mean and share so far: by the scores, and calibrated. Empty without a sentence."""
+        return [
+            SeveralRoots(
+                *(float(np.mean(values)), float(np.mean(np.asarray(values) > 0.5))), fit.arc_temperature, fit.arc_lapse
+            )
+            for fit, values in self._found
+            if values
+        ]

@@ -122,7 +122,7 @@ class _Build:
     speed: bool
     note: Log
     warn: Log
-    show: bool
+    show: bool = True
     student: str = ""  # what a student of the pipelines is optimized for; "" for none
     raw: RawText | None = None
     treebank: Treebank = field(init=False)
