@@ -1,24 +1,21 @@
-"""Makes the pictures of the page `annotate` in the documentation: `python scripts/annotation_pictures.py`.
+"""Makes the pictures of the page `annotate` in the documentation: `python -m scripts.annotation_pictures`.
 
 Annotates sentences of the demo treebank in a browser, with a parser that is trained on the others. Needs Chromium.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from benchmarks.annotation import Annotator, Done, RealPage, opened
+from spacy_mindroot.annotation.treebank import copied
+from spacy_mindroot.conllu import Sentence, read_conllu
+from spacy_mindroot.conllu.columns import DEPREL, HEAD
 
-from benchmarks.annotation import Annotator, Done, RealPage, opened  # noqa: E402
-from spacy_mindroot.annotation.treebank import copied  # noqa: E402
-from spacy_mindroot.conllu import Sentence, read_conllu  # noqa: E402
-from spacy_mindroot.conllu.columns import DEPREL, HEAD  # noqa: E402
-
+ROOT = Path(__file__).parents[1]
 TREEBANK = ROOT / "assets" / "treebank"
 
 

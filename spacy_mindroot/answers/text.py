@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["find_answer"]
 
 _STARTS, _CUTS, _DEPTH = 200, 50, 50  # places that are tried, and the deepest nesting of what is cut off
-_END = 6  # the most characters of a value that is cut off at the end, such as `fals`
+_END = 6  # the most characters of a value that is cut off at the end, such as the beginning of `false`
 _CLOSING = {"{": "}", "[": "]"}
 _FENCES = ("json", "jsonl", "JSON", "conllu", "")
 

@@ -223,7 +223,7 @@ def _single_rooted(
         if any(head != MISSING for head in before):
             raise
         raise sentence.fault(
-            1, "has no HEAD, nor has any other word of its sentence. Parse it first; there is nothing to repair."
+            1, "has no HEAD, nor has any other word of its sentence. Parse it, for example with `repair --prior`."
         ) from error
     heads = repair.heads.tolist()
     roots = [label for label in labels if is_root_label(label)]

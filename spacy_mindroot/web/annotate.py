@@ -19,6 +19,7 @@ from ..annotation.session import Conflict, Session
 from ..annotation.training import Trainer
 from ..annotation.treebank import ChangedError
 from ..errors import MindRootError
+from ..escapes import printable
 from ..labels import UD_POS
 from ..tools.drawing.style import page_colours
 
@@ -114,7 +115,7 @@ def make_app(annotation: Annotation, token: str) -> Starlette:
 
     async def start(request: Request) -> dict[str, Any]:
         return {
-            "file": session.treebank.path.name,
+            "file": printable(session.treebank.path.name),
             "labels": session.labels(),
             "columns": list(EDITABLE),
             "upos": sorted(UD_POS),

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from annotation_helpers import BLANK, DONE, GOLD, rows
+from annotation_helpers import BLANK, DONE, GOLD, Running, rows
 from corpora_helpers import make_model
 from spacy.cli import app
 from typer.testing import CliRunner
@@ -137,3 +137,17 @@ def test_without_the_extra_the_remedy_is_named(served, monkeypatch):
     result = annotate("tb.conllu")
     assert result.exit_code == 1 and "pip install 'spacy-mindroot[annotate]'" in " ".join(result.output.split())
     assert not os.path.exists("tb.conllu.annotation")
+
+
+def test_a_name_that_is_not_utf_8(served, tmp_path):
+    name = os.fsdecode(b"n\xff.conllu")
+    try:
+        (tmp_path / name).write_text(rows(GOLD[0]) + BLANK, "utf8")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 only")
+    result = annotate(name, "--port", "0", "--no-browser")
+    assert result.exit_code == 0 and "1 of 4 sentences in n\ufffd.conllu" in result.output
+    with Running(served[0]) as running:
+        token = (tmp_path / f"{name}.annotation" / "token").read_text("utf8")
+        status, text = running.ask("api/start", headers={"Authorization": f"Bearer {token}"})
+    assert status == 200 and "n\ufffd.conllu" in text

@@ -80,12 +80,15 @@ def test_workers_import_it_as_well(places):
 def test_every_command_that_loads_a_pipeline_has_it(tmp_path):
     """The others train: they import the file before anything else."""
     having = {name for name in COMMANDS if "code" in inspect.signature(function_of(name)).parameters}
-    assert having == ARGUMENTS.keys() | {"add", "average", "suspect", "build"}
+    assert having == ARGUMENTS.keys() | {"add", "average", "suspect", "build", "repair", "annotate", "serve"}
     for command, arguments in (
         ("add", ("none", "none", "--output", tmp_path / "out")),
         ("average", ("none", "none", "--output", tmp_path / "out")),
         ("suspect", (tmp_path, "--report", tmp_path / "out")),
         ("build", (tmp_path, tmp_path / "out")),
+        ("repair", (tmp_path / "none", tmp_path / "out")),
+        ("annotate", (tmp_path, "--no-browser")),
+        ("serve", ("none",)),
     ):
         (tmp_path / "own.py").write_text(f"open({str(tmp_path / command)!r}, 'w').close()")
         assert run(command, *arguments, "--code", tmp_path / "own.py").exit_code == 1

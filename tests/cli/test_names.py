@@ -76,4 +76,5 @@ def test_names_that_are_not_utf_8(places, tmp_path, command):
 
 
 def test_every_command_is_tried():
-    assert ARGUMENTS.keys() | {"add", "average", "build"} == {*COMMANDS}  # these need trained pipelines
+    others = {"add", "average", "build"} | {"annotate", "serve"}  # these need trained pipelines, or go on for ever
+    assert ARGUMENTS.keys() | others == {*COMMANDS}

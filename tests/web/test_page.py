@@ -175,6 +175,12 @@ def test_from_nothing_by_keys_alone(opened, tmp_path):
         GOLD[0]
     ).strip("\n")
     assert page.text_content("#text") == "Go home now"
+    page.click("#add")
+    page.fill("#text-new", "We saw them")
+    page.click("#empty button")
+    page.wait_for_selector("#sentences li:nth-child(3)")
+    settle(page)
+    assert len(session.treebank) == 3 and not page.is_visible("#empty")
 
 
 def test_two_clicks_make_any_arc(opened, tmp_path):

@@ -109,7 +109,7 @@ def draw_arcs(
     height = sum(heights) + line + 2 * _MARGIN
 
     def hint(title: str, x: float) -> str:
-        return write_hint(title, x, height + 12, width)
+        return write_hint(title, x, height + 12, width) if title else ""
 
     parts += drawn[0].paths("above", middle, -1.0, hint) + drawn[1].paths("below", middle + line, 1.0, hint)
     parts += drawn[0].labels("above", middle, -1.0, hint) + drawn[1].labels("below", middle + line, 1.0, hint)

@@ -31,7 +31,7 @@ const KEYS = [
   ["4, 5, 6", "take another label"],
   ["Space", "confirm the arc as it is"],
   ["l", "choose another label"],
-  ["h", "choose any head: type its number or its beginning, or click it"],
+  ["h", "choose any head: type its number or its beginning; or click the word, and then its head"],
   ["r", "make the word the root"],
   ["← →", "previous or next word"],
   ["v", "best valid tree under the rules, around what is decided"],
@@ -228,8 +228,8 @@ const form = (word) => (word > 0 ? (state.view?.words[word - 1]?.cells.FORM ?? "
 /** @param {number} word */
 const arc = (word) => {
   const view = /** @type {View} */ (state.view);
-  const head = view.heads[word - 1];
-  return head < 0 ? "no head yet" : `${head === 0 ? "" : `${head} `}${form(head)}, ${view.labels[word - 1]}`;
+  const [head, label] = [view.heads[word - 1], view.labels[word - 1]];
+  return head < 0 ? "no head yet" : `${head || ""} ${form(head)}, ${label === "_" ? "no label yet" : label}`.trim();
 };
 /** @param {number} word */
 const sureness = (word) => {
@@ -257,7 +257,7 @@ function show(view, selected) {
   $("tree").classList.toggle("vertical", vertical());
   showSelected();
   showViolations(view);
-  $("valid").hidden = !state.start.rules;
+  $("valid").hidden = !state.start.rules || !state.status?.parser;
   $("undo").disabled = false;
   mark(view.number, view.state);
   history.replaceState(null, "", `#${token}/${view.number}`);
@@ -272,7 +272,8 @@ function mark(number, now) {
   const entry = state.entries.find((each) => each.number === number);
   if (!entry || entry.state === now) return;
   entry.state = now;
-  showList();
+  const dot = $("sentences").querySelector(`[data-number="${number}"] .dot`);
+  if (dot) Object.assign(dot, { className: `dot ${now}`, title: STATES[now], ariaLabel: STATES[now] });
 }
 
 /** @param {View} view */
@@ -436,8 +437,7 @@ function showList() {
     const button = make(
       "button",
       { onclick: () => attempt(() => load(each.number)).then(() => (toggleList(false), $("work").focus())) },
-      make("span", { className: `dot ${each.state}`, title }),
-      make("span", { className: "sr", textContent: `${title}: ` }),
+      make("span", { className: `dot ${each.state}`, title, role: "img", "aria-label": title }),
       make("small", { textContent: each.name }),
       make("span", { className: "line", textContent: each.text }),
     );
@@ -750,12 +750,13 @@ function toggleList(open) {
 const CLICKS = {
   "open-list": () => toggleList(!document.body.classList.contains("list-open")),
   ...{ previous: () => move(-1), following: () => move(1), doubt: () => doubt(1) },
-  ...{ undo, accept, train, valid: ACTIONS.v, help: ACTIONS["?"] },
+  ...{ undo, accept, train, valid: ACTIONS.v, help: ACTIONS["?"], add: () => ($("empty").hidden = false) },
 };
 for (const [id, action] of Object.entries(CLICKS)) {
   $(id).addEventListener("click", () => {
     attempt(action);
-    if (id !== "help" && id !== "open-list") $("work").focus({ preventScroll: true });
+    if (id === "add") (toggleList(false), setTimeout(() => $("text-new").focus(), 50));
+    else if (id !== "help" && id !== "open-list") $("work").focus({ preventScroll: true });
   });
 }
 $("search").addEventListener("input", showList);
@@ -779,7 +780,6 @@ addEventListener("resize", () => {
 document.addEventListener("visibilitychange", () => document.hidden || attempt(again));
 
 // Beginning
-
 for (const [keys, text] of KEYS) $("key-list").append(make("dt", {}, kbd(keys)), make("dd", {}, text));
 attempt(async () => {
   state.start = await api("start");
