@@ -36,6 +36,7 @@ class Work:
     intended (set): The rule and the word of each violation that is meant to be there.
     valid (bool): Whether the rest of the tree must meet the rules.
     accepted (bool): Whether the sentence was accepted after the last decision.
+    tree (Optional[tuple]): The heads and labels that were accepted last.
     """
 
     fixed: dict[int, tuple[int, str]] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class Work:
     intended: set[tuple[str, int]] = field(default_factory=set)
     valid: bool = False
     accepted: bool = False
+    tree: tuple[list[int], list[str]] | None = None
 
     def fix(self, word: int, head: int, label: str) -> list[int]:
         """Fix an arc, and return the words, decided earlier, whose arcs no tree can have beside it. They are free."""
@@ -75,6 +77,9 @@ def fold(steps: Iterable[Step]) -> Work:
             work.intended = work.intended | {mark} if step["on"] else work.intended - {mark}
         elif kind == "valid":
             work.valid = True
+        elif kind == "accept":
+            work.tree = (step["heads"], step["labels"])
+            work.cells |= {(word, EDITABLE[column]): value for word, column, value in step["cells"]}
     return work
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from ..rules import Rules
 from ..rules.reasons import reason_of
 from ..trees import MISSING, is_tree
 from .decisions import EDITABLE, DecisionError, Work, check_step, fold
-from .journal import Journal
+from .journal import Journal, renamed
 from .picture import draw
 from .suggestions import Alternative, Scores, Suggester, Suggestion
 from .treebank import Treebank, copied, new_sentences, text_of
@@ -70,6 +71,7 @@ class Session:
         self._states: dict[str, str] = {}
         self._order: list[int] | None = None
         self._held_out: deque[tuple[Scores, list[int]]] = deque(maxlen=_HELD_OUT)  # not learnt when they were accepted
+        self.changed = self._reconcile()  # sentences that another program has changed since
 
     # What there is
 
@@ -79,7 +81,8 @@ class Session:
         if key not in self._states:
             steps = self.journal.steps.get(key)
             if steps:
-                found = "accepted" if steps[-1]["do"] == "accept" else "begun"
+                written = steps[-1].get("written")  # if it was accepted last
+                found = "accepted" if written and written == self._digest(number) else "begun"
             elif self.second:
                 found = "new" if self._differences(number) else "accepted"
             else:
@@ -131,36 +134,40 @@ class Session:
         return now if known is None else copied(now, known.encode("utf8"))
 
     def edited(self, number: int, work: Work) -> Sentence:
-        """Return a sentence with the cells that were edited, and the arcs of its base."""
+        """Return a sentence with the cells that were edited, and the arcs accepted last or, before, of its base."""
         sentence = copied(self.base(number))
         before = text_of(sentence)
         for (word, column), value in work.cells.items():
             sentence.replace(word, column, value)
+        if work.tree is not None:
+            sentence.replace_arcs(*work.tree)
         if any(column == FORM for _, column in work.cells) and sentence.comment("text") == before:
             sentence = copied(sentence, marked_sentence(sentence, {"text": text_of(sentence)}))
         return sentence
 
-    def suggestion(self, number: int, work: Work, sentence: Sentence) -> tuple[Suggestion, list[str | None]]:
-        """Return the tree around what is decided, and the parts of speech as rules see them."""
+    def suggestion(self, work: Work, sentence: Sentence) -> tuple[Suggestion, list[str | None], str]:
+        """Return the tree around what is decided, the parts of speech as rules see them, and why rules are not met."""
         scores = self.suggester.scores(sentence)
         pos = pos_of_sentence(sentence)
         if scores is not None:
             pos = [scores.cells.get((k, 3), tag) if tag in ("_", None) else tag for k, tag in enumerate(pos, 1)]
-        rules = self.rules if work.valid else None
-        found = self.suggester.suggest(scores, work.fixed, sentence.heads, sentence.labels, rules=rules, pos=pos)
-        return found, pos
+        told = (scores, work.fixed, sentence.heads, sentence.labels)
+        fault = ""
+        if work.valid and not work.accepted and self.rules is not None:
+            meant = {rule for rule, _ in work.intended}.union(*(_intended(sentence, k + 1) for k in range(len(pos))))
+            rules = self.rules.without(meant.intersection(self.rules.names))
+            try:
+                return self.suggester.suggest(*told, rules=rules, pos=pos), pos, ""
+            except MindRootError as error:  # no tree meets the rules
+                fault = str(error)
+        return self.suggester.suggest(*told), pos, fault
 
     def view(self, number: int, *, vertical: bool = False) -> dict[str, Any]:
         """Return all that is shown of a sentence, as JSON."""
         key = self.treebank.keys[number]
         work = fold(self.journal.steps.get(key, ()))
         sentence = self.edited(number, work)
-        fault = ""
-        try:
-            tree, pos = self.suggestion(number, work, sentence)
-        except MindRootError as error:  # no tree meets the rules
-            fault, work.valid = str(error), False
-            tree, pos = self.suggestion(number, work, sentence)
+        tree, pos, fault = self.suggestion(work, sentence)
         before = self._trees.get(key)
         latest = self.journal.steps[key][-1].get("word") if self.journal.steps.get(key) else None
         arcs = list(zip(tree.heads, tree.labels, strict=True))
@@ -173,7 +180,8 @@ class Session:
         faulty = {each["word"] for each in violations if not each["intended"]}
         second = self.second.get(key, ())
         alternatives = [list(each) for each in tree.alternatives]
-        first = zip(sentence.heads, sentence.labels, strict=True)
+        base = self.base(number)
+        first = zip(base.heads, base.labels, strict=True)
         for word, of_both in enumerate(zip(first, second, strict=False), 1):
             # In place of a probability: -1 for the first annotator, -2 for the second.
             options = [
@@ -202,7 +210,7 @@ class Session:
             "otherLabels": [[[head, label, prob] for head, label, prob in own] for own in tree.other_labels],
             "doubt": self._doubt(number, tree, work),
             "violations": violations,
-            "valid": work.valid,
+            "valid": work.valid and not fault,
             "certified": tree.certified,
             "fault": fault,
             "steps": len(self.journal.steps.get(key, ())),
@@ -311,14 +319,16 @@ class Session:
         RAISES (DecisionError): If its tree is not complete.
         RAISES (ChangedError, OSError): If it can't be written. Then it is not accepted.
         """
-        key = self.treebank.keys[number]
+        keys = list(self.treebank.keys)
+        key = keys[number]
         work = fold(self.journal.steps.get(key, ()))
         sentence = self.edited(number, work)
-        tree, pos = self.suggestion(number, work, sentence)
+        tree, pos, _ = self.suggestion(work, sentence)
         _check_complete(sentence, tree)
-        for k, word in enumerate(self._words(sentence), 1):
-            for name, value in word["predicted"].items():
-                sentence.replace(k, EDITABLE[name], value)
+        words = enumerate(self._words(sentence), 1)
+        cells = [[k, name, value] for k, word in words for name, value in word["predicted"].items()]
+        for k, name, value in cells:
+            sentence.replace(k, EDITABLE[name], value)
         sentence.replace_arcs(tree.heads, tree.labels)
         marks = self._marks(sentence, tree, pos, work)
         if marks:
@@ -328,13 +338,22 @@ class Session:
         self.treebank.replace(number, sentence)
         if scores is not None and key not in self.journal.bases:
             self._held_out.append((scores, tree.heads))
-        new = self.treebank.keys[number]
-        if key not in self.journal.bases or new != key:
-            self.journal.add(key, {"do": "base", "base": base, "key": new})
-        if new != key:
-            self._revisions[new] = self._revisions.pop(key, 0)
-            self.log = [new if each == key else each for each in self.log]
-        self._note(number, step)
+        if key not in self.journal.bases:
+            self.journal.add(key, {"do": "base", "base": base})
+        self._rename({old: new for old, new in zip(keys, self.treebank.keys, strict=True) if old != new})
+        kept = {"heads": tree.heads, "labels": tree.labels, "cells": cells, "written": self._digest(number)}
+        self._note(number, {**step, **kept})
+
+    def _rename(self, keys: Mapping[str, str]) -> None:
+        if keys:
+            self.journal.add("", {"do": "rename", "keys": keys})
+            self.rates, self._trees = renamed(self.rates, keys), renamed(self._trees, keys)
+            self._revisions, self._states = renamed(self._revisions, keys), renamed(self._states, keys)
+            self.second = renamed(self.second, keys)
+            self.log = [keys.get(key, key) for key in self.log]
+
+    def _digest(self, number: int) -> str:
+        return hashlib.sha1(self.treebank[number].closed()).hexdigest()
 
     def _marks(
         self, sentence: Sentence, tree: Suggestion, pos: Sequence[str | None], work: Work
@@ -375,12 +394,26 @@ class Session:
             changed += 1
             self._trees.pop(key, None)
             self._revisions[key] = self._revisions.get(key, 0) + 1
-            steps = list(self.journal.steps.get(key, ()))
-            if steps or key in self.journal.bases:
+        self._reconcile()
+        self._forget()
+        return changed
+
+    def _reconcile(self) -> int:
+        """Take what another program has written in place of what was accepted. Return the number of such sentences.
+
+        If it has put back what was there before the first decision, all decisions stay, and can be accepted again.
+        """
+        changed = 0
+        for number, key in enumerate(self.treebank.keys):
+            if key not in self.journal.bases or self._digest(number) == self.journal.written.get(key):
+                continue
+            if self.treebank[number].closed() != self.base(number).closed():
+                changed += 1
+                steps = list(self.journal.steps.get(key, ()))
                 self.journal.add(key, {"do": "clear"})
                 for step in steps if steps and steps[-1]["do"] != "accept" else ():
-                    self.journal.add(key, step)
-        self._forget()
+                    if step["do"] != "accept":
+                        self.journal.add(key, step)
         return changed
 
     def add_text(self, text: str) -> int:

@@ -26,7 +26,7 @@ from ..pipeline.scoring import find_mind_root, scored
 from ..rules import Rules
 from ..rules.labelled import Problem
 from ..scores import FloatArray
-from ..trees import MISSING, is_projective
+from ..trees import MISSING, is_projective, is_tree
 from .decisions import Work
 
 __all__ = ["Alternative", "Scores", "Suggester", "Suggestion"]
@@ -163,7 +163,9 @@ class Suggester:
             found = replace(problem, rules=rules, pos=pos, constraints=constraints).decode()
             tree, chosen, certified = found.heads, found.labels, found.optimal
         else:
-            tree = _decoded(constraints.mask(scores.arcs + bonus), scores.projective)
+            tree = np.array([known.get(word, (MISSING, ""))[0] for word in range(1, n + 1)], dtype=np.int32)
+            if not is_tree(tree, single_root=True):  # otherwise that is it, even if its arcs cross
+                tree = _decoded(constraints.mask(scores.arcs + bonus), scores.projective)
             best = scores.labels[np.arange(n), tree].argmax(axis=1)
             chosen = [scores.names[k] for k in best.tolist()]
             for word, (head, label) in known.items():

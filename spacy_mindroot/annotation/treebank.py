@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -24,8 +26,8 @@ class ChangedError(MindRootError):
 class Treebank:
     """A CoNLL-U file in memory. A file that is missing or empty has no sentences.
 
-    A sentence is known by a key, which it keeps when its annotation changes: its words, and how many sentences before
-    it have the same.
+    A sentence is known by a key, which it keeps when its annotation changes: its `sent_id` and words, and how many
+    sentences before it have the same.
     """
 
     def __init__(self, path: Path) -> None:
@@ -35,22 +37,19 @@ class Treebank:
     def read(self) -> None:
         """Read the file anew.
 
-        RAISES (ConlluError): For the first sentence at fault.
+        RAISES (ConlluError): For the first sentence at fault. Then what was read before stays.
         """
         if self.path.exists() and is_gzip(self.path):
             raise ConlluError(f"{printable(self.path)} is compressed. Unpack it, and annotate the file in it.")
-        self._stamp: tuple[int, int, int] | None = None
-        self._digest: bytes | None = None
-        pieces: list[Sentence | bytes] = []
+        status = content = None
         if self.path.exists():
-            content = self.path.read_bytes()
-            self._note(content)
-            with open(self.path, "rb") as file:
-                pieces = list(read_pieces(file, printable(self.path)))
+            status, content = self.path.stat(), self.path.read_bytes()
+        pieces = list(read_pieces(io.BytesIO(content or b""), printable(self.path)))
         for piece in pieces:
             if isinstance(piece, Sentence):
                 piece.check_heads()
         self._pieces = pieces
+        self._note(status, content)
         self._find()
 
     def _find(self) -> None:
@@ -58,9 +57,9 @@ class Treebank:
         counts: Counter[str] = Counter()
         self.keys: list[str] = []
         for sentence in self:
-            words = hashlib.sha1("\n".join(sentence.words).encode("utf8")).hexdigest()[:16]
-            counts[words] += 1
-            self.keys.append(f"{words}-{counts[words]}")
+            named = hashlib.sha1("\n".join([sentence.sent_id or "", *sentence.words]).encode("utf8")).hexdigest()[:16]
+            counts[named] += 1
+            self.keys.append(f"{named}-{counts[named]}")
 
     def __len__(self) -> int:
         return len(self._places)
@@ -103,7 +102,7 @@ class Treebank:
         if hashlib.sha1(content).digest() != self._digest:
             with replacing(self.path) as file:
                 file.write(content)
-        self._note(content)
+        self._note(self.path.stat(), content)
         self._pieces = list(pieces)
         self._find()
 
@@ -116,10 +115,9 @@ class Treebank:
             return False
         return hashlib.sha1(self.path.read_bytes()).digest() != self._digest
 
-    def _note(self, content: bytes) -> None:
-        status = self.path.stat()
-        self._stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
-        self._digest = hashlib.sha1(content).digest()
+    def _note(self, status: os.stat_result | None, content: bytes | None) -> None:
+        self._stamp = None if status is None else (status.st_mtime_ns, status.st_size, status.st_ino)
+        self._digest = None if content is None else hashlib.sha1(content).digest()
 
 
 def _bytes(piece: Sentence | bytes) -> bytes:

@@ -45,8 +45,10 @@ def test_what_is_fixed_is_always_part_of_some_tree():
 
 
 def test_acceptance_ends_with_the_next_decision():
-    assert fold([arc(1, 2), {"do": "accept"}]).accepted
-    assert not fold([{"do": "accept"}, arc(1, 2)]).accepted
+    accept = {"do": "accept", "heads": [2, 0], "labels": ["dep", "root"], "cells": [[1, "LEMMA", "a"]], "written": ""}
+    work = fold([arc(1, 2), accept])
+    assert work.accepted and work.tree == ([2, 0], ["dep", "root"]) and work.cells == {(1, 2): "a"}
+    assert not fold([accept, arc(1, 2)]).accepted
 
 
 def test_cells_marks_and_valid_trees():

@@ -24,18 +24,20 @@ def test_steps_and_undo_survive(tmp_path):
 def test_a_base_and_a_new_key_survive(tmp_path):
     journal = Journal(tmp_path / "j")
     journal.add("a", ONE)
-    journal.add("a", {"do": "base", "base": "text", "key": "b"})
-    journal.add("b", {"do": "base", "base": "later", "key": "c"})
-    journal.add("c", TWO)
+    journal.add("b", TWO)
+    journal.add("a", {"do": "base", "base": "text"})
+    journal.add("", {"do": "rename", "keys": {"a": "b", "b": "a"}})
+    journal.add("b", {"do": "base", "base": "later"})
+    journal.add("b", TWO)
     for own in (journal, reopened(journal)):
-        assert dict(own.steps) == {"c": [ONE, TWO]}
-        assert own.bases == {"c": "text"}, "the first counts"
+        assert dict(own.steps) == {"b": [ONE, TWO], "a": [TWO]}, "keys that are exchanged cost no step"
+        assert own.bases == {"b": "text"}, "the first counts"
 
 
 def test_clear(tmp_path):
     journal = Journal(tmp_path / "j")
     journal.add("a", ONE)
-    journal.add("a", {"do": "base", "base": "text", "key": "a"})
+    journal.add("a", {"do": "base", "base": "text"})
     journal.add("a", {"do": "clear"})
     own = reopened(journal)
     assert not own.steps and not own.bases
@@ -50,6 +52,34 @@ def test_a_line_that_was_cut_off_costs_no_other(tmp_path):
     journal = Journal(tmp_path / "j")
     journal.add("a", TWO)
     assert reopened(journal).steps == {"a": [ONE, TWO]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"key": "a", "step": {"do": "arc"}}',
+        b'{"key": "a", "step": {"do": "arc", "word": "1", "head": 2, "label": "dep"}}',
+        b'{"key": ["a"], "step": {"do": "undo"}}',
+        b'{"key": "a", "step": {"do": "base"}}',
+        b'{"key": "a", "step": {"do": "rename", "keys": {"a": 1}}}',
+        b'{"key": "a", "step": {"do": "cell", "word": 1, "column": "HEAD", "value": "2"}}',
+        b'{"key": "a", "step": {"do": "accept", "heads": [2], "labels": [1], "cells": [], "written": ""}}',
+        b'{"key": "a", "step": {"do": "accept", "heads": [2], "labels": ["x"], "cells": [[1]], "written": ""}}',
+        b'{"key": "a", "step": {"do": []}}',
+        b'{"key": "a", "step": {"do": "other"}}',
+        b"[]",
+        b"\xff",
+    ],
+)
+def test_a_line_that_is_none_is_skipped(line, tmp_path):
+    journal = Journal(tmp_path / "j")
+    journal.add("a", ONE)
+    journal.close()
+    with open(tmp_path / "j" / "journal.jsonl", "ab") as file:
+        file.write(line + b"\n")
+    journal = Journal(tmp_path / "j")
+    assert journal.steps == {"a": [ONE]} and journal.skipped == [2]
+    journal.close()
 
 
 def test_one_server_at_a_time(tmp_path):

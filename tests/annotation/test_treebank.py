@@ -65,6 +65,20 @@ def test_a_file_that_was_only_touched_or_rewritten_the_same_is_not_changed(tmp_p
     assert not treebank.is_changed()
 
 
+def test_a_file_at_fault_is_not_overwritten(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_text(BLANK)
+    treebank = Treebank(path)
+    theirs = DONE.replace("They\t_\t_\t_\t_\t2", "They\t_\t_\t_\t_\t9")
+    path.write_text(theirs)
+    for _ in range(2):
+        with pytest.raises(ConlluError, match="has HEAD '9'"):
+            treebank.read()
+        with pytest.raises(ChangedError):
+            treebank.replace(0, with_head(treebank[0], "2"))
+    assert path.read_text() == theirs and len(treebank) == 3
+
+
 def test_keys_depend_on_words_and_their_number(tmp_path):
     path = tmp_path / "a.conllu"
     path.write_text(BLANK + BLANK)
@@ -72,6 +86,11 @@ def test_keys_depend_on_words_and_their_number(tmp_path):
     assert len(set(blank)) == 6
     path.write_text(DONE + DONE)
     assert Treebank(path).keys == blank
+    named = "# sent_id = a\n" + BLANK, "# sent_id = b\n" + BLANK
+    path.write_text("".join(named))
+    one, other = Treebank(path).keys[::3]
+    path.write_text("".join(named[::-1]))
+    assert Treebank(path).keys[::3] == [other, one], "a sentence with a name is known by it"
 
 
 def test_an_empty_file_and_none_have_no_sentences_and_take_new_ones(tmp_path):
