@@ -45,11 +45,11 @@ def toy():
         return load_pipeline(str(make_model(f"{folder}/model", senter=False)))
 
 
-def make_session(folder, text=BLANK, nlp=None, *, rules=None, **options):
-    path = folder / "tb.conllu"
+def make_session(folder, text=BLANK, nlp=None, *, name="tb.conllu", rules=None, **options):
+    path = folder / name
     if text is not None and not path.exists():
         path.write_bytes(text.encode("utf8"))
-    journal = Journal(folder / "tb.conllu.annotation")
+    journal = Journal(folder / f"{name}.annotation")
     rules = None if rules is None else to_rules(rules)
     return Session(Treebank(path), journal, Suggester(nlp), rules, **options)
 

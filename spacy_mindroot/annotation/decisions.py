@@ -6,15 +6,16 @@ A step is a dict that can be written as JSON. The last one can always be taken b
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..conllu.columns import COLUMNS, FEATS, FORM, LEMMA, UPOS, XPOS
 from ..errors import MindRootError
-from ..labels import NO_LABEL, is_root_label
+from ..labels import NO_LABEL, UD_ROOT, is_root_label
 
-__all__ = ["EDITABLE", "DecisionError", "Step", "Work", "check_step", "fold"]
+__all__ = ["EDITABLE", "DecisionError", "Step", "Work", "check_step", "fold", "is_text"]
 
 Step = Mapping[str, Any]
 EDITABLE = {COLUMNS[column]: column for column in (FORM, LEMMA, UPOS, XPOS, FEATS)}
@@ -83,10 +84,11 @@ def fold(steps: Iterable[Step]) -> Work:
     return work
 
 
-def check_step(step: Any, words: int, rules: Sequence[str] = ()) -> dict[str, Any]:
+def check_step(step: Any, words: int, rules: Sequence[str] = (), root: str = UD_ROOT) -> dict[str, Any]:
     """Return a step with the keys that belong to it. Raise DecisionError if it is none in a sentence of so many words.
 
     rules (Sequence[str]): The names of the rules that can be broken on purpose.
+    root (str): The label of roots in the file, besides `root`.
     """
     if not isinstance(step, Mapping):
         raise DecisionError(f"A decision is an object; found {str(step)[:100]}.")
@@ -100,7 +102,9 @@ def check_step(step: Any, words: int, rules: Sequence[str] = ()) -> dict[str, An
             raise DecisionError(f"Word {word} can't be its own head.")
         if not isinstance(label, str) or label != "".join(label.split()) or len(label) > _LONGEST:
             raise DecisionError(f"A label is a text without white space; found {str(label)[:100]!r}.")
-        if label not in NO_LABEL and is_root_label(label) != (head == 0):
+        if not is_text(label):
+            raise DecisionError("A label can't have control characters in it.")
+        if label not in NO_LABEL and is_root_label(label) != (head == 0) and (head, label) != (0, root):
             raise DecisionError("The root, and no other word, has the label root. The key r makes a word the root.")
         return {"do": "arc", "word": word, "head": head, "label": label}
     if kind == "cell":
@@ -112,6 +116,11 @@ def check_step(step: Any, words: int, rules: Sequence[str] = ()) -> dict[str, An
     raise DecisionError(f"There is no decision of the kind {str(kind)[:100]!r}.")
 
 
+def is_text(text: str) -> bool:
+    """Whether a text can be written to a file: it has no control characters, and no halves of characters."""
+    return not any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
+
+
 def _number(step: Step, name: str, least: int, most: int) -> int:
     value = step.get(name)
     if type(value) is not int or not least <= value <= most:
@@ -120,13 +129,13 @@ def _number(step: Step, name: str, least: int, most: int) -> int:
 
 
 def _cell(column: Any, value: Any) -> dict[str, str]:
-    if column not in EDITABLE:
+    if not isinstance(column, str) or column not in EDITABLE:
         raise DecisionError(f"The columns to edit are {', '.join(EDITABLE)}; found {str(column)[:100]!r}.")
     if not isinstance(value, str) or len(value) > _LONGEST:
         raise DecisionError(f"{column} is a text of at most {_LONGEST} characters.")
     value = " ".join(value.split())
     spaced = column in ("FORM", "LEMMA")
-    if not value.isprintable() or (not spaced and " " in value):
+    if not is_text(value) or (not spaced and " " in value):
         raise DecisionError(f"{column} can't have {'control characters' if spaced else 'white space'} in it.")
     if column == "FORM" and not value:
         raise DecisionError("A word needs a form. Word boundaries are the business of other tools.")

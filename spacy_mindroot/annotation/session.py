@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +14,13 @@ from spacy.util import get_lang_class
 from ..conllu import Sentence
 from ..conllu.columns import FORM, MISC
 from ..conllu.marks import marked_sentence
-from ..conllu.repair import pos_of_sentence
+from ..conllu.repair import pos_of_sentence, root_label_of
 from ..errors import MindRootError
 from ..labels import NO_LABEL, is_root_label
 from ..rules import Rules
 from ..rules.reasons import reason_of
 from ..trees import MISSING, is_tree
-from .decisions import EDITABLE, DecisionError, Work, check_step, fold
+from .decisions import EDITABLE, DecisionError, Work, check_step, fold, is_text
 from .journal import Journal, renamed
 from .picture import draw
 from .suggestions import Alternative, Scores, Suggester, Suggestion
@@ -34,6 +35,7 @@ RELATIONS = {  # of Universal Dependencies
 }  # fmt: skip
 _HELD_OUT, _ENOUGH = 60, 300  # the latest sentences to calibrate with, and their least number of words
 _MOST_NEW = 10_000  # words that are added at a time
+_NUMBERED = re.compile("s[0-9]{1,9}")  # the names of sentences that were added
 
 
 class Conflict(MindRootError):
@@ -71,6 +73,7 @@ class Session:
         self._states: dict[str, str] = {}
         self._order: list[int] | None = None
         self._held_out: deque[tuple[Scores, list[int]]] = deque(maxlen=_HELD_OUT)  # not learnt when they were accepted
+        self.root = root_label_of(self.treebank)
         self.changed = self._reconcile()  # sentences that another program has changed since
 
     # What there is
@@ -279,7 +282,7 @@ class Session:
         """
         self.check_revision(number, revision)
         names = self.rules.names if self.rules is not None else []
-        step = check_step(step, len(self.treebank[number]), names)
+        step = check_step(step, len(self.treebank[number]), names, self.root)
         if step["do"] == "valid" and self.rules is None:
             raise DecisionError("There are no rules. Start with --rules ud, or another table of rules.")
         if step["do"] == "accept":
@@ -422,11 +425,16 @@ class Session:
         if not lines:
             raise DecisionError("There is no text. Write one sentence per line.")
         nlp = self.suggester.nlp or get_lang_class(self.lang)()
+        if not all(map(is_text, lines)):
+            raise DecisionError("The text has control characters in it. Take them out.")
+        if max(map(len, lines)) > nlp.max_length:
+            raise DecisionError(f"A line has more than {nlp.max_length:,} characters. Write one sentence per line.")
         docs = [nlp.make_doc(line) for line in lines]
         if sum(map(len, docs)) > _MOST_NEW:
             raise DecisionError(f"That is more than {_MOST_NEW:,} words. Add less at a time, or write CoNLL-U.")
         pairs = [([token.text for token in doc], [bool(token.whitespace_) for token in doc]) for doc in docs]
-        self.treebank.append(new_sentences(pairs, len(self.treebank) + 1))
+        taken = [int(name[1:]) for each in self.treebank if _NUMBERED.fullmatch(name := each.sent_id or "")]
+        self.treebank.append(new_sentences(pairs, max(len(self.treebank), *taken, 0) + 1))
         self._forget()
         return len(lines)
 
@@ -442,6 +450,7 @@ class Session:
     def _forget(self) -> None:
         self._states.clear()
         self._order = None
+        self.root = root_label_of(self.treebank)
 
 
 def is_complete(sentence: Sentence) -> bool:

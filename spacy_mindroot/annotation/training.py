@@ -163,12 +163,12 @@ class Trainer:
             for sentence in treebank:
                 file.write(sentence.closed())
         (self.folder / "job.json").write_text(json.dumps(job), "utf8")
-        self.progress, self.error = 0, ""
         code = "import sys; from spacy_mindroot.annotation.training import main; main(sys.argv[1])"
         command = [sys.executable, "-c", code, str(self.folder / "job.json")]
         self._process = subprocess.Popen(
             command, env=one_thread(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
+        self.progress, self.error = 0, ""
         self._watching = threading.Thread(target=self._watch, args=(self._process, len(accepted)), daemon=True)
         self._watching.start()
         return True
@@ -186,7 +186,7 @@ class Trainer:
             if process.returncode:
                 raise MindRootError(reason("".join(said)) or f"the process ended with status {process.returncode}")
             self._take(sentences)
-        except (MindRootError, OSError, ValueError) as error:
+        except Exception as error:  # whatever it is, the next training can begin
             self.error = f"The parser could not be trained: {error}"
             self.progress = None
 

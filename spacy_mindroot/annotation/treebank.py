@@ -88,6 +88,8 @@ class Treebank:
         if any(sentence.columns is not CONLLU for sentence in self):
             raise ConlluError(f"{printable(self.path)} has columns of its own. Add sentences with another tool.")
         before = b"".join(_bytes(piece) for piece in self._pieces)
+        if len(self) and self[0].line_end == b"\r\n":
+            text = text.replace("\n", "\r\n")
         content = (closed(before) if before.strip() else before) + text.encode("utf8")
         pieces = list(read_pieces(iter(content.splitlines(keepends=True)), printable(self.path)))  # type: ignore[arg-type]
         self._write(pieces)

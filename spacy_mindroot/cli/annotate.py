@@ -44,6 +44,7 @@ def annotate_cli(
     lang: str = options.language(),
     port: int | None = typer.Option(None, "--port", "-p", metavar="N", min=0, max=65535),
     host: str = typer.Option("127.0.0.1", "--host", metavar="HOST"),
+    name: list[str] = typer.Option([], "--name", metavar="HOST"),
     browser: bool = typer.Option(True, "--browser/--no-browser"),
     code: Path | None = options.code(),
 ) -> None:
@@ -73,6 +74,8 @@ def annotate_cli(
     lang: Language code of a parser that is trained from nothing.
     port: Port of the server; 0 for any that is free (default: 8765, or any that is free).
     host: Address of the server. Other than a loopback address, it lets others in who know the printed address.
+    name: Host name under which the server is known, such as that of a proxy, besides localhost, --host and IP
+        addresses. Can be given several times (default: none).
     browser: Open the page in the browser.
     """
     rules_of_file = None if rules == _LEARNT else rules_file(rules)
@@ -103,21 +106,26 @@ def annotate_cli(
         with opened_to_write(out) as copy, open(treebank, "rb") as source:
             shutil.copyfileobj(source, copy)
     file = Treebank(path)
-    of_second = {}
+    journal = Journal(path.with_name(f"{path.name}.annotation"))
+    if journal.skipped:
+        shown = ", ".join(map(str, journal.skipped[:5]))
+        warn(f"The journal in {printable(journal.folder)} has lines that can't be read and don't count: {shown}.")
+    trainer = Trainer(journal.folder, lang, model)
+    kept = trainer.kept()
+    suggester = Suggester(None if kept is None else load_pipeline(kept))
+    known = _rules(rules, file)
+    session = Session(file, journal, suggester, known, bool(review), {}, provenance, lang)
+    if session.changed:
+        warn(f"Another program has changed accepted sentences: {session.changed:,}. They are taken as they are now.")
     if pairs:
-        if [own.words for own in file] != [one.words for one, _ in pairs]:
+        if [session.base(k).words for k in range(len(file))] != [one.words for one, _ in pairs]:
+            journal.close()
             raise CorpusError(f"{printable(path)} has other words than {printable(treebank)}. Choose another --out.")
         table, figures = agreement_table(pairs)
         say(table)
         found(figures)
         arcs = (list(zip(other.heads, other.labels, strict=True)) for _, other in pairs)
-        of_second = dict(zip(file.keys, arcs, strict=True))
-    journal = Journal(path.with_name(f"{path.name}.annotation"))
-    trainer = Trainer(journal.folder, lang, model)
-    kept = trainer.kept()
-    suggester = Suggester(None if kept is None else load_pipeline(kept))
-    known = _rules(rules, file)
-    session = Session(file, journal, suggester, known, bool(review), of_second, provenance, lang)
+        session.second = dict(zip(file.keys, arcs, strict=True))
     annotation = page.Annotation(session, trainer, every=every, ordered=order == Order.RANK)
     listening = server.listen(host, _PORT if port is None else port, or_any=port is None)
     address = f"{server.url_of(listening)}#{page.token_in(journal.folder)}"
@@ -134,7 +142,8 @@ def annotate_cli(
         warn(f"Whoever reaches {host} and knows the address can annotate, and nothing is encrypted on its way.")
     try:
         annotation.begin()
-        server.run(server.Guard(page.make_app(annotation, address.partition("#")[2]), names=[host]), listening, started)
+        guarded = server.Guard(page.make_app(annotation, address.partition("#")[2]), host=host, names=name)
+        server.run(guarded, listening, started)
     finally:
         trainer.stop()
         journal.close()

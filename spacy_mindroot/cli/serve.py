@@ -33,6 +33,7 @@ def serve_cli(
     models: list[str] = typer.Argument(..., metavar="MODEL"),
     port: int | None = typer.Option(None, "--port", "-p", metavar="N", min=0, max=65535),
     host: str = typer.Option("127.0.0.1", "--host", metavar="HOST"),
+    name: list[str] = typer.Option([], "--name", metavar="HOST"),
     most_bytes: int = typer.Option(4_000_000, "--most-bytes", metavar="N", min=1),
     seconds: float = typer.Option(60.0, "--seconds", metavar="S", min=0.1),
     inception: bool = typer.Option(False, "--inception"),
@@ -48,6 +49,8 @@ def serve_cli(
     models: Pipelines, by their folders or packages. The first is used where a request names none.
     port: Port of the server; 0 for any that is free (default: 8001, or any that is free).
     host: Address of the server. Other than a loopback address, it serves everyone who reaches it.
+    name: Host name under which the server is known, such as that of a proxy, besides localhost, --host and IP
+        addresses. Can be given several times (default: none).
     most_bytes: Largest size of a request.
     seconds: Longest time that a request may take.
     inception: Also serve the first pipeline as an external recommender for dependency relations in INCEpTION, at
@@ -69,5 +72,7 @@ def serve_cli(
         typer.echo(f"Serving {', '.join(service.names)} at {server.url_of(listening)}")
 
     server.run(
-        server.Guard(udpipe.make_app(service, routes=routes), names=[host], limit=most_bytes), listening, started
+        server.Guard(udpipe.make_app(service, routes=routes), host=host, names=name, limit=most_bytes),
+        listening,
+        started,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ from ..tools.drawing.style import page_colours
 __all__ = ["FIRST", "Annotation", "make_app", "token_in"]
 
 FIRST = 10  # sentences that are annotated by hand before there is a parser
+_TOKEN = 32  # characters
 _PAGE = Path(__file__).parent / "page"
 _FILES = {"": "index.html", "annotate.js": "annotate.js", "annotate.css": "annotate.css"}
 
@@ -33,10 +35,13 @@ _FILES = {"": "index.html", "annotate.js": "annotate.js", "annotate.css": "annot
 def token_in(folder: Path) -> str:
     """Return the token of an annotation, which stays the same when the server is started again."""
     file = folder / "token"
-    if not file.exists():
-        file.touch(mode=0o600)
-        file.write_text(secrets.token_urlsafe(24), "utf8")
-    return file.read_text("utf8").strip()
+    token = file.read_text("utf8", "replace").strip() if file.exists() else ""
+    if len(token) < _TOKEN:  # the disk was full, say
+        token = secrets.token_urlsafe(24)
+        file.unlink(missing_ok=True)
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf8") as new:
+            new.write(token)
+    return token
 
 
 class Annotation:
@@ -66,16 +71,26 @@ class Annotation:
         session = self.session
         if session.suggester.nlp is None:
             if self.every and len(session.accepted()) >= FIRST:
-                self.train()
+                self._start(session.accepted())
         elif self.ordered and not session.second:
-            self.trainer.start(session.treebank, [])
+            self._start([])
 
     def train(self) -> bool:
         """Begin to train on what is accepted."""
         accepted = self.session.accepted()
         if not accepted:
             raise DecisionError("There is nothing to train on: no sentence is accepted.")
-        if not self.trainer.start(self.session.treebank, accepted):
+        started = self._start(accepted)
+        if self.trainer.error and not started:
+            raise DecisionError(self.trainer.error)
+        return started
+
+    def _start(self, accepted: list[int]) -> bool:
+        try:
+            if not self.trainer.start(self.session.treebank, accepted):
+                return False
+        except OSError as error:  # a full disk, say; what is accepted is written all the same
+            self.trainer.error = f"The parser could not be trained: {error.strerror or error}"
             return False
         self._since = 0
         return True
@@ -85,7 +100,7 @@ class Annotation:
         self._since += 1
         needed = self.every if self.session.suggester.nlp is not None else FIRST
         if self.every and self._since >= needed and len(self.session.accepted()) >= needed:
-            self.train()
+            self._start(self.session.accepted())
 
     def status(self) -> dict[str, Any]:
         """Return what the page shows of everything but the sentence."""
@@ -121,6 +136,7 @@ def make_app(annotation: Annotation, token: str) -> Starlette:
             "upos": sorted(UD_POS),
             "rules": session.rules is not None,
             "second": bool(session.second),
+            "root": session.root,
             "every": annotation.every,
             "first": FIRST,
             "next": session.after(None),
@@ -135,7 +151,8 @@ def make_app(annotation: Annotation, token: str) -> Starlette:
     async def labels(request: Request) -> dict[str, Any]:
         number = _number(request, session)
         words = len(session.treebank[number])
-        word, head = (_within(request.query_params.get(name), low, words) for name, low in (("word", 1), ("head", 0)))
+        given = request.query_params
+        word, head = (_within(given.get(name), low, words, "word") for name, low in (("word", 1), ("head", 0)))
         scores = session.suggester.scores(session.treebank[number])
         return {"labels": session.suggester.labels_of(scores, word, head)}
 
@@ -148,8 +165,10 @@ def make_app(annotation: Annotation, token: str) -> Starlette:
 
     async def undo(request: Request) -> dict[str, Any]:
         told = await _object(request)
+        before = session.accepted()
         number = session.undo(_number(request, session), told.get("revision"))
-        return {"view": session.view(number, vertical=bool(told.get("vertical")))}
+        view = session.view(number, vertical=bool(told.get("vertical")))
+        return {"view": view, "written": number in before and view["state"] != "accepted"}
 
     async def train(request: Request) -> dict[str, Any]:
         return {"started": annotation.train()}
@@ -195,10 +214,10 @@ def make_app(annotation: Annotation, token: str) -> Starlette:
         routes=[
             api("/start", start),
             api("/sentences", sentences),
-            api("/sentence/{number:int}", sentence),
-            api("/sentence/{number:int}/labels", labels),
-            api("/sentence/{number:int}/step", step, "POST"),
-            api("/sentence/{number:int}/undo", undo, "POST"),
+            api("/sentence/{number}", sentence),
+            api("/sentence/{number}/labels", labels),
+            api("/sentence/{number}/step", step, "POST"),
+            api("/sentence/{number}/undo", undo, "POST"),
             api("/train", train, "POST"),
             api("/reload", reload, "POST"),
             api("/text", text, "POST"),
@@ -214,15 +233,12 @@ def _error(text: str, kind: str, status: int) -> JSONResponse:
 
 
 def _number(request: Request, session: Session) -> int:
-    number: int = request.path_params["number"]
-    if not 0 <= number < len(session.treebank):
-        raise DecisionError("There is no such sentence (any more).")
-    return number
+    return _within(request.path_params["number"], 0, len(session.treebank) - 1, "sentence")
 
 
-def _within(value: str | None, low: int, high: int) -> int:
-    if value is None or not value.isdecimal() or not low <= int(value[:9]) <= high:
-        raise DecisionError("There is no such word.")
+def _within(value: str | None, low: int, high: int, what: str) -> int:
+    if value is None or not value.isdecimal() or len(value) > 9 or not low <= int(value) <= high:
+        raise DecisionError(f"There is no such {what} (any more).")
     return int(value)
 
 

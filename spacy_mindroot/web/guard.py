@@ -35,13 +35,15 @@ class Guard:
     It answers requests only if they name this server as their host, so that no other page can reach it under a name of
     its own (DNS rebinding), and reads their bodies only up to a limit.
 
-    names (Iterable[str]): Host names under which the server is known, besides `localhost` and IP addresses.
+    host (str): The address of the server. It is known under this name, `localhost`, IP addresses, and `names`.
+    names (Iterable[str]): Further host names. Pages that a proxy serves under them have access.
     limit (int): The most bytes of a body.
     """
 
-    def __init__(self, app: ASGIApp, *, names: Iterable[str] = (), limit: int = 1 << 20) -> None:
+    def __init__(self, app: ASGIApp, *, host: str = "", names: Iterable[str] = (), limit: int = 1 << 20) -> None:
         self._app, self._limit = app, limit
-        self._names = {"localhost", *names}
+        self._public = {name.lower() for name in names}
+        self._names = {"localhost", host.lower(), *self._public} - {""}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -52,9 +54,11 @@ class Guard:
         host = headers.get("host", "")
         origin = headers.get("origin")
         if not self._is_known(host):
-            await _answer(scope, receive, send, 421, f"This server is not {host[:200]!r}.")
+            text = f"This server is not {host[:200]!r}. Start it with --name if it is to be known under a name."
+            await _answer(scope, receive, send, 421, text)
             return
-        if origin is not None and origin.partition("://")[2] != host:
+        page = None if origin is None else origin.partition("://")[2]
+        if page is not None and page != host and _name_in(page) not in self._public:
             await _answer(scope, receive, send, 403, "Other pages have no access.")
             return
         try:
@@ -68,12 +72,11 @@ class Guard:
         await self._app(scope, _replayed(body, receive), _with_headers(send))
 
     def _is_known(self, host: str) -> bool:
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        name = name.removeprefix("[").removesuffix("]")
+        name = _name_in(host)
         with suppress(ValueError):
             ipaddress.ip_address(name)
             return True
-        return name.lower() in self._names
+        return name in self._names
 
     async def _body(self, receive: Receive) -> bytes | None:
         parts, size = [], 0
@@ -88,6 +91,12 @@ class Guard:
             parts.append(part)
             if not message.get("more_body"):
                 return b"".join(parts)
+
+
+def _name_in(host: str) -> str:
+    """Return a host without its port."""
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+    return name.removeprefix("[").removesuffix("]").lower()
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -44,6 +44,19 @@ def test_what_is_fixed_is_always_part_of_some_tree():
             assert not list(find_cycles(heads))
 
 
+def test_the_root_may_have_the_label_of_the_file():
+    for label in ("pred", "root", "_"):
+        assert check_step(arc(1, 0, label), 2, root="pred")["label"] == label
+    for step in (arc(1, 0, "other"), arc(1, 2, "root")):
+        with pytest.raises(DecisionError, match="label root"):
+            check_step(step, 2, root="pred")
+
+
+def test_cells_may_have_joiners():
+    step = {"do": "cell", "word": 1, "column": "FORM", "value": "می\u200cروم"}
+    assert check_step(step, 1) == step
+
+
 def test_acceptance_ends_with_the_next_decision():
     accept = {"do": "accept", "heads": [2, 0], "labels": ["dep", "root"], "cells": [[1, "LEMMA", "a"]], "written": ""}
     work = fold([arc(1, 2), accept])

@@ -328,6 +328,27 @@ def test_text_becomes_sentences(tmp_path):
             session.add_text(text)
 
 
+def test_text_has_the_line_ends_of_the_file_and_new_names(tmp_path):
+    before = ("# sent_id = s3\n" + rows("a/0/root")).replace("\n", "\r\n")
+    session = make_session(tmp_path, before)
+    session.add_text("Go home")
+    assert (
+        session.treebank.path.read_bytes()
+        == (
+            before
+            + "# sent_id = s4\n# text = Go home\n".replace("\n", "\r\n")
+            + "1\tGo\t_\t_\t_\t_\t_\t_\t_\t_\r\n2\thome\t_\t_\t_\t_\t_\t_\t_\t_\r\n\r\n"
+        ).encode()
+    )
+
+
+def test_another_label_of_the_root_can_be_confirmed(tmp_path):
+    session = make_session(tmp_path, rows("a/0/pred b/1/obj"), review=True)
+    session.act(0, arc(1, 0, "pred"))
+    session.act(0, {"do": "accept"})
+    assert session.treebank[0].labels == ["pred", "obj"]
+
+
 def test_labels_are_those_of_file_parser_and_ud(tmp_path):
     labels = make_session(tmp_path, DONE.replace("advmod", "advmod:x"), toy()).labels()
     assert {"advmod:x", "nsubj", "vocative"} <= set(labels)

@@ -84,6 +84,20 @@ def test_what_goes_wrong_is_said_and_training_can_begin_again(tmp_path):
     wait(lambda: trainer.progress is None)
 
 
+def test_a_parser_that_can_not_be_taken_is_said(tmp_path, monkeypatch):
+    session = make_session(tmp_path, DONE)
+    trainer = Trainer(session.journal.folder, model=str(tmp_path / "none"))
+
+    def fails(sentences):
+        raise KeyError("meta")
+
+    monkeypatch.setattr(trainer, "_take", fails)
+    monkeypatch.setattr(training.sys, "executable", "true")
+    assert trainer.start(session.treebank, [0])
+    wait(lambda: trainer.progress is None)
+    assert "could not be trained: 'meta'" in trainer.error
+
+
 def test_the_process_ends_with_its_server(tmp_path):
     session = make_session(tmp_path, DONE * 20)
     trainer = Trainer(session.journal.folder)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from annotation_helpers import BLANK, DONE, GOLD, Running, rows
+from annotation_helpers import BLANK, DONE, GOLD, Running, make_session, rows
 from corpora_helpers import make_model
 from spacy.cli import app
 from typer.testing import CliRunner
@@ -64,7 +64,18 @@ def test_two_annotators(served):
     assert "Heads (UAS)" in result.output and "77.8%" in result.output
     assert "1 of 3 sentences in c.conllu are accepted" in result.output
     assert Path("c.conllu").read_text("utf8") == DONE
-    write("c.conllu", DONE.replace("early", "late"))
+    session = make_session(Path(), name="c.conllu")
+    session.act(0, {"do": "cell", "word": 3, "column": "FORM", "value": "late"})
+    session.act(0, {"do": "accept"})
+    session.journal.close()
+    result = annotate("a.conllu", "--second", "b.conllu", "--out", "c.conllu", "--no-browser")
+    assert result.exit_code == 0 and "2 of 3 sentences in c.conllu" in result.output, result.output
+    with open("c.conllu.annotation/journal.jsonl", "a") as journal:
+        journal.write("{}\n")
+    write("c.conllu", Path("c.conllu").read_text("utf8").replace("late", "early").replace("advmod", "x", 1))
+    result = annotate("a.conllu", "--second", "b.conllu", "--out", "c.conllu", "--no-browser")
+    assert "can't be read and don't count: 5" in " ".join(result.output.split())
+    write("c.conllu", DONE.replace("early", "latest"))
     result = annotate("a.conllu", "--second", "b.conllu", "--out", "c.conllu", "--no-browser")
     assert result.exit_code == 1 and "c.conllu has other words than a.conllu" in result.output
 

@@ -87,6 +87,14 @@ def test_only_with_the_token(served):
         ("sentence/0/labels?word=0&head=1", None, "no such word"),
         ("sentence/0/labels", None, "no such word"),
         ("sentence/0/undo", {}, "nothing to undo"),
+        ("sentence/" + "9" * 5000, None, "no such sentence"),
+        ("sentence/-1", None, "no such sentence"),
+        ("sentence/0/labels?word=000000001&head=000000001999", None, "no such word"),
+        ("sentence/0/step", {"step": {"do": "cell", "word": 1, "column": [], "value": "x"}}, "columns to edit are"),
+        ("sentence/0/step", arc(1, 2, "a\ud800"), "control characters"),
+        ("sentence/0/step", arc(1, 2, "a\0"), "control characters"),
+        ("text", {"text": "a \ud800"}, "control characters"),
+        ("text", {"text": "a" * 1_000_001}, "more than 1,000,000 characters"),
         ("train", {}, "nothing to train on"),
         ("text", {"text": ""}, "no text"),
     ],
@@ -174,3 +182,27 @@ def test_the_token_stays(tmp_path):
     token = token_in(tmp_path)
     assert len(token) > 20 and token_in(tmp_path) == token
     assert (tmp_path / "token").stat().st_mode & 0o077 == 0
+    (tmp_path / "token").write_text("")
+    assert len(token_in(tmp_path)) > 20 and token_in(tmp_path) != token, "an empty one would let everyone in"
+    assert (tmp_path / "token").stat().st_mode & 0o077 == 0
+
+
+def test_a_training_that_can_not_begin_is_no_failure_of_what_is_accepted(served, monkeypatch):
+    monkeypatch.setattr(web, "FIRST", 3)
+    ask, annotation = served(rows(GOLD[0]) * 2 + BLANK, every=3)
+
+    def fails(*_, **__):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    annotation._since = 2
+    with monkeypatch.context() as patch:
+        patch.setattr("spacy_mindroot.annotation.training.subprocess.Popen", fails)
+        for word, each in enumerate(GOLD[0].split(), 1):
+            _, head, label = each.split("/")
+            ask("sentence/2/step", arc(word, int(head), label))
+        status = ask("sentence/2/step", {"step": {"do": "accept"}})["status"]
+        assert "Resource temporarily" in status["trainingError"] and status["training"] is None
+        assert "Resource temporarily" in ask("train", {}, status=400)["error"]
+    assert annotation.session.state(2) == "accepted"
+    assert ask("train", {})["started"]
+    annotation.trainer.stop()

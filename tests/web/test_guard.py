@@ -25,11 +25,13 @@ APP = Starlette(routes=[Route("/", echo, methods=["GET", "POST"])])
 
 @pytest.fixture(scope="module")
 def server():
-    with Running(APP, names=["here.example"], limit=1000) as running:
+    with Running(APP, host="Box.local", names=["Here.example"], limit=1000) as running:
         yield running
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1234", "[::1]:80", "here.example", "HERE.example:9"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1:1234", "[::1]:80", "here.example", "HERE.example:9", "box.local:8"]
+)
 def test_known_hosts(host, server):
     assert server.ask("", headers={"Host": host}) == (200, "0 bytes")
 
@@ -43,7 +45,8 @@ def test_other_names_for_this_server_are_refused(host, server):
 def test_other_pages_are_refused(server):
     host = url_of(server.socket).split("/")[2]
     assert server.ask("", b"a", headers={"Origin": f"http://{host}"})[0] == 200
-    for origin in ("http://evil.example", "null", f"http://{host}.evil.example"):
+    assert server.ask("", b"a", headers={"Origin": "https://here.example"})[0] == 200, "a proxy that rewrites Host"
+    for origin in ("http://evil.example", "null", f"http://{host}.evil.example", "http://localhost:3000"):
         assert server.ask("", b"a", headers={"Origin": origin})[0] == 403
 
 

@@ -15,6 +15,7 @@ pytest.importorskip("uvicorn", reason="needs the extra annotate")
 
 from annotation_helpers import BLANK, DONE, GOLD, Running, annotate, make_annotation, make_session, rows, toy  # noqa: E402
 
+from spacy_mindroot.annotation.suggestions import Suggester  # noqa: E402
 from spacy_mindroot.trees import is_tree  # noqa: E402
 from spacy_mindroot.web.annotate import make_app  # noqa: E402
 
@@ -311,6 +312,69 @@ def test_training_goes_on_beside_the_work(opened, tmp_path):
     page.wait_for_selector(".alternative")
     settle(page)
     assert session.view(2)["fixed"] == [1, 2] and arcs(session, 2)[0] == (0, "root")
+
+
+def take_parser(session, annotation):
+    """What happens when a training is done: other sentences come first."""
+    keys = session.treebank.keys
+    annotation.trainer._ready = (Suggester(toy()), {keys[2]: 0.9}, 2)
+
+
+def test_a_finished_training_leaves_the_sentence_that_is_worked_on(opened, tmp_path):
+    session = make_session(tmp_path, nlp=toy())
+    annotation = make_annotation(session)
+    page = opened(session, annotation=annotation)
+    press(page, "ArrowRight", "l")
+    page.wait_for_selector("#choice[open]")
+    word = selected(page)
+    take_parser(session, annotation)
+    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_function("() => annotation.status.generation === 1")
+    settle(page)
+    assert page.text_content("#name") == "1" and page.is_visible("#choice")
+    page.keyboard.type("vocat")
+    press(page, "Enter")
+    assert arcs(session)[word - 1][1] == "vocative"
+    field = page.locator("[aria-label='LEMMA of word 1']")
+    field.click()
+    page.keyboard.type("li")
+    take_parser(session, annotation)
+    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_function("() => annotation.status.generation === 2")
+    settle(page)
+    page.wait_for_timeout(400)
+    page.keyboard.type("ke")
+    press(page, "Enter")
+    assert session.view(0)["words"][0]["cells"]["LEMMA"] == "like", "what is typed is not lost"
+
+
+def test_a_choice_is_for_the_sentence_that_it_was_asked_for(opened, tmp_path):
+    session = make_session(tmp_path, nlp=toy())
+    page = opened(session)
+    press(page, "l") if session.view(0)["heads"][selected(page) - 1] else press(page, "h")
+    page.wait_for_selector("#choice[open]")
+    page.evaluate("() => { annotation.view = { ...annotation.view, number: 1 }; }")
+    press(page, "Enter")
+    assert "Decide again" in notice(page) and not session.view(1)["fixed"] and not session.view(0)["fixed"]
+
+
+def test_a_key_that_is_held_or_struck_twice_accepts_one_sentence(opened, tmp_path):
+    session = make_session(tmp_path, nlp=toy())
+    page = opened(session)
+    for _ in range(4):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    settle(page)
+    assert [session.state(k) for k in range(3)] == ["accepted", "new", "new"]
+    page.evaluate(
+        "() => { for (const _ of [1, 2]) document.querySelector('#work').dispatchEvent("
+        "new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true })) }"
+    )
+    settle(page)
+    assert [session.state(k) for k in range(3)] == ["accepted", "accepted", "new"]
+    press(page, "ArrowUp")
+    press(page, "u")
+    assert "The file has the sentence as it was accepted" in notice(page)
 
 
 def test_adjudication(opened, tmp_path):

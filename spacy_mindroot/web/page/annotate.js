@@ -143,7 +143,7 @@ async function undo() {
   const { number, revision } = state.view;
   const found = await api(`sentence/${number}/undo`, { revision, vertical: vertical() });
   show(found.view, found.view.number === number ? state.selected : 0);
-  notify("Undone.");
+  notify(`Undone.${found.written ? " The file has the sentence as it was accepted until you accept it again." : ""}`);
 }
 
 async function train() {
@@ -343,7 +343,7 @@ function showDecision(view, word) {
     bar.firstChild.style.width = `${Math.max(0, 100 * chance)}%`;
     return make(
       "button",
-      { className: "alternative", onclick: () => attempt(() => take(key)) },
+      { className: "alternative", onclick: () => attempt(still(() => take(key))) },
       kbd(`${key}`),
       make("span", { textContent: key > 3 ? "" : `${head ? `${head} ` : ""}${form(head)}` }),
       make("b", { textContent: label }),
@@ -351,18 +351,13 @@ function showDecision(view, word) {
       quiet(chance < 0 ? ["first", "second"][-chance - 1] : percent(chance)),
     );
   });
-  const button = (/** @type {string} */ key, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
-    make("button", { onclick: () => attempt(onclick) }, kbd(key), ` ${text}`);
+  const [names, works] = [["Confirm", "Label", "Head", "Root"], [confirmArc, chooseLabel, chooseHead, makeRoot]];
+  const buttons = ["␣", "l", "h", "r"].map((key, k) =>
+    make("button", { onclick: () => attempt(still(works[k])) }, kbd(key), ` ${names[k]}`),
+  );
   $("decide").replaceChildren(
     now,
-    make(
-      "div",
-      { className: "more-keys" },
-      button("␣", "Confirm", confirmArc),
-      button("l", "Label", chooseLabel),
-      button("h", "Head", chooseHead),
-      button("r", "Root", makeRoot),
-    ),
+    make("div", { className: "more-keys" }, ...buttons),
     make("div", { className: "alternatives" }, ...others),
   );
   const spoken = alternatives(view, word).map(
@@ -393,38 +388,39 @@ function showViolations(view) {
 
 /** @param {View} view */
 function showTable(view) {
+  if (isTyping()) return; // what was typed would be lost
+  const focused = document.activeElement?.getAttribute("aria-label");
   const columns = state.start.columns;
   const heads = ["#", ...columns, "HEAD", "DEPREL", ""];
   $("columns").replaceChildren(...heads.map((name) => make("th", { textContent: name, scope: "col" })));
   const rows = view.words.map((word, k) => {
     const cells = columns.map((/** @type {string} */ name) => {
       const input = make("input", {
-        value: word.cells[name] === "_" ? "" : word.cells[name],
+        defaultValue: word.cells[name] === "_" ? "" : word.cells[name],
         placeholder: word.predicted[name] ?? "",
         spellcheck: false,
         "aria-label": `${name} of word ${k + 1}`,
-        onchange: () => attempt(() => edit(k + 1, name, input.value)),
+        onchange: () => {
+          input.defaultValue = input.value;
+          attempt(still(() => edit(k + 1, name, input.value), view.number));
+        },
       });
       if (name === "UPOS") input.setAttribute("list", "upos");
       return make("td", { className: name }, input);
     });
     const head = view.heads[k];
     const number = make("button", { className: "link", textContent: `${k + 1}`, onclick: () => select(k + 1) });
-    const row = make(
+    const onclick = (/** @type {Event} */ event) => event.target instanceof HTMLInputElement || select(k + 1);
+    return make(
       "tr",
-      {
-        "aria-selected": `${k + 1 === state.selected}`,
-        onclick: (/** @type {Event} */ event) => event.target instanceof HTMLInputElement || select(k + 1),
-      },
+      { "aria-selected": `${k + 1 === state.selected}`, onclick },
       make("th", { scope: "row" }, number),
       ...cells,
       make("td", { textContent: head < 0 ? "" : head ? `${head} ${form(head)}` : "0" }),
       make("td", { textContent: view.labels[k] === "_" ? "" : view.labels[k] }),
       make("td", { className: "quiet", textContent: view.fixed.includes(k + 1) ? "✓" : percent(sureness(k + 1)) }),
     );
-    return row;
   });
-  const focused = document.activeElement?.getAttribute("aria-label");
   $("rows").replaceChildren(...rows);
   if (focused) $("rows").querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
 }
@@ -464,20 +460,10 @@ function showStatus(status) {
   $("progress").setAttribute("aria-valuenow", `${status.accepted}`);
   $("progress").firstElementChild.style.width = `${(100 * status.accepted) / Math.max(1, status.total)}%`;
   const left = state.start ? state.start.first - status.accepted : 0;
-  $("parser").textContent =
-    status.training !== null
-      ? status.training
-        ? `training ${status.training} %`
-        : "preparing"
-      : status.trainingError
-        ? "training failed"
-        : status.trained
-          ? `trained on ${status.trained}`
-          : status.parser
-            ? ""
-            : left > 0 && !state.start?.second
-              ? `parser after ${left} more`
-              : "";
+  const waits = left > 0 && !status.parser && !state.start.second ? `parser after ${left} more` : "";
+  const rests = status.trainingError ? "training failed" : status.trained ? `trained on ${status.trained}` : waits;
+  const training = status.training ? `training ${status.training} %` : "preparing";
+  $("parser").textContent = status.training === null ? rests : training;
   $("parser").title = status.trainingError;
   $("train").disabled = status.training !== null;
   if (status.unsaved || before?.unsaved) banner(status.unsaved);
@@ -487,7 +473,9 @@ function showStatus(status) {
     attempt(async () => {
       await list();
       const { next } = await api("status");
-      if (state.view?.state === "new" && next !== null) await load(next);
+      const busy = $("choice").open || $("keys").open || state.armed || isTyping();
+      const idle = !busy && performance.now() - touched > 3000;
+      if (idle && state.view?.state === "new" && next !== null) await load(next);
       else await again();
     });
   }
@@ -555,7 +543,7 @@ function confirmArc() {
   return fix(state.selected, head, label);
 }
 
-const makeRoot = () => fix(state.selected, 0, "root");
+const makeRoot = () => fix(state.selected, 0, state.start.root);
 
 /** @param {number} word @param {number} head */
 async function attach(word, head) {
@@ -574,7 +562,7 @@ async function chooseLabel() {
   if (!view) return;
   const head = view.heads[selected - 1];
   if (head < 0) return notify("Choose the head first, with h.", true);
-  if (head === 0) return notify("The root has the label root. Choose another head to change that.", true);
+  if (head === 0) return notify(`The root is ${state.start.root}. Choose another head to change that.`, true);
   const { labels } = await api(`sentence/${view.number}/labels?word=${selected}&head=${head}`);
   const names = [...new Set([...Object.keys(labels), ...state.start.labels])];
   choose(
@@ -593,6 +581,16 @@ function chooseHead() {
   near.sort((one, other) => Math.abs(+one.value - selected) - Math.abs(+other.value - selected));
   choose(`Head of ${form(selected)}`, [...near, { value: "0", text: "0 ROOT" }], (head) => attach(selected, +head));
 }
+
+/**
+ * Return a function that works only if the page still shows the sentence that it was made for.
+ * @param {(...values: any[]) => unknown} work @param {number} [number]
+ */
+const still = (work, number = state.view?.number) => (/** @type {any[]} */ ...values) =>
+  number === state.view?.number ? work(...values) : notify("Another sentence has come meanwhile. Decide again.", true);
+
+/** Whether a cell of the table has been changed and not been sent yet. */
+const isTyping = () => [...$("rows").querySelectorAll("input:focus")].some((each) => each.value !== each.defaultValue);
 
 /** @param {number} word @param {string} column @param {string} value */
 const edit = (word, column, value) => decide({ do: "cell", word, column, value }, () => `${column} is changed.`);
@@ -614,7 +612,7 @@ const choice = { options: [], shown: [], at: 0, free: false, pick: () => {} };
  * @param {boolean} [free] Whether what is typed can be taken if there is no such option.
  */
 function choose(title, options, pick, free = false) {
-  Object.assign(choice, { options, pick, free });
+  Object.assign(choice, { options, pick: still(pick), free });
   $("choice-title").textContent = title;
   $("choice-input").value = "";
   filter();
@@ -653,7 +651,7 @@ function picked(k) {
 $("choice-input").addEventListener("input", filter);
 $("choice-input").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (event.key === "Enter") {
+  if (event.key === "Enter" && !event.isComposing) {
     event.preventDefault();
     picked(choice.at);
   } else if (step && choice.shown.length) {
@@ -693,14 +691,18 @@ const ACTIONS = {
   Escape: () => (state.armed ? ((state.armed = false), showSelected()) : $("previous").focus()),
 };
 
+let touched = -Infinity; // when a key was pressed last
 document.addEventListener("keydown", (event) => {
+  touched = performance.now();
   const target = /** @type {HTMLElement} */ (event.target);
   if ($("choice").open || $("keys").open) return;
   const typing = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
   if (event.key === "Escape" && target !== $("work") && !target.closest("dialog")) return $("work").focus();
   if (typing || event.altKey || event.metaKey) return;
+  const moves = /^(Arrow|Page|Tab)/.test(event.key);
+  if (event.repeat && !moves) return event.preventDefault(); // a key that is held decides once
   if (event.ctrlKey) {
-    if (event.key === "z") (event.preventDefault(), attempt(undo));
+    if (event.key === "z") (event.preventDefault(), attempt(still(undo)));
     return;
   }
   const inside = target === document.body || target === $("work");
@@ -713,7 +715,7 @@ document.addEventListener("keydown", (event) => {
   const action = ACTIONS[event.key];
   if (action && (state.view || event.key === "?")) {
     event.preventDefault();
-    attempt(action);
+    attempt(moves ? action : still(action));
   }
 });
 
@@ -754,7 +756,7 @@ const CLICKS = {
 };
 for (const [id, action] of Object.entries(CLICKS)) {
   $(id).addEventListener("click", () => {
-    attempt(action);
+    attempt(id === "previous" || id === "following" ? action : still(action));
     if (id === "add") (toggleList(false), setTimeout(() => $("text-new").focus(), 50));
     else if (id !== "help" && id !== "open-list") $("work").focus({ preventScroll: true });
   });
@@ -773,10 +775,7 @@ $("empty").addEventListener("submit", (/** @type {Event} */ event) => {
 });
 const again = () => state.view && load(state.view.number, state.selected);
 let wide = !vertical();
-addEventListener("resize", () => {
-  if (wide !== !vertical()) attempt(again);
-  wide = !vertical();
-});
+addEventListener("resize", () => wide === vertical() && ((wide = !wide), attempt(again)));
 document.addEventListener("visibilitychange", () => document.hidden || attempt(again));
 
 // Beginning
