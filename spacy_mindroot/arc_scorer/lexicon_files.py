@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"#\s*(source|licen[cs]e|url)\s*:\s*(.*\S)\s*", re.IGNOREC
 _UNIT = re.compile(r"\^((?:\\.|[^\\/^$])*)/((?:\\.|[^\\^$])*)\$")
 _EXPANDED = re.compile(r"((?:\\.|[^\\:\t])+):(?:[<>]:)?([^:\t]*<[^<>\t]+>[^:\t]*)")
 _LATER_LEMMA = re.compile(r"\+[^<+]*")
-_SAMPLE = 1000  # lines by which a format is told
+_SAMPLE = 100_000  # lines by which a format is told
 _MOST_CHARACTERS = 10_000  # in a line
 
 

@@ -78,8 +78,9 @@ def build_cli(
     seeds: Pipelines to train, with the seeds SEED, SEED + 1 and so on. The result has the mean of their scores,
         which is better and takes N times as long: worth it for treebanks of some hundred sentences and less
         (default: 1; 3 with --distill).
-    distill: Let these pipelines teach another one, which is the result: as accurate as their mean or more, and as
-        fast and small as one. With --optimize efficiency, the teachers are accurate, and it is small (default: off).
+    distill: Let these pipelines teach another one, which is the result. With --raw-text, it was as accurate as their
+        mean or more; it is as fast and small as one. With --optimize efficiency, the teachers are accurate, and it is
+        small (default: off).
     raw_text: Text in the language of the treebank, one text or paragraph per line, for the teachers to label; UTF-8,
         plain or compressed with gzip. Needs --distill. May be given several times (default: the text of the
         training set).

@@ -278,7 +278,16 @@ def lexicons() -> Any:
         "speech and features, UniMorph's, or the output of hunspell -m, lt-proc, lt-expand or hfst-fst2strings. It "
         "becomes part of the pipeline. May be given several times (default: none)"
     )
-    return typer.Option([], "--lexicon", metavar="FILE", help=text, exists=True, dir_okay=False)
+    return typer.Option(
+        [], "--lexicon", metavar="FILE", help=text, exists=True, dir_okay=False, callback=_names_for_configs
+    )
+
+
+def _names_for_configs(paths: list[Path]) -> list[Path]:
+    for path in paths:
+        if "${" in str(path) or printable(path) != str(path):
+            raise typer.BadParameter(f"{printable(path)} can't be named in a config. Choose another name for the file.")
+    return paths
 
 
 def minutes() -> Any:

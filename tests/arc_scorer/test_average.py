@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import spacy
 from numpy.testing import assert_allclose
+from spacy.lookups import Table
 from spacy.tokens import Doc
 
 from scorer_helpers import gold_docs, make_examples, make_nlp, parse, small, trees, with_sentences
 from spacy_mindroot import decode
 from spacy_mindroot.arc_scorer.average import average_pipelines, build_average
+from spacy_mindroot.arc_scorer.lexicon import TABLE
 from spacy_mindroot.errors import TrainingError
 from spacy_mindroot.inference import Calibration
 from spacy_mindroot.pipeline.calibration import set_calibration
@@ -154,6 +156,10 @@ def test_what_can_not_be_averaged(docs):
     other.vocab.set_vector("cat", np.ones(3, dtype="f"))
     with pytest.raises(TrainingError, match="Pipeline 2 has other word vectors"):
         average_pipelines([one, other])
+    with_lexicon = make_nlp(docs, steps=0, encoder="ours")
+    with_lexicon.vocab.lookups.set_table(TABLE, Table(TABLE, {"forms": b""}))
+    with pytest.raises(TrainingError, match="Pipeline 2 has another lexicon than pipeline 1"):
+        average_pipelines([one, with_lexicon])
     german = spacy.blank("de").from_config(one.config | {"nlp": one.config["nlp"] | {"lang": "de"}})
     with pytest.raises(TrainingError, match="language 'de', and pipeline 1 for 'en'"):
         average_pipelines([one, german.from_bytes(one.to_bytes())])

@@ -15,7 +15,7 @@ FORMATS = {
     "three columns": ("dogs\tdog\tNOUN\n", [("dogs", "dog", "NOUN")]),
     "UniMorph": ("dog\tdogs\tN;PL\ndog\tdog\tN\tdog\n", [("dogs", "dog", "N;PL"), ("dog", "dog", "N")]),
     "hunspell": (
-        "zzz\n\ndogs  st:dog po:noun ts:NOM is:PLUR\ndogs  st:dogs po:verb ts:PRES\n\n"
+        2000 * "zzz\n\n" + "dogs  st:dog po:noun ts:NOM is:PLUR\ndogs  st:dogs po:verb ts:PRES\n\n"
         "undog ip:PREF sp:un  st:dog po:noun\nunwell po:adj ds:un\n",
         [
             ("dogs", "dog", "noun PLUR"),

@@ -147,6 +147,12 @@ def test_a_lexicon_is_read_is_a_feature_and_is_saved(checkout, tmp_path, optimiz
     assert changed == [True, True, False]
 
 
+def test_a_lexicon_that_a_config_can_not_name(tmp_path):
+    (tmp_path / "${words}.tsv").write_text("a\ta\tX\n", "utf8")
+    result = init_config("--lexicon", tmp_path / "${words}.tsv")
+    assert result.exit_code == 2 and "Choose another name" in result.output
+
+
 @pytest.mark.parametrize("content", ["", "dog\n", "a\ta\tX\nb\n"])
 def test_what_is_no_lexicon(tmp_path, content):
     (tmp_path / "words.tsv").write_text(content, "utf8")
