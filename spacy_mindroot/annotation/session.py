@@ -16,7 +16,7 @@ from ..conllu.columns import FORM, MISC
 from ..conllu.marks import marked_sentence
 from ..conllu.repair import pos_of_sentence, root_label_of
 from ..errors import MindRootError
-from ..labels import NO_LABEL, is_root_label
+from ..labels import NO_LABEL, UD_RELATIONS, is_root_label
 from ..rules import Rules
 from ..rules.reasons import reason_of
 from ..trees import MISSING, is_tree
@@ -26,13 +26,8 @@ from .picture import draw
 from .suggestions import Alternative, Scores, Suggester, Suggestion
 from .treebank import Treebank, copied, new_sentences, text_of
 
-__all__ = ["RELATIONS", "Conflict", "Session", "is_complete"]
+__all__ = ["Conflict", "Session", "is_complete"]
 
-RELATIONS = {  # of Universal Dependencies
-    "acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop",
-    "csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark",
-    "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "vocative", "xcomp",
-}  # fmt: skip
 _HELD_OUT, _ENOUGH = 60, 300  # the latest sentences to calibrate with, and their least number of words
 _MOST_NEW = 10_000  # words that are added at a time
 _NUMBERED = re.compile("s[0-9]{1,9}")  # the names of sentences that were added
@@ -126,7 +121,7 @@ class Session:
         """Return all labels that are known: the file's, the parser's, and those of Universal Dependencies."""
         nlp = self.suggester.nlp
         of_parser = nlp.get_pipe("arc_scorer").labels if nlp is not None and nlp.has_pipe("arc_scorer") else ()
-        found = {*RELATIONS, *of_parser, *(label for sentence in self.treebank for label in sentence.labels)}
+        found = {*UD_RELATIONS, *of_parser, *(label for sentence in self.treebank for label in sentence.labels)}
         return sorted(label for label in found - NO_LABEL if not is_root_label(label))
 
     # What a sentence looks like

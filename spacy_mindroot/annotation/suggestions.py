@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from ..decoding import decode_matrices
 from ..doc.reading import read_annotated
 from ..errors import MindRootError
 from ..inference.arc_confidence import confidences_of
-from ..inference.calibration import Calibration, fit_to_trees
+from ..inference.calibration import Calibration, fit_to_trees, label_probabilities
 from ..labels import NO_LABEL, SPACY_ROOT, UD_ROOT
 from ..pipeline.arc_labels import ArcLabels
 from ..pipeline.scoring import find_mind_root, scored
@@ -217,7 +217,11 @@ class Suggester:
     def _of_labels(self, scores: Scores) -> Probs:
         """Return the probability of every label of every arc, (n, n+1, labels)."""
         if "labels" not in scores.known:
-            scores.known["labels"] = _label_probs(scores.labels, self.calibration)
+            flat = scores.labels.reshape(-1, scores.labels.shape[-1])
+            possible, probs = np.isfinite(flat).any(axis=1), np.zeros_like(flat)
+            told = (self.calibration.label_temperature, self.calibration.label_lapse)
+            probs[possible] = label_probabilities(flat[possible], *told)
+            scores.known["labels"] = probs.reshape(scores.labels.shape)
         return scores.known["labels"]
 
     def calibrate(self, held_out: Sequence[tuple[Scores, Sequence[int]]]) -> None:
@@ -273,15 +277,3 @@ def _decoded(matrix: FloatArray, projective: bool) -> npt.NDArray[np.int32]:
         if not faults:
             return heads[0]
     raise MindRootError("No tree has these arcs.")  # `Work.fix` does not let that happen
-
-
-def _label_probs(scores: Probs, calibration: Calibration) -> Probs:
-    """Return the probabilities of the labels of each arc, (..., labels)."""
-    scaled = scores / calibration.label_temperature
-    probs: Any = np.exp(scaled - np.maximum(scaled.max(axis=-1, keepdims=True), -1e30))
-    probs /= np.maximum(probs.sum(axis=-1, keepdims=True), 1e-30)
-    lapse = calibration.label_lapse
-    possible = np.isfinite(scores)
-    share: Probs = possible / np.maximum(possible.sum(axis=-1, keepdims=True), 1)
-    result: Probs = (1 - lapse) * probs + lapse * share
-    return result

@@ -22,7 +22,7 @@ from spacy.training import Example
 from ..conllu import read_conllu
 from ..doc.reading import read_annotated, sentence_bounds
 from ..errors import CorpusError, MissingScoresError
-from ..labels import NO_LABEL
+from ..labels import NO_LABEL, UD_RELATIONS, UD_ROOT
 from ..pipeline.answer_scores import ANSWERS, AnswerScores
 from ..pipeline.mind_root import MindRoot
 from ..pipeline.tree_scorer import TreeScorer
@@ -31,12 +31,6 @@ from ..trees import is_tree, nonprojective_arcs
 
 __all__ = ["AnswerWarning", "ParseTask", "answer_schema", "count_tokens", "make_parse_task"]
 
-_RELATIONS = [
-    "acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop",
-    "csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark",
-    "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "root", "vocative",
-    "xcomp",
-]  # fmt: skip
 _TEMPLATE = """\
 You annotate sentences{% if language %} in {{ language }}{% endif %} in the style of Universal Dependencies.
 Give the head and the relation of each word. The words are numbered from 1. A head is the number of another word, or \
@@ -129,7 +123,7 @@ def make_parse_task(
     to_count(samples, "samples", what="answers")
     found, seen = _read_examples(examples, max_words)
     if labels is None:
-        labels = [label for label, _ in seen.most_common()] or _RELATIONS
+        labels = [label for label, _ in seen.most_common()] or sorted([*UD_RELATIONS, UD_ROOT])
     return ParseTask(
         examples=found,
         n_examples=n_examples,
