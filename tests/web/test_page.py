@@ -314,38 +314,45 @@ def test_training_goes_on_beside_the_work(opened, tmp_path):
     assert session.view(2)["fixed"] == [1, 2] and arcs(session, 2)[0] == (0, "root")
 
 
-def take_parser(session, annotation):
-    """What happens when a training is done: other sentences come first."""
-    keys = session.treebank.keys
-    annotation.trainer._ready = (Suggester(toy()), {keys[2]: 0.9}, 2)
-
-
 def test_a_finished_training_leaves_the_sentence_that_is_worked_on(opened, tmp_path):
     session = make_session(tmp_path, nlp=toy())
     annotation = make_annotation(session)
     page = opened(session, annotation=annotation)
+
+    def let_come(page, generation, *, idle=True):
+        """A training is done, and other sentences come first."""
+        rates = {session.treebank.keys[2]: 0.9}
+        if idle:
+            page.evaluate("() => { annotation.touched = -Infinity; }")
+        annotation.trainer._ready = (Suggester(toy()), rates, 2)
+        page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_function(f"() => annotation.status.generation === {generation}")
+        settle(page)
+
     press(page, "ArrowRight", "l")
     page.wait_for_selector("#choice[open]")
     word = selected(page)
-    take_parser(session, annotation)
-    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
-    page.wait_for_function("() => annotation.status.generation === 1")
-    settle(page)
+    let_come(page, 1)
     assert page.text_content("#name") == "1" and page.is_visible("#choice")
     page.keyboard.type("vocat")
     press(page, "Enter")
     assert arcs(session)[word - 1][1] == "vocative"
+    press(page, "u")
     field = page.locator("[aria-label='LEMMA of word 1']")
     field.click()
+    let_come(page, 2)
+    assert page.text_content("#name") == "1", "the cell that has the focus is not that of another sentence"
     page.keyboard.type("li")
-    take_parser(session, annotation)
-    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
-    page.wait_for_function("() => annotation.status.generation === 2")
-    settle(page)
+    let_come(page, 3)
     page.wait_for_timeout(400)
     page.keyboard.type("ke")
     press(page, "Enter")
     assert session.view(0)["words"][0]["cells"]["LEMMA"] == "like", "what is typed is not lost"
+    press(page, "Escape", "u")
+    let_come(page, 4, idle=False)
+    assert page.text_content("#name") == "1"
+    let_come(page, 5)
+    assert page.text_content("#name") == "3", "the least certain one, when nobody is at work"
 
 
 def test_a_choice_is_for_the_sentence_that_it_was_asked_for(opened, tmp_path):

@@ -51,6 +51,7 @@ const state = {
   /** @type {Status | null} */ status: null,
   /** @type {Entry[]} */ entries: [],
   selected: 0,
+  touched: -Infinity, // when a key or a pointer was used last
   armed: false, // the next click on a word makes it the head of the selected one
 };
 const [token, at] = location.hash.slice(1).split("/");
@@ -473,8 +474,8 @@ function showStatus(status) {
     attempt(async () => {
       await list();
       const { next } = await api("status");
-      const busy = $("choice").open || $("keys").open || state.armed || isTyping();
-      const idle = !busy && performance.now() - touched > 3000;
+      const busy = state.armed || document.querySelector("dialog[open], input:focus, textarea:focus");
+      const idle = !busy && performance.now() - state.touched > 3000;
       if (idle && state.view?.state === "new" && next !== null) await load(next);
       else await again();
     });
@@ -691,9 +692,8 @@ const ACTIONS = {
   Escape: () => (state.armed ? ((state.armed = false), showSelected()) : $("previous").focus()),
 };
 
-let touched = -Infinity; // when a key was pressed last
+for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, () => (state.touched = performance.now()), true);
 document.addEventListener("keydown", (event) => {
-  touched = performance.now();
   const target = /** @type {HTMLElement} */ (event.target);
   if ($("choice").open || $("keys").open) return;
   const typing = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
