@@ -95,7 +95,9 @@ def build_cli(
     if raw_text and not distill:
         raise typer.BadParameter("needs --distill, which trains a pipeline on raw text.", param_hint="--raw-text")
     seeds = (3 if distill else 1) if seeds is None else seeds
-    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons), ("--minutes", minutes)):
+    of_config = {"--lang": lang, "--loss": loss != "tree", "--lexicon": lexicons, "--minutes": minutes}
+    of_config |= {"--optimize": optimize != "accuracy", "--tokenizer": tokenizer != "learnt"}
+    for option, given in of_config.items():
         if config is not None and given:
             raise typer.BadParameter("set it in the file of --config.", param_hint=option)
     if minutes and steps:
@@ -107,6 +109,7 @@ def build_cli(
     if config is not None:
         reads["a file of --config"] = files_of(read_config(config))
     check_paths(reads, {"OUT": out}, made="OUT")
+    check_paths({"OUT": out}, {})
     figures = build(
         treebank,
         out,
