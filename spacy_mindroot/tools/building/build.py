@@ -41,6 +41,7 @@ __all__ = ["build"]
 _SPEED = "words per CPU second"  # the step that measures it
 _LONGEST_EXAMPLE = 80  # characters
 _FEW_KNOWN = 0.1  # share of words
+_MUCH_LESS_KNOWN = 0.1  # than in the training set; the words of other text are then unlike those learnt from
 _PIPELINE_BYTES = 100_000_000  # of disk for each pipeline to train, and for the temporary files of a wheel
 
 Log = Callable[[str], Any]
@@ -221,6 +222,11 @@ class _Build:
         self.note(f"The lexicon has {shares} (words of the treebank, punctuation included).")
         if self.known["train"] < _FEW_KNOWN:
             self.warn(f"The lexicon has few words of {self.treebank.name}. It will hardly help.")
+        elif self.known["train"] - min(self.known.values()) > _MUCH_LESS_KNOWN:
+            self.warn(
+                "The lexicon has far more of the words of train. A parser that is used to more than it gets gains "
+                "little: add the words of the texts to be parsed to the lexicon, before or after the training."
+            )
         for each in table["about"]:
             if "licence" in each:
                 self.note(f"The wheel will contain what {each['name']} says of words, under {each['licence']}.")

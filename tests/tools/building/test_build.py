@@ -183,6 +183,20 @@ def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, whe
     assert any("The wheel will contain what words.tsv says of words, under MIT." in line for line in said)
 
 
+def test_a_lexicon_of_the_words_of_the_training_set_alone(small, tmp_path, trainings, wheels):
+    lines = (small / "train.conllu").read_text("utf8").splitlines()
+    words = {line.split("\t")[1] for line in lines if "\t" in line}
+    (tmp_path / "words.tsv").write_text("".join(f"{word}\t{word}\tX\n" for word in sorted(words)), "utf8")
+    other = "\n".join(
+        "\t".join([*line.split("\t")[:1], "q", *line.split("\t")[2:]]) if "\t" in line else line for line in lines
+    )
+    for name, test in (("same", lines), ("other", other.splitlines())):
+        text = "\n".join(line for line in test if not line.startswith("# text"))
+        (small / "test.conllu").write_text(f"{text.rstrip()}\n\n", "utf8")
+        _, said = run(small, tmp_path / name, lexicons=[tmp_path / "words.tsv"])
+        assert any("far more of the words of train" in line for line in said) == (name == "other")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [("zzz\tzzz\tX\n", r"\(words.tsv\) has none of the words of small"), ("zzz\n", "words.tsv is not a lexicon")],
