@@ -72,8 +72,9 @@ def build_cli(
     licence: Licence of the package (default: as in the README of a UD treebank).
     optimize: What to optimize for, as for init-config.
     tokenizer: Tokenizer, learnt from TREEBANK or spaCy's for the language.
-    config: Config to train with, made by init-config and changed (default: that of init-config, with all components
-        that TREEBANK has annotation for).
+    config: Config to train with, made by init-config and changed. It has the language, the size, the tokenizer and so
+        on, whose options are refused beside it (default: that of init-config, with all components that TREEBANK has
+        annotation for).
     steps: Training steps (default: as in the config).
     seeds: Pipelines to train, with the seeds SEED, SEED + 1 and so on. The result has the mean of their scores,
         which is better and takes N times as long: worth it for treebanks of some hundred sentences and less

@@ -230,7 +230,7 @@ def test_raw_text_that_can_not_be_used(checkout, tmp_path, monkeypatch):
         (("--raw-text", tmp_path / "latin.txt"), "latin.txt:2: this line is not UTF-8"),
         (("--config", tmp_path / "without.cfg"), "A student needs a config in which distilled"),
     ]:
-        result = run(treebank, tmp_path / "out", "--lang", "en", "--distill", *args)
+        result = run(treebank, tmp_path / "out", "--distill", *args)
         assert result.exit_code == 1 and says in " ".join(result.stderr.split()), result.output
     result = run(treebank, tmp_path / "out", "--raw-text", tmp_path / "latin.txt")
     assert result.exit_code == 2 and "needs --distill" in result.output
