@@ -282,7 +282,7 @@ def _number(cell: Any) -> int | None:
         text = cell.strip()
         if text.casefold() == UD_ROOT:
             return 0
-        return int(text) if text.lstrip("-").isdecimal() and text.isascii() and len(text) < 10 else None
+        return int(text) if text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 10 else None
     if is_number(cell) and not isinstance(cell, bool) and cell == cell and abs(cell) < _MOST_HEADS:
         return int(cell) if int(cell) == cell else None
     return None

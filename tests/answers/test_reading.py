@@ -103,6 +103,7 @@ def test_a_deleted_or_inserted_word_anywhere_leaves_all_other_arcs_right(rng):
         (7, "there are no heads"),
         ({"heads": [None] * 4}, "is a head of a word"),
         ({"heads": ["a", [], True, math.nan]}, "is a head of a word"),
+        ({"heads": ["--1", "-", "1-", "²"]}, "is a head of a word"),
         ([{**token, "id": token["id"] - 1} for token in TOKENS], "they count from 1"),
         ([{**token, "id": 1} for token in TOKENS], "they count from 1"),
         ("I can't", "there is no JSON"),
