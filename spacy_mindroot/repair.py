@@ -274,8 +274,8 @@ def _best(scores: FloatArray, given: npt.NDArray[np.int64], keep: float) -> Head
     np.fill_diagonal(matrix[:, 1:], -np.inf)  # self arcs are never read, so they may be anything
     finite = np.isfinite(matrix)
     largest = float(np.abs(matrix[finite]).max(initial=0)) or 1.0
-    if largest > 2.0**900:  # sums would overflow
-        matrix, largest = matrix * 2.0**-100, largest * 2.0**-100
+    if max(largest, keep if keep < math.inf else 0) > 2.0**900:  # sums would overflow
+        matrix, largest, keep = matrix * 2.0**-100, largest * 2.0**-100, keep * 2.0**-100
     own = np.flatnonzero((given >= 0) & (given <= n))
     arcs = (own, given[own])
 

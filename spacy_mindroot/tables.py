@@ -26,7 +26,7 @@ def text_table(rows: Sequence[Sequence[object]], header: Sequence[str] = (), ali
         default, the first column has names, and all others have numbers.
     """
     cells = [[_on_one_line(str(cell)) for cell in row] for row in rows]
-    columns = len(header) or len(cells[0])
+    columns = len(header) or len(cells[0] if cells else ())
     aligns = aligns or "n" + "r" * (columns - 1)
     widths, least = [], []
     for k, heading in enumerate(header or [""] * columns):

@@ -112,6 +112,13 @@ def test_good_heads_are_not_touched_even_with_scores(rng):
     assert repair_heads(heads, scores=rng.normal(size=(8, 9))).heads.tolist() == heads.tolist()
 
 
+@pytest.mark.parametrize("mask", [-50.0, -1e30, np.finfo(float).min])
+@pytest.mark.parametrize(("keep", "heads"), [(0, [2, 0, 1]), (0.2, [2, 0, 1]), (1.0, [2, 0, 2]), (1e308, [2, 0, 2])])
+def test_keep_is_in_units_of_the_scores_whatever_masks_are_among_them(mask, keep, heads):
+    scores = [[-9, 0, -3, -3], [-1, -9, -2, -5], [mask, -1.0, -1.5, 0]]
+    assert repair_heads([0, 0, 2], scores=scores, keep=keep).heads.tolist() == heads
+
+
 @pytest.mark.parametrize("kind", ["normal", "tied", "huge", "masked"])
 @pytest.mark.parametrize("keep", [0, 1.5, math.inf])
 def test_with_scores_the_best_of_all_trees(kind, keep, rng):

@@ -27,6 +27,7 @@ def test_by_default_there_are_a_text_and_numbers():
     assert text_table([("a", 5), ("bcd", 10)]) == "\na      5\nbcd   10\n"
     assert text_table([("a", 5), ("  b\n c", 10)]) == "\na        5\n  b c   10\n"
     assert text_table([], ("a", "b")) == "\na   b\n-   -\n"
+    assert text_table([]) == "\n"
 
 
 @pytest.mark.parametrize("width", [60, 45, 36])

@@ -27,7 +27,7 @@ _HEADS = ("heads", "head")
 _LABELS = ("deprels", "deprel", "labels", "label", "relations", "relation")
 _RAW = ("answers", "answer", "samples", "responses", "response")
 _LEAST = 1e-6  # of the probability, for heads that are not listed
-_FLOOR = -30.0  # some interfaces write -9999 for what is hardly probable
+_FLOOR, _NEVER = -30.0, -9999.0  # some interfaces write -9999 for what is hardly probable
 _MOST_HEADS = 1 << 30
 _MOST_DEPTH = 3  # of answers in answers
 
@@ -165,25 +165,30 @@ def _samples(given: Any, faults: list[Fault], *, is_truncated: bool = False, dep
     if not isinstance(heads, list) or not heads:
         faults.append(Fault("no answer", 0, f"there are no heads in {shown(given)}"))
         return []
-    if all(isinstance(cell, Mapping) and _get(cell, _HEADS) is not None for cell in heads):
-        ids = [cell.get("id") for cell in heads]
-        own = [_get(cell, _FORM) for cell in heads]
-        return [
-            _Sample(
-                [_get(cell, _HEADS) for cell in heads],
-                [_get(cell, _LABELS) for cell in heads],
-                None if None in own else [str(form) for form in own],
-                None if None in ids else ids,
-                is_truncated,
-            )
-        ]
-    if all(isinstance(cell, list) and not _is_distribution(cell) for cell in heads):
-        own_labels = isinstance(labels, list) and all(isinstance(own, list) for own in labels)
-        return [
-            _Sample(own, _at(labels, k) if own_labels else labels, forms, None, is_truncated)
-            for k, own in enumerate(heads)
-        ]
-    return [_Sample(heads, labels if isinstance(labels, list) else None, forms, None, is_truncated)]
+    labels = labels if isinstance(labels, list) else None
+    if any(map(_is_word, heads)):
+        return [_of_words([cell if isinstance(cell, Mapping) else {} for cell in heads], is_truncated)]
+    parses = [cell for cell in heads if cell is not None]  # None: a sample that is missing
+    if parses and all(isinstance(cell, list) and not _is_distribution(cell) for cell in parses):
+        own_labels = [labels] * len(heads)
+        if labels is not None and any(isinstance(own, list) for own in labels):
+            own_labels = [own if isinstance(own, list) else None for own in labels]
+        return [_Sample(own or [], _at(own_labels, k), forms, None, is_truncated) for k, own in enumerate(heads)]
+    return [_Sample(heads, labels, forms, None, is_truncated)]
+
+
+def _of_words(cells: list[Mapping[Any, Any]], is_truncated: bool) -> _Sample:
+    """Return the parse in a list with one object for each word. A word may lack its head."""
+    if is_truncated and {key.lower() for key in cells[0].keys() - cells[-1].keys()} - {*_LABELS}:  # the last is cut off
+        cells = cells[:-1]
+    ids, forms = [cell.get("id") for cell in cells], [_get(cell, _FORM) for cell in cells]
+    return _Sample(
+        [_get(cell, _HEADS) for cell in cells],
+        [_get(cell, _LABELS) for cell in cells],
+        [str(form or "") for form in forms] if any(forms) else None,
+        None if None in ids else ids,
+        is_truncated,
+    )
 
 
 def _get(mapping: Mapping[Any, Any], names: Sequence[str]) -> Any:
@@ -196,10 +201,17 @@ def _at(values: Sequence[Any] | None, k: int) -> Any:
     return values[k] if values is not None and k < len(values) else None
 
 
+def _is_word(cell: Any) -> bool:
+    """Whether a cell is an object for a word. Otherwise it has log-probabilities of heads, if it is an object."""
+    if not isinstance(cell, Mapping) or any(_number(key) is not None for key in cell):
+        return False
+    return isinstance(_get(cell, _FORM), str) or _get(cell, _HEADS) is not None
+
+
 def _is_distribution(cell: Any) -> bool:
-    if isinstance(cell, Mapping):
-        return _get(cell, _HEADS) is None
-    return isinstance(cell, list) and bool(cell) and all(isinstance(each, Mapping) for each in cell)
+    if isinstance(cell, list):
+        return bool(cell) and all(isinstance(each, Mapping) for each in cell)
+    return isinstance(cell, Mapping)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -270,7 +282,7 @@ def _number(cell: Any) -> int | None:
         text = cell.strip()
         if text.casefold() == UD_ROOT:
             return 0
-        return int(text) if text.lstrip("-").isdecimal() and text.isascii() and len(text) < 10 else None
+        return int(text) if text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 10 else None
     if is_number(cell) and not isinstance(cell, bool) and cell == cell and abs(cell) < _MOST_HEADS:
         return int(cell) if int(cell) == cell else None
     return None
@@ -291,7 +303,12 @@ def _head(cell: Any, to_word: dict[int, int], word: int, faults: list[Fault]) ->
 
 def _label(cell: Any, known: dict[str, str], word: int, faults: list[Fault]) -> str:
     """Return the label in a cell, "" if it has none. With `known`, it is one of them."""
-    text = "_".join(cell.split()) if isinstance(cell, str) else ""
+    if _is_distribution(cell):
+        cell = max(_pairs(cell, word, faults), key=lambda pair: pair[1], default=(None, 0.0))[0]
+    given = "_".join(cell.split()) if isinstance(cell, str) else ""
+    text = "".join(character if character.isprintable() else "?" for character in given)
+    if text != given:
+        faults.append(Fault("label", word, f"{shown(given)} is no text -> {text}"))
     if text in NO_LABEL or not known:
         return "" if text in NO_LABEL else text
     name = text.casefold()
@@ -306,12 +323,11 @@ def _label(cell: Any, known: dict[str, str], word: int, faults: list[Fault]) -> 
 
 
 def words_in(given: Any) -> list[str] | None:
-    """Return the words that come with an answer; None if it has none."""
-    if isinstance(given, Mapping):
-        words = _get(given, _WORDS)
-        if isinstance(words, list) and words and not any(isinstance(word, Mapping) for word in words):
-            return [str(word) for word in words]
-    return next((list(own.words) for own in _samples(given, []) if own.words), None)
+    """Return the words that come with an answer, in characters that can be written; None if it has none."""
+    found: Any = _get(given, _WORDS) if isinstance(given, Mapping) else None
+    if not isinstance(found, list) or not found or any(isinstance(word, Mapping) for word in found):
+        found = next((own.words for own in _samples(given, []) if own.words and all(own.words)), None)
+    return None if found is None else [str(word).encode("utf8", "replace").decode() for word in found]
 
 
 def _read_scores(sample: _Sample, words: Sequence[str], known: dict[str, str], faults: list[Fault]) -> Answer:
@@ -322,6 +338,7 @@ def _read_scores(sample: _Sample, words: Sequence[str], known: dict[str, str], f
         return Answer([], [], None, None, [], faults)
     of_word, to_word = aligned
     scores = np.zeros((n, n + 1))  # a word without any: all heads are equal
+    has_head = False
     for i, k in enumerate(of_word):
         listed: dict[int, float] = {}
         left = 1.0
@@ -337,6 +354,10 @@ def _read_scores(sample: _Sample, words: Sequence[str], known: dict[str, str], f
         others = max(1, n - len(listed))
         scores[i] = min(math.log(max(left, _LEAST) / others), max(min(listed.values()), _FLOOR))
         scores[i, list(listed)] = list(listed.values())
+        has_head = True
+    if not has_head:
+        faults.append(Fault("no answer", 0, f"none of {shown(list(sample.heads))} is a head of a word"))
+        return Answer([], [], None, None, [], faults)
     cells = [None if k is None else _at(sample.labels, k) for k in of_word]
     if not any(_is_distribution(cell) for cell in cells):
         labels = [_label(cell, known, i, faults) for i, cell in enumerate(cells, 1)]
@@ -361,7 +382,7 @@ def _pairs(cell: Any, word: int, faults: list[Fault]) -> list[tuple[Any, float]]
     pairs = []
     for token, logprob in items:
         if is_number(logprob) and not isinstance(logprob, bool) and logprob <= 1e-3:
-            pairs.append((token, min(0.0, float(logprob))))
+            pairs.append((token, float(min(0.0, max(logprob, _NEVER)))))
         else:
             faults.append(Fault("no head", word, f"{shown(logprob)} is no log-probability"))
     return pairs

@@ -17,6 +17,8 @@ _FENCES = ("json", "jsonl", "JSON", "conllu", "")
 def find_answer(text: str) -> tuple[Any, str]:
     """Return the longest JSON object or array in a text, or its rows of CoNLL-U; and what is wrong with it.
 
+    Of several that are equally long, the last counts: a model corrects itself after, not before.
+
     The second is "" (nothing but the answer, or the answer in a code fence), "text around", or "truncated": the JSON
     has no end, and what is complete of it is returned. If there is no answer, the first is None.
 
@@ -64,7 +66,7 @@ def _longest(text: str) -> tuple[Any, int, int]:
             broken = at if broken < 0 else broken
             at += 1
             continue
-        if end - at > length and _may_be_answer(value):
+        if end - at >= length and _may_be_answer(value):
             best, length = value, end - at
         at = end
     return best, length, -1 if best is not None else broken

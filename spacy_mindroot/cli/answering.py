@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -29,6 +28,7 @@ from .files import opened_to_read
 
 __all__ = ["AnswerDecoder", "is_answers", "known_labels"]
 
+_BLANK = b"\xef\xbb\xbf \t\r\n"
 _SHOWN = 10  # faults that are printed without --check
 
 
@@ -37,7 +37,7 @@ def is_answers(path: Path) -> bool:
     if path.suffix in (".jsonl", ".ndjson", ".json", ".npz"):
         return path.suffix != ".npz"
     with open(path, "rb") as file:
-        return file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+        return file.read(64).lstrip(_BLANK)[:1] in (b"{", b"[")
 
 
 def known_labels(given: str | None) -> list[str]:
@@ -47,6 +47,20 @@ def known_labels(given: str | None) -> list[str]:
     if Path(given).is_file():
         return list(dict.fromkeys(label for own in read_conllu(given) for label in own.labels if label != "_"))
     return [label.strip() for label in given.split(",") if label.strip()]
+
+
+def _parsed(text: bytes) -> Any:
+    """Return the JSON in a text, or the text: what can be read of it is found, and the rest is named."""
+    content = text.decode("utf-8-sig", "replace").strip()
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+
+
+def _is_answer(value: Any) -> bool:
+    """Whether a value in an array is the answer for a sentence, not a part of one, such as a word."""
+    return isinstance(value, dict) and not {"form", "head"} & value.keys()
 
 
 class _Line(NamedTuple):
@@ -110,43 +124,52 @@ class AnswerDecoder:
             None if text is None else [own.split() for own in text.read_text("utf-8-sig").splitlines() if own.split()]
         )
         at = 0
-        with opened_to_read(self.answers) as file:
-            for number, raw in enumerate(file, 1):
-                content = raw.decode("utf-8-sig", "replace").strip()
-                if not content:
-                    continue
-                given: Any = content
-                with suppress(ValueError, RecursionError):  # what can be read of it is found, and the rest is named
-                    given = json.loads(content)
-                name = str(given.get("sent_id") or "") if isinstance(given, dict) else ""
-                sentence, words = None, None
-                if sentences is not None:
-                    sentence = sentences[at] if at < len(sentences) else None
-                    words = None if sentence is None else sentence.words
-                    if sentence is not None and name and sentence.sent_id and name != sentence.sent_id:
-                        raise CorpusError(
-                            f"{printable(self.answers)}:{number} is the sentence {name}, but that of "
-                            f"{sentence.source}:{sentence.line} is {sentence.sent_id}. Give one line for each sentence."
-                        )
-                elif texts is not None:
-                    words = texts[at] if at < len(texts) else None
-                else:
-                    words = words_in(given)
-                if not words:
-                    what = "no words" if sentences is None and texts is None else "no sentence that belongs to it"
+        for number, given in self._given():
+            name = str(given.get("sent_id") or "") if isinstance(given, dict) else ""
+            name = name.encode("utf8", "replace").decode()
+            sentence, words = None, None
+            if sentences is not None:
+                sentence = sentences[at] if at < len(sentences) else None
+                words = None if sentence is None else sentence.words
+                if sentence is not None and name and sentence.sent_id and name != sentence.sent_id:
                     raise CorpusError(
-                        f"{printable(self.answers)}:{number}: this line has {what}, so its heads mean nothing. Give "
-                        "one line for each sentence, with `words`; or the words with --conllu or --text."
+                        f"{printable(self.answers)}:{number} is the sentence {name}, but that of "
+                        f"{sentence.source}:{sentence.line} is {sentence.sent_id}. Give one line for each sentence."
                     )
-                at += 1
-                if sentence is None:
-                    name = " ".join(name.split()) or f"{printable(self.answers.stem)}-{at}"
-                    text_of = format_sentence(words, [0] * len(words), ["_"] * len(words), sent_id=name)
-                    sentence = to_sentence(text_of, f"{printable(self.answers)}:{number}")
-                yield _Line(number, given, sentence, sentence.sent_id or str(at))
+            elif texts is not None:
+                words = texts[at] if at < len(texts) else None
+            else:
+                words = words_in(given)
+            if not words:
+                what = "no words" if sentences is None and texts is None else "no sentence that belongs to it"
+                raise CorpusError(
+                    f"{printable(self.answers)}:{number}: this line has {what}, so its heads mean nothing. Give "
+                    "one line for each sentence, with `words`; or the words with --conllu or --text."
+                )
+            at += 1
+            if sentence is None:
+                name = " ".join(name.split()) or f"{printable(self.answers.stem)}-{at}"
+                text_of = format_sentence(words, [0] * len(words), ["_"] * len(words), sent_id=name)
+                sentence = to_sentence(text_of, f"{printable(self.answers)}:{number}")
+            yield _Line(number, given, sentence, sentence.sent_id or str(at))
         expected = sentences if sentences is not None else texts
         if expected is not None and at != len(expected):
             raise CorpusError(f"{printable(self.answers)} has answers for {at} sentences of {len(expected)}.")
+
+    def _given(self) -> Iterator[tuple[int, Any]]:
+        """Yield each answer with the number of its line; in a .json file that is one array of them, of the item."""
+        with opened_to_read(self.answers) as file:
+            lines: Iterable[bytes] = file
+            if self.answers.suffix == ".json":
+                text = file.read()
+                whole = _parsed(text)
+                if isinstance(whole, list) and all(map(_is_answer, whole)):
+                    yield from enumerate(whole, 1)
+                    return
+                lines = text.splitlines() if isinstance(whole, str) else [text]
+            for number, line in enumerate(lines, 1):
+                if line.strip(_BLANK):
+                    yield number, _parsed(line)
 
     def _count(self, line: _Line, found: DecodedAnswer) -> None:
         self.counts["Sentences"] += 1

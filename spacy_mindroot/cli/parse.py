@@ -106,6 +106,10 @@ def parse_cli(
             raise PathsError("--count writes frequencies, and --format is for trees. Choose one of them.")
         if workers is not None and scheduler is not None:
             raise PathsError("--workers starts processes, and --scheduler uses a cluster. Choose one of them.")
+        if merge and (workers is not None or scheduler is not None):
+            raise PathsError(
+                "--merge moves files in this process: it goes neither with --workers nor with --scheduler."
+            )
         reads: dict[str, Paths] = {"MODEL": model_folder(model), "--code": code}
         check_paths(reads, {"--out": out}, made="--out")
         if metrics is not None or asked.json is not None:
@@ -137,12 +141,15 @@ def parse_cli(
     if summary.notes:
         notes = _counted(summary.notes, "note")
         warn(f"{notes} on texts or sentences that are too long, or empty: see {rejected}.")
+    if where and summary.parsed and not summary.documents and not summary.rejected:
+        warn(f"no document was parsed that has {' and '.join(where)}. Look at the values (--where).")
     if summary.drifting:
         shown = ", ".join(f"{name} ({uas:.1%})" for name, (uas, _) in list(summary.drifting.items())[:_SHOWN])
         middle = next(iter(summary.drifting.values()))[1]
         warn(
-            f"{_counted(len(summary.drifting), 'shard')} drift from the others in expected UAS, {middle:.1%} in the "
-            f"median: {shown}{', ...' * (len(summary.drifting) > _SHOWN)}. Look at their texts."
+            f"{_counted(len(summary.drifting), 'shard')} drift{'s' * (len(summary.drifting) == 1)} from the others in "
+            f"expected UAS, {middle:.1%} in the median: {shown}{', ...' * (len(summary.drifting) > _SHOWN)}. Look at "
+            "the text."
         )
     if summary.failed:
         shards = _counted(summary.failed, "shard")

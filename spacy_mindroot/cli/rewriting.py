@@ -26,7 +26,7 @@ from ..conllu.repair import (
 )
 from ..conllu.sentence import pieces_of
 from ..conllu.vote import in_step
-from ..errors import ConlluError
+from ..errors import ConlluError, SentenceTooLongError
 from ..escapes import printable
 from ..labels import UD_ROOT, is_root_label
 from ..repair import looks_zero_based
@@ -174,17 +174,30 @@ class Repair:
         if self.prior is None:
             yield from pieces
             return
-        from ..tools.gold import score_sentences, unparsed
-
         while batch := list(islice(pieces, _BATCH)):
             wanted = [
                 piece
                 for piece in batch
                 if isinstance(piece, Sentence) and (self.rules is not None or not is_well_formed(piece, root_label))
             ]
-            scored = score_sentences(self.prior, unparsed(self.prior.vocab, wanted), all_labels=self.rules is not None)
-            self.scores = {int(each.name): each for each in scored}
+            self.scores = self._scores_of(wanted)
             yield from batch
+
+    def _scores_of(self, sentences: list[Sentence]) -> dict[int, ScoredSentence]:
+        """Return the scores that the prior gives to sentences, by their lines. One that is too long gets none."""
+        from ..tools.gold import score_sentences, unparsed
+
+        assert self.prior is not None
+        golds = unparsed(self.prior.vocab, sentences)
+        try:
+            scored = list(score_sentences(self.prior, golds, all_labels=self.rules is not None))
+        except SentenceTooLongError as error:
+            if len(sentences) > 1:
+                return {line: own for each in sentences for line, own in self._scores_of([each]).items()}
+            where = f"{sentences[0].source}:{sentences[0].line}"
+            self.say(f"{where}: the sentence is repaired without the scores of --prior: {error}")
+            return {}
+        return {int(each.name): each for each in scored}
 
     def _of_sentence(self, sentence: Sentence, root_label: str) -> bool:
         """Repair a sentence in place, and count and report its changes. Return whether there are any."""

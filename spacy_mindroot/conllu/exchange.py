@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import ConlluError
+from ..scores import shown
 from ..trees import MISSING
 from .columns import DEPREL, DEPS, FEATS, FORM, LEMMA, MISC, UPOS, XPOS
 from .sentence import Sentence
@@ -30,7 +32,7 @@ def to_grew(sentence: Sentence) -> dict[str, Any]:
     rest = zip(*(sentence.column(number) for number in (FEATS, MISC, DEPREL, DEPS)), sentence.heads, strict=True)
     for word, (feats, misc, label, deps, head) in enumerate(rest, 1):
         node = {name: cells[word - 1] for name, cells in columns.items() if name == "form" or cells[word - 1] != "_"}
-        node |= dict(feat.split("=", 1) for feat in feats.split("|") if "=" in feat)
+        node |= _features(feats)
         if misc != "_":
             node[_RAW_MISC] = misc
         nodes[str(word)] = node
@@ -48,18 +50,21 @@ def to_grew(sentence: Sentence) -> dict[str, Any]:
 def with_grew(sentence: Sentence, graph: Mapping[str, Any]) -> list[int]:
     """Write the heads, labels, lemmas, tags and features of a graph to the sentence that it was made of, in place.
 
-    Everything else stays: comments, multiword tokens, empty nodes, DEPS and MISC.
+    Everything else stays: comments, multiword tokens, empty nodes, DEPS and MISC; in FEATS, what is no feature of Grew,
+    such as `fem`; and the label of a word that had no head and has none now.
 
     graph (Mapping): As `to_grew` returns it, or as Grew has changed it.
     RETURNS (list[int]): The words (from 1) that have changed.
-    RAISES (ConlluError): If the words are others, or a word has two heads. Heads need not form a tree.
+    RAISES (ConlluError): If the words are others, a word has two heads, or a value does not fit into a cell. Heads need
+        not form a tree.
     """
     n = len(sentence)
     nodes = graph.get("nodes")
     names = {"0", *map(str, range(1, n + 1))}
     if not isinstance(nodes, Mapping) or {*nodes} - {"0"} != names - {"0"}:
         raise sentence.fault(1, f"begins a sentence of {n} words, but the graph has others.")
-    heads, labels = [MISSING] * n, ["_"] * n
+    given = zip(sentence.heads, sentence.labels, strict=True)
+    heads, labels = [MISSING] * n, [label if head == MISSING else "_" for head, label in given]
     for edge in graph.get("edges", ()):
         label = edge.get("label", "_")
         label = {"1": label} if isinstance(label, str) else label
@@ -71,20 +76,24 @@ def with_grew(sentence: Sentence, graph: Mapping[str, Any]) -> list[int]:
         word = int(target)
         if heads[word - 1] != MISSING:
             raise sentence.fault(word, f"has two heads in the graph, {heads[word - 1]} and {source}.")
-        heads[word - 1], labels[word - 1] = int(source), _from_edge(label)
+        heads[word - 1], labels[word - 1] = int(source), _cell(sentence, word, _from_edge(label))
     changed = set()
     for word in range(1, n + 1):
         node = nodes[str(word)]
         if node.get("form") != sentence.words[word - 1]:
             raise sentence.fault(word, f"is {sentence.words[word - 1]!r}, but {node.get('form')!r} in the graph.")
-        feats = {name: value for name, value in node.items() if name not in _NOT_FEATS and name[:1] != "_"}
-        before = sentence.rows[word - 1][FEATS].decode()
-        if dict(feat.split("=", 1) for feat in before.split("|") if "=" in feat) != feats:
-            ordered = sorted(feats.items(), key=lambda pair: pair[0].lower())
-            sentence.replace(word, FEATS, "|".join(f"{name}={value}" for name, value in ordered) or "_")
+        feats = {name: value for name, value in node.items() if _is_feature(name)}
+        cell = sentence.rows[word - 1][FEATS].decode()
+        before = _features(cell)
+        if before != feats:
+            same = {name for name, value in feats.items() if before.get(name) == value}
+            parts = [part for part in cell.split("|") if part != "_" and _name(part) in same | {""}]
+            parts += [f"{name}={value}" for name, value in feats.items() if name not in same]
+            parts.sort(key=lambda part: part.partition("=")[0].lower())
+            sentence.replace(word, FEATS, _cell(sentence, word, "|".join(parts) or "_"))
             changed.add(word)
         for name in ("lemma", "upos", "xpos"):
-            cell = node.get(name, "_")
+            cell = _cell(sentence, word, node.get(name, "_"))
             if cell.encode() != sentence.rows[word - 1][_COLUMNS[name]]:
                 sentence.replace(word, _COLUMNS[name], cell)
                 changed.add(word)
@@ -119,6 +128,27 @@ def newest_trees(sentences: Iterable[Sentence]) -> list[Sentence]:
         if name not in found or time >= found[name][0]:
             found[name] = (time, sentence)
     return [sentence for _, sentence in found.values()]
+
+
+def _is_feature(name: str) -> bool:
+    return name not in _NOT_FEATS and name[:1] not in ("", "_")
+
+
+def _name(part: str) -> str:
+    """Return the name of the feature in a part of FEATS; "" if Grew has no feature for it."""
+    name, equals, _ = part.partition("=")
+    return name if equals and _is_feature(name) else ""
+
+
+def _features(cell: str) -> dict[str, str]:
+    return {_name(part): part.partition("=")[2] for part in cell.split("|") if _name(part)}
+
+
+def _cell(sentence: Sentence, word: int, value: object) -> str:
+    """Return a value of the graph as a cell."""
+    if not isinstance(value, str) or re.search(r"[\t\r\n\ud800-\udfff]", value):
+        raise sentence.fault(word, f"has {shown(value)} in the graph, which no cell of CoNLL-U can hold.")
+    return value or "_"
 
 
 def _to_edge(label: str) -> dict[str, str]:

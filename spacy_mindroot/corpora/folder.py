@@ -266,10 +266,9 @@ class OutputFolder:
         return {line["shard"]: str(line.get("reason")) for line in _read_lines(self.path / _FAILED)}
 
     def discard(self) -> None:
-        """Remove the folder when it is left: its shards are elsewhere."""
-        for name in (_MANIFEST, _REJECTED, _FAILED, _HEADER):
-            (self.path / name).unlink(missing_ok=True)
-        self.begun, self._made = False, True
+        """Remove all that an earlier run has written, and, when it is left, the folder."""
+        self.start_over()
+        self._made = True
 
     def add(self, record: Record) -> None:
         """Add a complete shard to the manifest, and its rejected documents to their file."""

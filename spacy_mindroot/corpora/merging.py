@@ -49,10 +49,7 @@ class Parts(Engine):
             first = self._first = self._first or folder
             if next(iter(self.folders), part).total != part.total:
                 raise CorpusError(f"{first.path} and {path} divide the corpus in different ways. Remove one of them.")
-            if (folder.identity, folder.settings) != (first.identity, first.settings):
-                raise CorpusError(f"{first.path} and {path} have parses of different pipelines or settings.")
-            if [source.digest for source in folder.sources] != [source.digest for source in first.sources]:
-                raise CorpusError(f"{first.path} and {path} have parses of different input.")
+            _check_together(first, folder)
             self.folders[part] = path
             self._records |= {record.shard: (path, record) for record in folder.records()}
             self._failed |= folder.failed()
@@ -61,7 +58,11 @@ class Parts(Engine):
         """Let the folder of the output be about what the parts are about, unless an earlier merge has done so."""
         if not folder.begun and self._first is None:
             raise CorpusError(f"There are no parts in {folder.path}. Parse them first, with --part.")
-        if not folder.begun and self._first is not None:
+        if self._first is None:
+            return
+        if folder.begun:
+            _check_together(folder, self._first)
+        else:
             folder.identity, folder.settings = self._first.identity, self._first.settings
             folder.sources = self._first.sources
 
@@ -103,7 +104,16 @@ class Parts(Engine):
             tick()
 
     def remove(self) -> None:
-        """Remove the folders of the parts, whose shards have been moved."""
+        """Remove the folders of the parts, whose shards have been moved, or were complete before."""
         for part, path in self.folders.items():
             with OutputFolder(path, part) as folder:
                 folder.discard()
+
+
+def _check_together(one: OutputFolder, other: OutputFolder) -> None:
+    """Raise CorpusError unless two folders have parses of one corpus by one pipeline."""
+    both = f"{one.path} and {other.path} have parses"
+    if (one.identity, one.settings) != (other.identity, other.settings):
+        raise CorpusError(f"{both} of different pipelines or settings. Remove one of them.")
+    if [source.digest for source in one.sources] != [source.digest for source in other.sources]:
+        raise CorpusError(f"{both} of different input. Remove one of them.")

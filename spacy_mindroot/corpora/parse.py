@@ -20,7 +20,8 @@ from .engine import Engine, open_engine
 from .folder import OutputFolder
 from .jobs import Job, ParseSummary, Settings, WorkerFacts
 from .merging import Parts
-from .reading import WITH_COLUMNS, Columns, estimate_bytes_per_word
+from .pipelines import Identity
+from .reading import WITH_COLUMNS, Columns, check_packages, estimate_bytes_per_word
 from .shards import Part, Shard, Source, import_parquet, plan_sources, same_sources
 from .sources import Found, find_files, looks_wrapped
 from .writing import WRITERS
@@ -111,6 +112,8 @@ def parse_corpus(
     columns = Columns(text_column, id_column, paragraphs, tuple((where or {}).items()))
     settings = Settings(format, columns, confidence, kbest, shard_words)
     given = [str(path) for path in ([inputs] if isinstance(inputs, str | Path) else inputs)]
+    if merge and (workers is not None or client is not None):
+        raise CorpusError("merge=True moves files in this process. It goes neither with workers nor with a client.")
     with open_engine(workers=workers, client=client, retries=retries) as engine:
         own = None if part is None else Part.from_text(part)
         return run_parse(
@@ -138,8 +141,10 @@ def run_parse(
     found = find_files(inputs, warn)
     _check_paths(found, out)
     _check_columns(found, settings)
+    model = os.path.abspath(model) if os.path.exists(model) else model
     if merge:
-        return _merge(out, settings, found, progress)
+        return _merge(engine, model, out, settings, found, progress)
+    check_packages(found)
     out = out if part is None else out / part.folder
     first = next((file for file in found if file.format == "text"), None)
     if first is not None and not settings.columns.paragraphs and looks_wrapped(first):
@@ -149,7 +154,6 @@ def run_parse(
         )
     if settings.ending.endswith("parquet"):
         import_parquet()
-    model = os.path.abspath(model) if os.path.exists(model) else model
     with OutputFolder(out, part) as folder:
         resumed = folder.begun and not force
         if resumed:
@@ -159,9 +163,7 @@ def run_parse(
         identity = facts.identity
         if resumed:
             assert folder.identity is not None
-            difference = folder.identity.difference(identity)
-            if difference:
-                raise _other_run(folder, f"has parses of another pipeline: {difference}")
+            _check_pipeline(folder, identity)
             identity = folder.identity
             sources = [
                 replace(source, path=file.path) if source.digest else _planned([file], settings)[0]
@@ -174,7 +176,9 @@ def run_parse(
         return _run(engine, model, folder, progress)
 
 
-def _merge(out: Path, settings: Settings, found: Sequence[Found], progress: bool) -> ParseSummary:
+def _merge(
+    engine: Engine, model: str, out: Path, settings: Settings, found: Sequence[Found], progress: bool
+) -> ParseSummary:
     """Move what all parts have parsed to the folder of the output."""
     if not out.is_dir():
         raise CorpusError(f"There is no folder {out}, so there are no parts to merge.")
@@ -183,6 +187,7 @@ def _merge(out: Path, settings: Settings, found: Sequence[Found], progress: bool
         parts.lead(folder)
         _check_same(folder, settings, found)
         assert folder.identity is not None
+        _check_pipeline(folder, engine.identify(model, settings, str(folder.path)).identity)
         if not folder.begun:  # so nothing is left behind
             parts.check_complete(folder)
         folder.begin(folder.identity, folder.settings, folder.sources)
@@ -204,12 +209,19 @@ def _check_settings(settings: Settings) -> None:
     for name, value in (("shard_words", settings.shard_words), ("kbest", settings.kbest)):
         if value < 1:
             raise CountError(f"{name} is {value}. It must be 1 or more.")
+    if settings.kbest > 1 and settings.format in ("relations", "tokens"):
+        raise CorpusError(f"The format {settings.format} has the best tree of each sentence only, so kbest must be 1.")
 
 
 def _check_columns(found: Sequence[Found], settings: Settings) -> None:
     without = next((file.path for file in found if file.format not in WITH_COLUMNS), None)
     if settings.columns.where and without is not None:
         raise CorpusError(f"--where chooses documents by their columns, and {without} has none.")
+    formats, columns, default = {file.format for file in found}, settings.columns, Columns()
+    if (columns.text, columns.id) != (default.text, default.id) and not formats & {"jsonl", "parquet"}:
+        raise CorpusError("--text-column and --id-column are for JSON lines and Parquet, and the input has neither.")
+    if columns.paragraphs and "text" not in formats:
+        raise CorpusError("--paragraphs is for .txt files, and the input has none.")
 
 
 def _check_paths(found: Sequence[Found], out: Path) -> None:
@@ -231,6 +243,14 @@ def _check_same(folder: OutputFolder, settings: Settings, found: Sequence[Found]
     difference = same_sources(folder.sources, found)
     if difference:
         raise _other_run(folder, f"was begun with other input: {difference}")
+
+
+def _check_pipeline(folder: OutputFolder, identity: Identity) -> None:
+    """Raise CorpusError unless a pipeline is the one whose parses the folder has, or gets from its parts."""
+    assert folder.identity is not None
+    difference = folder.identity.difference(identity)
+    if difference:
+        raise _other_run(folder, f"has parses of another pipeline: {difference}")
 
 
 def _other_run(folder: OutputFolder, how: str) -> CorpusError:

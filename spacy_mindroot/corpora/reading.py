@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -23,14 +23,24 @@ from ..conllu.sentence import BOM
 from ..errors import ConlluError, CorpusError
 from ..escapes import printable
 from .shards import Shard, import_parquet
-from .sources import Found, UnreadableInputError, open_source
+from .sources import Found, UnreadableInputError, import_zstd, open_source
 
-__all__ = ["WITH_COLUMNS", "Columns", "Document", "Item", "Rejected", "estimate_bytes_per_word", "read_shard"]
+__all__ = [
+    "WITH_COLUMNS",
+    "Columns",
+    "Document",
+    "Item",
+    "Rejected",
+    "check_packages",
+    "estimate_bytes_per_word",
+    "read_shard",
+]
 
 WITH_COLUMNS = ("jsonl", "parquet", "warc")  # formats in which documents have keys or columns
 _CHUNK = 1 << 16  # bytes
 _TOO_LONG = f"has more than {MOST_BYTES:,} bytes, the limit"
 _SAMPLE_ROWS = 256  # of Parquet that are in memory at a time
+_WEB_TEXTS = ("text/plain", "text/html", "application/xhtml+xml")
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,9 @@ class Columns:
     id: str | None = None  # that with the id; None for "id", if there is one
     paragraphs: bool = False  # in text files, whether documents are separated by empty lines; if not, each line is one
     where: tuple[tuple[str, str], ...] = ()  # names and values of keys or columns: other documents are left out
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "where", tuple(sorted(self.where)))  # in whatever order they are given
 
 
 @dataclass
@@ -64,6 +77,28 @@ class Rejected:
 
 # Bytes are those between the sentences of CoNLL-U.
 Item = Document | Rejected | bytes
+
+
+def check_packages(files: Sequence[Found]) -> None:
+    """Raise CorpusError if a package is missing that reading files of these kinds needs."""
+    formats = {file.format for file in files}
+    if "parquet" in formats:
+        import_parquet()
+    if "warc" in formats:
+        _check_warc()
+    if any(file.path.endswith(".zst") for file in files):
+        import_zstd()
+
+
+def _check_warc() -> None:
+    try:
+        import fastwarc  # noqa: F401
+        import resiliparse  # noqa: F401
+    except ImportError as error:
+        raise CorpusError(
+            "WARC needs the packages fastwarc and resiliparse: pip install 'spacy-mindroot[warc]'. All machines need "
+            "them."
+        ) from error
 
 
 def read_shard(shard: Shard, columns: Columns, vocab: Vocab) -> Iterator[Item]:
@@ -277,10 +312,14 @@ def _from_row(row: object, columns: Columns, place: str) -> Document | Rejected 
 
 
 def _has(found: object, value: str) -> bool:
-    """Whether a value in a row, or one in its list of values, is written like this. Numbers are written as in JSON."""
+    """Whether a value in a row, or one in its list of values, is written like this.
+
+    Numbers, truth values and objects are written as in JSON, and what JSON has no type for as in the output.
+    """
     if isinstance(found, list):
         return any(_has(each, value) for each in found)
-    return (found if isinstance(found, str) else json.dumps(found, default=str)) == value
+    in_json = isinstance(found, bool | int | float | dict | None)
+    return (json.dumps(found, default=str) if in_json else str(found)) == value
 
 
 def _listed(row: Mapping[Any, Any]) -> str:
@@ -304,15 +343,11 @@ def _read_parquet(shard: Shard, columns: Columns, name: str) -> Iterator[Item]:
 
 def _read_warc(file: BinaryIO, shard: Shard, columns: Columns, name: str) -> Iterator[Item]:
     """Yield the texts of a WARC file: what was extracted already (WET), plain text, and the text of web pages."""
-    try:
-        from fastwarc.warc import ArchiveIterator, WarcRecordType
-        from resiliparse.extract.html2text import extract_plain_text
-        from resiliparse.parse.encoding import bytes_to_str, detect_encoding
-    except ImportError as error:
-        raise CorpusError(
-            "WARC needs the packages fastwarc and resiliparse: pip install 'spacy-mindroot[warc]'. All machines need "
-            "them."
-        ) from error
+    _check_warc()
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+
     kinds = WarcRecordType.conversion | WarcRecordType.resource | WarcRecordType.response
     with _as_unreadable(shard.path, "WARC"):
         if shard.size and not shard.compressed:
@@ -322,7 +357,9 @@ def _read_warc(file: BinaryIO, shard: Shard, columns: Columns, name: str) -> Ite
             file.seek(0)
         for number, record in enumerate(ArchiveIterator(file, record_types=kinds)):
             kind = record.http_content_type or record.headers.get("Content-Type") or ""
-            if not kind.startswith(("text/", "application/xhtml")):
+            kind = kind.partition(";")[0].strip().lower()
+            status = 200 if record.http_headers is None else record.http_headers.status_code
+            if kind not in _WEB_TEXTS or status != 200:  # error pages are in the language of the server
                 continue
             content = record.reader.read()
             try:

@@ -27,6 +27,7 @@ __all__ = [
     "digest_of",
     "find_files",
     "format_of",
+    "import_zstd",
     "local_paths",
     "looks_wrapped",
     "open_source",
@@ -232,7 +233,7 @@ def open_source(path: str, *, compressed: bool = False) -> Iterator[BinaryIO]:
 @contextmanager
 def _zstd_text(file: BinaryIO) -> Iterator[BinaryIO]:
     """Yield the text of a file that is compressed with zstd, with a window of any size."""
-    zstd = _zstd()
+    zstd = import_zstd()
     try:
         with zstd.open(file, options={zstd.DecompressionParameter.window_log_max: 31}) as text:
             yield text
@@ -240,7 +241,8 @@ def _zstd_text(file: BinaryIO) -> Iterator[BinaryIO]:
         raise zlib.error(str(error)) from error
 
 
-def _zstd() -> Any:
+def import_zstd() -> Any:
+    """Return the module that reads zstd. Raise CorpusError if it is not installed."""
     try:
         return importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
     except ImportError as error:

@@ -67,7 +67,8 @@ def tree_set(
     (2, [[2, 0], [0, 1], [2]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    sets = head_sets(p, threshold / max(1, len(p)), heads=heads)
+    # The product is that of `sentence_conformities`: a quotient would round to another side of the threshold.
+    sets = head_sets(p * len(p), threshold, heads=heads)
     allowed = np.full(p.shape, -np.inf)
     for token, own in enumerate(sets):
         allowed[token, own] = 0.0

@@ -22,6 +22,7 @@ from .ruleset import Rules, to_rules
 __all__ = ["mend_tree", "vote_labelled"]
 
 _PUNCT, _UNSPECIFIED = "punct", "dep"
+_MASK = -1e6  # finite scores below it mean that something is impossible
 
 
 def mend_tree(
@@ -193,9 +194,9 @@ def _favoured(
     n = len(tree)
     own = [root_label if is_root_label(name) else name for name in prior.label_names]
     names = list(dict.fromkeys([*own, root_label, *labels]))
-    arcs = prior.scores.astype(np.float64)
+    arcs = _unmasked(prior.scores)
     scores = np.full((n, n + 1, len(names)), -np.inf)
-    scores[:, :, : len(own)] = prior.label_scores
+    scores[:, :, : len(own)] = _unmasked(prior.label_scores)
     least = [float(np.where(np.isfinite(each), each, 0).min(initial=0)) for each in (arcs, scores)]
     scores[:, :, len(own) :] = least[1]  # labels that the parser does not know
     is_root = np.array([is_root_label(name) for name in names])
@@ -205,6 +206,14 @@ def _favoured(
     arcs[np.arange(n), tree] += keep
     scores[np.arange(n), :, [names.index(label) for label in labels]] += keep
     return arcs, scores, names
+
+
+def _unmasked(scores: npt.NDArray[Any]) -> FloatArray:
+    """Return scores as float64, with `_MASK` for finite ones below it.
+
+    Sums with such as the least float64 would overflow, or have no digits left for the other scores.
+    """
+    return np.where(scores == -np.inf, -np.inf, np.maximum(scores, _MASK)).astype(np.float64)
 
 
 def _distances(heads: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

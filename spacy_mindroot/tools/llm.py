@@ -162,14 +162,14 @@ class ParseTask:
     def generate_prompts(
         self, docs: Iterable[Doc], context_length: int | None = None
     ) -> Iterable[Tuple[Iterable[str], Iterable[Doc]]]:  # noqa: UP006
-        """Yield for each Doc its prompts, `samples` for each sentence, and the Doc as often."""
+        """Yield for each Doc its prompts, `samples` for each sentence, and the Doc as often; once without sentences."""
         for doc in docs:
             prompts = [
                 prompt
                 for sentence in read_annotated(doc)
                 for prompt in [self.prompt(sentence.words, context_length)] * self.samples
             ]
-            yield prompts, [doc] * len(prompts)
+            yield prompts, [doc] * max(1, len(prompts))
 
     def parse_responses(self, shards: Iterable[Iterable[Doc]], responses: Iterable[Iterable[Any]]) -> Iterable[Doc]:
         """Yield each Doc with the trees that its answers stand for."""

@@ -34,6 +34,7 @@ class Parse(NamedTuple):
     trees: Sequence[tuple[Heads, list[str], float]] = ()  # the k best: heads, labels ("" if unknown) and weight
     multiword: Sequence[MultiwordToken] = ()  # whose words are among `words`
     in_set: float | None = None  # the number of trees in `span._.tree_set`
+    lemmas: Sequence[str] = ()  # "" if unknown; empty for none
 
     def next_best(self, token: int) -> tuple[int, float] | None:
         """Return the most probable head of a token, from 1, besides that of the tree, and its probability.
@@ -112,7 +113,7 @@ def _parse(
         if prob is None and marginals is not None and heads[-1] is not None:
             prob = float(marginals[number, heads[-1]])
         known.append(prob)
-    tags = [token.pos_ for token in tokens]
+    tags, lemmas = [token.pos_ for token in tokens], [token.lemma_ for token in tokens]
     words, own = words_between(doc, multiword, start, end)
     return Parse(
         words=words,
@@ -122,4 +123,5 @@ def _parse(
         marginals=marginals,
         tags=tags if any(tags) else (),
         multiword=own,
+        lemmas=lemmas if any(lemmas) else (),
     )

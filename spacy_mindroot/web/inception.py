@@ -6,6 +6,7 @@ The protocol is that of its developer guide, "External recommender".
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from ..annotation.training import train_on
 from ..doc.reading import AnnotatedSentence, blank_doc
-from ..errors import ConflictError, MindRootError
+from ..errors import MindRootError
 from ..labels import SPACY_ROOT, UD_ROOT, is_root_label
 from ..tools.gold import keep_probabilities
 from ..trees import MISSING, is_tree, to_heads
@@ -31,6 +32,7 @@ _SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
 _TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
 _GOVERNOR, _DEPENDENT, _PREDICTED = "Governor", "Dependent", "inception_internal_predicted"
 _LEAST = 10  # sentences with a tree that are worth a training
+_OTHER_ENCODING = re.compile(r"""\ufeff?<\?xml[^>]*encoding\s*=\s*["'](?!utf-8["'])""", re.IGNORECASE)
 
 
 class CasError(MindRootError):
@@ -63,7 +65,7 @@ class Recommender:
         """Return the answer to `/predict`: the document with suggestions.
 
         Each token without a relation gets one: its arc in the best tree with all relations that are there. Sentences
-        whose relations are in no tree, or have several roots, get none.
+        that can't be parsed get none: their relations are in no tree, or have several roots, or they are too long.
 
         RAISES (MindRootError): If the request lacks what is needed, or has another layer than dependencies.
         """
@@ -101,7 +103,7 @@ class Recommender:
             doc._.arc_constraints = {"required": known}
         try:
             return self.nlp(doc)
-        except ConflictError:
+        except MindRootError:  # of this sentence; the others are parsed
             return None
 
     def train(self, request: Any) -> bool:
@@ -185,10 +187,12 @@ def _metadata(request: Any) -> tuple[str, str]:
 
 
 def _cas(request: Any, document: Any) -> Cas:
+    xmi, types = str(_part(document, "xmi")), str(_part(request, "typeSystem"))
+    for text in (xmi, types):  # a DOCTYPE names entities, which are files of this machine or fill its memory
+        if "<!DOCTYPE" in text or _OTHER_ENCODING.match(text):
+            raise CasError("The document can't be read as a CAS: it has a DOCTYPE, or is not in UTF-8.")
     try:
-        return load_cas_from_xmi(str(_part(document, "xmi")), load_typesystem(str(_part(request, "typeSystem"))))
-    except MindRootError:
-        raise
+        return load_cas_from_xmi(xmi, load_typesystem(types))
     except Exception as error:  # of lxml or cassis, of many kinds
         raise CasError(f"The document can't be read as a CAS ({type(error).__name__}: {error}).") from error
 
@@ -202,6 +206,8 @@ def _relation(cas: Cas, layer: str, feature: str) -> Any:
         raise CasError(
             f"The layer {layer} has no {_GOVERNOR}, {_DEPENDENT} and {feature}. Choose that of dependencies."
         )
+    if relation.get_feature(feature).rangeType.name != "uima.cas.String":
+        raise CasError(f"The feature {feature} of the layer {layer} is no text. Choose that of the labels.")
     ends = {relation.get_feature(name).rangeType.name for name in (_GOVERNOR, _DEPENDENT)}
     if not ends <= {_TOKEN, "uima.tcas.Annotation"}:
         raise CasError(f"The relations of the layer {layer} are between {', '.join(sorted(ends))}, not between tokens.")

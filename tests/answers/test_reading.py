@@ -103,6 +103,7 @@ def test_a_deleted_or_inserted_word_anywhere_leaves_all_other_arcs_right(rng):
         (7, "there are no heads"),
         ({"heads": [None] * 4}, "is a head of a word"),
         ({"heads": ["a", [], True, math.nan]}, "is a head of a word"),
+        ({"heads": ["--1", "-", "1-", "²"]}, "is a head of a word"),
         ([{**token, "id": token["id"] - 1} for token in TOKENS], "they count from 1"),
         ([{**token, "id": 1} for token in TOKENS], "they count from 1"),
         ("I can't", "there is no JSON"),
@@ -121,6 +122,41 @@ def test_a_truncated_answer_counts_as_far_as_it_goes():
     assert answer.heads == [[4, 0, -1, -1]] and kinds(answer) == ["truncated"]  # the last 4 may be part of 42
     answer = read_answer('{"heads": [4, 0, 4, ', WORDS)
     assert answer.heads == [[4, 0, 4, -1]] and kinds(answer) == ["truncated", "missing word"]
+
+
+@pytest.mark.parametrize("cell", [{"form": "very"}, {"id": 3, "form": "very", "head": None}, {"id": 3}, None])
+def test_a_word_without_a_head_leaves_the_others(cell):
+    given = [*TOKENS[:2], cell, TOKENS[3]]
+    answer = read_answer(given, WORDS)
+    assert answer.scores is None and answer.heads == [[2, 0, -1, 2]]
+    assert answer.labels == [["nsubj", "root", "", "advmod"]]
+
+
+def test_a_list_of_words_that_is_cut_off_anywhere_keeps_the_words_before():
+    text = json.dumps(TOKENS)
+    third = text.index('"id": 3')
+    for end in range(third, len(text)):
+        answer = read_answer(text[:end], WORDS)
+        assert answer.heads in ([[2, 0, -1, -1]], [[2, 0, 4, 2]]) and answer.scores is None, text[:end]
+        assert kinds(answer)[0] == "truncated"
+    assert answer.heads == [HEADS]  # only the label of the last may be missing
+
+
+def test_a_sample_that_is_missing_leaves_the_others():
+    given = {"heads": [HEADS, None, HEADS], "deprels": [LABELS, None, LABELS]}
+    answer = read_answer(given, WORDS)
+    assert (answer.heads, answer.labels, kinds(answer)) == ([HEADS] * 2, [LABELS] * 2, ["no answer"])
+    assert read_answer({"heads": [HEADS], "deprels": {"a": 1}}, WORDS).labels == [[""] * 4]
+
+
+def test_labels_that_can_not_be_written():
+    answer = read_answer({"heads": HEADS, "deprels": ["a\ud83d", "root", "x\0", "advmod"]}, WORDS)
+    assert answer.labels == [["a?", "root", "x?", "advmod"]] and kinds(answer) == ["label"] * 2
+
+
+def test_log_probabilities_of_labels_beside_plain_heads():
+    given = {"heads": HEADS, "deprels": [{"obj": -2.0, "nsubj": -0.1}, "root", [{"token": "x", "logprob": -1}], []]}
+    assert read_answer(given, WORDS).labels == [["nsubj", "root", "x", ""]]
 
 
 def test_labels_outside_the_set():
@@ -157,6 +193,9 @@ def test_log_probabilities():
 
 
 def test_log_probabilities_that_are_none():
+    assert read_answer({"heads": [{"2": -(10**400)}, 0, 4, 2]}, WORDS).scores[0, 2] < -100
+    answer = read_answer({"heads": [{"x": -0.1}] * 4}, WORDS)  # all heads are equal: a tree would be made up
+    assert answer.scores is None and kinds(answer)[-1] == "no answer"
     given = {"heads": [{"2": 0.7}, {"0": -0.1}, {"x": -0.1}, {"2": "high"}]}
     answer = read_answer(given, WORDS)
     assert kinds(answer) == ["no head"] * 5
@@ -169,6 +208,8 @@ def test_log_probabilities_that_are_none():
         ({"words": WORDS, "answer": "x"}, WORDS),
         ({"tokens": TOKENS}, WORDS),
         (TOKENS, WORDS),
+        ([{"head": 0, "form": "a"}, {"head": 1}], None),
+        ({"words": ["a\ud83d", "b"]}, ["a?", "b"]),
         ({"heads": HEADS}, None),
         ("nothing", None),
     ],

@@ -20,6 +20,7 @@ TEXT = json.dumps(WHOLE)
         (f"Sure! ```json\n{TEXT}\n```", WHOLE, "text around"),
         (f"Here [1] you are {{ok}}: {TEXT} Anything else [2]?", WHOLE, "text around"),
         (f'The words ["They", "left"] have {TEXT}.', WHOLE, "text around"),
+        ('{"heads": [0, 1]}? No: {"heads": [2, 0]}', {"heads": [2, 0]}, "text around"),
         ("[2, 0, 2]", [2, 0, 2], ""),
         ('["2", "0"]', ["2", "0"], ""),
         ("I can't do that.", None, ""),

@@ -104,6 +104,26 @@ def test_probabilities_and_next_best_trees(write, tmp_path):
     assert not (tmp_path / "none.conllu").exists()
 
 
+def test_an_array_of_answers_over_several_lines(write, tmp_path):
+    path = write(json.dumps([GOOD, TWO_ROOTS], indent=1), name="answers.json")
+    result = decode(path, tmp_path / "out.conllu")
+    assert result.exit_code == 0 and f"{path}:2: sentence answers-2: word 3: extra root" in result.output
+    assert [heads for heads, _ in read(tmp_path / "out.conllu")] == [[2, 0, 2, 2]] * 2
+    tokens = [{"form": word, "head": head} for word, head in zip(WORDS, [2, 0, 2, 2], strict=True)]
+    for text in (json.dumps(tokens, indent=1), f"{json.dumps(GOOD)}\n{json.dumps(GOOD)}"):
+        assert decode(write(text, name="answers.json"), tmp_path / "out.conllu").exit_code == 0
+        assert [heads for heads, _ in read(tmp_path / "out.conllu")] == [[2, 0, 2, 2]] * (1 + text.count("}\n{"))
+
+
+def test_characters_that_can_not_be_written(write, tmp_path):
+    line = GOOD | {"words": ["They", "left", "early", "\ud83d"], "deprels": ["nsubj", "root", "\ud83d", "x"]}
+    result = decode(write(line | {"sent_id": "a\ud83d"}), tmp_path / "out.conllu", "--report", tmp_path / "r.jsonl")
+    assert result.exit_code == 0, result.output
+    (sentence,) = read_conllu(tmp_path / "out.conllu")
+    assert (sentence.words[3], sentence.labels[2], sentence.sent_id) == ("?", "?", "a?")
+    assert "word 3: label" in result.output and "word 4: other form" in result.output
+
+
 FILE = (
     "# sent_id = a\n# text = They left.\n1\tThey\tthey\tPRON\t_\t_\t_\t_\t_\tX=1\n"
     "2\tleft\tleave\tVERB\t_\t_\t_\t_\t_\t_\n"

@@ -88,6 +88,15 @@ def test_shards_that_drift_are_named(model, corpus, tmp_path, monkeypatch):
     assert next(iter(drifting)) in found.stderr and found.exit_code == 0
 
 
+@pytest.mark.parametrize("given, warned", [(["lang=en", "lang=nl"], True), (["lang=no"], True), (["lang=en"], False)])
+def test_values_that_no_document_has_are_named(given, warned, model, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "A cat.", "lang": "en"}\n{"text": "Een kat.", "lang": "nl"}\n')
+    options = [word for pair in given for word in ("--where", pair)]
+    found = invoke(model, tmp_path / "a.jsonl", "-o", tmp_path / "out", *options)
+    assert found.exit_code == 0, found.output
+    assert (f"no document was parsed that has {' and '.join(given)}" in " ".join(found.stderr.split())) == warned
+
+
 def test_rejected_documents_are_no_failure(model, tmp_path):
     (tmp_path / "a.txt").write_bytes(b"Good.\n\xff\xfe\n")
     found = invoke(model, tmp_path / "a.txt", "-o", tmp_path / "out")
@@ -113,6 +122,8 @@ def test_a_failed_shard_is_a_failure(model, corpus, tmp_path):
     "args, message",
     [
         (["-w", 1, "--scheduler", "tcp://x:1"], "Choose one of them"),
+        (["--merge", "--workers", 2], "neither with --workers nor"),
+        (["--merge", "--scheduler", "tcp://x:1"], "neither with --workers nor"),
         (["--format", "csv"], "must be one of conllu"),
         (["--force", "--kbest", 2, "missing.txt"], "there is no such file"),
     ],

@@ -652,6 +652,21 @@ def test_a_prior_of_multiword_tokens_is_refused(model, write, tmp_path):
     assert result.exit_code == 1 and "was trained on multiword tokens" in result.output
 
 
+@pytest.mark.parametrize("rules", [[], ["--rules", "ud"]])
+def test_a_sentence_that_is_too_long_for_the_prior_is_repaired_without(rules, model, write, tmp_path):
+    long = "".join(f"{k}\tw\t_\tX\t_\t_\t{0 if k < 3 else 1}\tdep\t_\t_\n" for k in range(1, 252)) + "\n"
+    path = write(long + TWO_ROOTS)
+    result = repair(path, tmp_path / "out.conllu", "--prior", model, "--keep", "0", *rules)
+    assert result.exit_code == 0, result.output
+    assert re.search(
+        r"in.conllu:1: the sentence is repaired without the scores of --prior: .*251 tokens", result.output
+    )
+    first, second = read_conllu(tmp_path / "out.conllu")
+    assert first.heads == [0, *[1] * 250]
+    alone = repair(write(TWO_ROOTS), tmp_path / "one.conllu", "--prior", model, "--keep", "0", *rules)
+    assert alone.exit_code == 0 and second.heads == next(iter(read_conllu(tmp_path / "one.conllu"))).heads
+
+
 def test_what_the_prior_can_not_read_is_skipped(model, write, tmp_path):
     text = TWO_ROOTS.encode() + TWO_ROOTS.encode().replace(b"They", b"\xff") + TWO_ROOTS.encode()
     result = repair(write(text), tmp_path / "out.conllu", "--skip-invalid", "--prior", model)

@@ -32,7 +32,13 @@ def test_the_graph_of_a_sentence():
     assert not any(edge["tar"] == "5" for edge in graph["edges"])
 
 
-@pytest.mark.parametrize("text", [TEXT, FULL, PLAIN])
+ODD = (
+    "1\ta\t_\t_\t_\tfem\t_\tnsubj\t_\t_\n2\tb\t_\t_\t_\tA=1|A=2|form=x|odd\t0\troot\t_\t_\n"
+    "3\tc\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+)
+
+
+@pytest.mark.parametrize("text", [TEXT, FULL, PLAIN, ODD])
 def test_there_and_back_is_the_sentence(text):
     own = sentence(text)
     assert with_grew(own, json.loads(json.dumps(to_grew(own)))) == []
@@ -70,6 +76,11 @@ def test_what_grew_has_changed_is_written():
         ),
         (lambda graph: graph["edges"].append({"src": "9", "label": "x", "tar": "5"}), "the edge 9 -> 5"),
         (lambda graph: graph["edges"].append({"src": "1", "label": "x", "tar": "0"}), "the edge 1 -> 0"),
+        (lambda graph: graph["edges"].append({"src": "1", "label": "x\ty", "tar": "5"}), r"line 9 has 'x\\ty' in"),
+        (lambda graph: graph["nodes"]["3"].update(lemma="d\ne"), r"line 6 has 'd\\ne' in the graph, which no cell"),
+        (lambda graph: graph["nodes"]["3"].update(lemma="\ud83d"), "which no cell"),
+        (lambda graph: graph["nodes"]["3"].update(upos=7), "line 6 has 7 in the graph"),
+        (lambda graph: graph["nodes"]["3"].update(Case="\r"), "which no cell"),
     ],
 )
 def test_another_graph_is_refused(change, says):
@@ -83,6 +94,17 @@ def test_another_graph_is_refused(change, says):
 def of_user(name, user, stamp):
     comments = f"# sent_id = {name}\n" + (f"# user_id = {user}\n" if user else "")
     return sentence(f"{comments}{f'# timestamp = {stamp}' + chr(10) if stamp else ''}{row(1, '0')}\n")
+
+
+def test_what_grew_does_not_know_stays_beside_what_it_changes():
+    own = sentence(ODD)
+    graph = to_grew(own)
+    graph["nodes"]["2"]["B"] = "3"
+    assert with_grew(own, graph) == [2]
+    assert own.to_bytes().decode() == ODD.replace("A=1|A=2|form=x|odd", "A=1|A=2|B=3|form=x|odd")
+    graph["nodes"]["2"]["A"] = "4"
+    assert with_grew(own, graph) == [2]
+    assert own.to_bytes().decode() == ODD.replace("A=1|A=2|form=x|odd", "A=4|B=3|form=x|odd")
 
 
 def test_trees_of_users_and_the_newest():

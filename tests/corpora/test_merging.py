@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from corpora_helpers import left_over, lines, shard_files, texts, union, write
+from corpora_helpers import left_over, lines, make_model, shard_files, texts, union, write
 
 from spacy_mindroot import errors
 from spacy_mindroot.corpora import merging, parse_corpus
@@ -147,6 +147,45 @@ def test_parts_that_do_not_belong_together(change, message, corpus, model, tmp_p
     header.write_text(json.dumps(part | change(part)))
     with pytest.raises(errors.CorpusError, match=message):
         merge(model, corpus, out)
+
+
+def test_a_folder_that_is_begun_gets_no_parts_of_another_run(corpus, model, tmp_path):
+    other = make_model(tmp_path / "other", seed=1, version="2.0.0")
+    out = tmp_path / "out"
+    parse_corpus(model, corpus, out, **SETTINGS)
+    parse_parts(other, corpus, out, 2)
+    before = union(out)
+    for name in (model, other):
+        with pytest.raises(errors.CorpusError, match="different pipelines"):
+            merge(name, corpus, out)
+    for number in (1, 2):
+        shutil.rmtree(out / f"part-{number}-of-2")
+    parse_parts(model, corpus, out, 1)
+    header = out / "part-1-of-1" / "manifest.json"
+    data = json.loads(header.read_text())
+    header.write_text(json.dumps(data | {"sources": [{**own, "digest": "0"} for own in data["sources"]]}))
+    with pytest.raises(errors.CorpusError, match="different input"):
+        merge(model, corpus, out)
+    assert union(out) == before and (out / "part-1-of-1").exists()
+
+
+def test_the_pipeline_of_a_merge_is_that_of_the_parts(corpus, model, tmp_path):
+    out = tmp_path / "out"
+    parse_parts(model, corpus, out, 1)
+    with pytest.raises(errors.CorpusError, match="another pipeline: model: en_tiny 1.0.0 and en_tiny 2.0.0"):
+        merge(make_model(tmp_path / "other", version="2.0.0"), corpus, out)
+    assert [path.name for path in out.iterdir()] == ["part-1-of-1"]
+
+
+def test_a_part_that_is_parsed_again_after_the_merge(whole, corpus, model, tmp_path):
+    """As a job that a scheduler puts into its queue again."""
+    out = tmp_path / "out"
+    parse_parts(model, corpus, out, 2)
+    merge(model, corpus, out)
+    for _ in range(2):
+        parse_parts(model, corpus, out, 2, only=[1])
+        assert merge(model, corpus, out).parsed == 0
+        assert_same(out, whole)
 
 
 def test_other_ways_that_can_not_be(corpus, model, tmp_path):

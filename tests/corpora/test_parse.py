@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections import Counter
 
 import pytest
@@ -16,8 +17,11 @@ from spacy_mindroot.corpora import ParseSummary, parse, parse_corpus
 from spacy_mindroot.corpora.engine import Engine
 from spacy_mindroot.corpora.folder import OutputFolder
 from spacy_mindroot.corpora.parse import Progress
+from spacy_mindroot.corpora.reading import Columns
 from spacy_mindroot.corpora.sources import UnreadableInputError
 from spacy_mindroot.errors import CorpusError, CountError
+
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 @pytest.fixture
@@ -156,6 +160,9 @@ def test_a_corpus_and_a_model_that_have_moved(whole, corpus, model, tmp_path):
         ({"format": "csv"}, CorpusError, "must be one of conllu, conllu.gz, spacy, jsonl, parquet, tokens, relations"),
         ({"shard_words": 0}, CountError, "shard_words is 0"),
         ({"kbest": 0}, CountError, "kbest is 0"),
+        ({"kbest": 2, "format": "relations"}, CorpusError, "relations has the best tree of each sentence only"),
+        ({"kbest": 2, "format": "tokens"}, CorpusError, "tokens has the best tree of each sentence only"),
+        ({"merge": True, "workers": 2}, CorpusError, "neither with workers nor with a client"),
         ({"retries": -1}, CountError, "retries is -1"),
         ({"workers": 0}, CountError, "workers is 0"),
         ({"workers": 1, "client": object()}, CorpusError, "not both"),
@@ -182,7 +189,8 @@ def test_all_outputs_of_all_inputs(tmp_path, model, corpus):
     parse_corpus(model, corpus / "c.parquet", tmp_path / "docs", format="spacy")
     shutil.copy(shard_files(tmp_path / "docs")[0], corpus / "d.spacy")
     for format in ("conllu", "conllu.gz", "spacy", "jsonl", "parquet", "tokens", "relations"):
-        summary = parse_corpus(model, corpus, tmp_path / format, format=format, confidence=True, kbest=2)
+        kbest = 1 if format in ("tokens", "relations") else 2
+        summary = parse_corpus(model, corpus, tmp_path / format, format=format, confidence=True, kbest=kbest)
         assert summary.documents == 180 and summary.rejected == 0
         ending = {"tokens": ".tokens.parquet", "relations": ".relations.tsv"}.get(format, f".{format}")
         assert all(path.name.endswith(ending) for path in shard_files(tmp_path / format))
@@ -203,9 +211,35 @@ def test_only_documents_with_a_value(tmp_path, model):
         ).complete_before
         == 1
     )
+    pairs = [("lang", "en"), ("a", "1")]
+    assert Columns(where=tuple(pairs)) == Columns(where=tuple(reversed(pairs)))  # the same settings
     (tmp_path / "b.txt").write_text("A text.\n")
     with pytest.raises(CorpusError, match="b.txt has none"):
         parse_corpus(model, [tmp_path / "a.jsonl", tmp_path / "b.txt"], tmp_path / "other", where={"lang": "nl"})
+
+
+@pytest.mark.parametrize("name, package", [("a.parquet", "pyarrow"), ("a.warc", "fastwarc"), ("a.txt.zst", ZSTD)])
+def test_a_package_that_is_missing_is_named_before_any_shard(name, package, tmp_path, monkeypatch):
+    (tmp_path / name).write_bytes(b"something")
+    for module in [own for own in sys.modules if own == package or own.startswith(f"{package}.")]:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(CorpusError, match="pip install 'spacy-mindroot"):
+        parse_corpus("no model", tmp_path / name, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "name, columns, message",
+    [
+        ("a.warc", {"id_column": "url"}, "are for JSON lines and Parquet"),
+        ("a.conllu", {"text_column": "body"}, "are for JSON lines and Parquet"),
+        ("a.jsonl", {"paragraphs": True}, "is for .txt files"),
+    ],
+)
+def test_options_that_no_file_heeds(name, columns, message, tmp_path):
+    (tmp_path / name).write_bytes(b"something")
+    with pytest.raises(CorpusError, match=message):
+        parse_corpus("no model", tmp_path / name, tmp_path / "out", **columns)
 
 
 def test_relations_of_all_shards_add_up(tmp_path, model, corpus):

@@ -1,6 +1,7 @@
 """Reading the documents of shards: each exactly once, wherever a file is cut."""
 
 import datetime
+import decimal
 import gzip
 import io
 import json
@@ -178,6 +179,18 @@ def test_where(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa
 
+    written = {
+        "day": (datetime.date(2020, 1, 2), "2020-01-02"),
+        "time": (datetime.datetime(2020, 1, 2, 3, 4), "2020-01-02 03:04:00"),
+        "price": (decimal.Decimal("1.50"), "1.50"),
+        "share": (0.5, "0.5"),
+        "of": ({"day": None}, '{"day": null}'),
+    }
+    table = pa.Table.from_pylist([{"text": "a", **{name: value for name, (value, _) in written.items()}}])
+    parquet.write_table(table, tmp_path / "b.parquet")
+    for name, (_, value) in written.items():
+        (item,) = read(tmp_path / "b.parquet", 0, 1, Columns(where=((name, value),)))
+        assert item.text == "a"
     parquet.write_table(pa.Table.from_pylist(rows[:2]), tmp_path / "a.parquet")
     assert [item.text for item in read(tmp_path / "a.parquet", 0, 1, Columns(where=(("lang", "nl"),)))] == ["b"]
 
@@ -191,8 +204,8 @@ def warc_record(kind, content_type, content, number=0, more=""):
     return header.encode() + content + b"\r\n\r\n"
 
 
-def http(content_type, content):
-    return b"HTTP/1.1 200 OK\r\nContent-Type: " + content_type.encode() + b"\r\n\r\n" + content
+def http(content_type, content, status="200 OK"):
+    return f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\n\r\n".encode() + content
 
 
 @pytest.fixture
@@ -221,6 +234,16 @@ def test_warc(tmp_path, warc, ending):
     assert found[0].meta == wanted and found[1].meta["language"] is None
     assert [item.text for item in read(path, columns=Columns(where=(("language", "deu"),)))] == ["Ein Tag \xe4."]
     assert [item.text for item in read(path, columns=Columns("body", "key"))] == [item.text for item in found]
+
+
+def test_what_is_no_text_of_a_web_page(tmp_path):
+    page = b"<html><body><p>A page of text.</p></body></html>"
+    kinds = ("text/css", "text/javascript", "text/csv", "TEXT/HTML; Charset=utf-8", "application/xhtml+xml")
+    records = [http(kind, page) for kind in kinds]
+    records += [http("text/html", page, status) for status in ("404 Not Found", "503 Busy", "301 Moved", "200 OK")]
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"".join(warc_record("response", "application/http", own, k) for k, own in enumerate(records)))
+    assert [item.id[-1] for item in read(path)] == ["3", "4", "8"]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])

@@ -14,7 +14,7 @@ from spacy_mindroot.inference.tree_sets import tree_set, tree_set_threshold
 def allowed_arcs(p, threshold, heads):
     """The sets before any head is removed, straight from the definition."""
     n = len(p)
-    allowed = p >= threshold / n
+    allowed = p * n >= threshold
     allowed[np.arange(n), np.arange(n) + 1] = False
     allowed[np.arange(n), heads] = True
     return allowed
@@ -127,3 +127,11 @@ def test_nothing_to_choose_a_threshold_by():
         tree_set_threshold([[[0.3, 0, 0.7], [0.5, 0.5, 0]]], [[2, -1]], 0.9, [[2, 0]])
     with pytest.raises(errors.CalibrationError, match="above 0 and below 1"):
         tree_set_threshold([[[1, 0]]], [[0]], 0, [[0]])
+
+
+def test_sentences_at_the_threshold_are_in_their_own_sets(rng):
+    """Whatever the rounding: the same product is calibrated and tested."""
+    for p_gold in rng.uniform(0.05, 0.45, 300):
+        p = [[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 1 - p_gold, p_gold, 0]]
+        threshold = tree_set_threshold([p] * 50, [[0, 1, 2]] * 50, 0.9, heads=[[0, 1, 1]] * 50)
+        assert 2 in tree_set(p, threshold, [0, 1, 1]).heads[2]

@@ -80,6 +80,21 @@ def test_with_a_prior_the_best_of_all_valid_trees(keep, rng):
     assert tried > 10
 
 
+@pytest.mark.parametrize("mask", [-1e7, -1e30, np.finfo(float).min])
+def test_masks_leave_the_digits_of_the_other_scores(mask):
+    """Of the trees with one change, the best under the scores."""
+    names = ["root", "obj", "dep", "det"]
+    scores = np.full((3, 4, 4), -3.0)
+    scores[0, :, 3] = -2.9
+    scores[2, :, 2:] = mask
+    prior = ScoredSentence(np.zeros((3, 4)), ["w"] * 3, None, names, label_scores=scores)
+    tree = mend_tree([2, 0, 2], ["obj", "root", "obj"], "ud", prior=prior)
+    assert (tree.heads.tolist(), tree.labels) == ([2, 0, 2], ["det", "root", "obj"])
+    arcs = np.zeros((3, 4))
+    arcs[0, 3] = mask
+    assert mend_tree([2, 0, 2], ["obj", "root", "obj"], "ud", prior=replace(prior, scores=arcs)).labels == tree.labels
+
+
 def test_a_label_that_the_parser_does_not_know_stays():
     prior = ScoredSentence(np.zeros((3, 4)), ["w"] * 3, None, ["root", "nsubj"], label_scores=np.zeros((3, 4, 2)))
     tree = mend_tree([2, 0, 2], ["nsubj", "root", "nsubj:own"], "ud", prior=prior, keep=1)

@@ -105,6 +105,15 @@ def test_answers_become_trees_of_each_sentence():
     assert task.scorer([])["dep_uas"] is None
 
 
+def test_an_empty_doc_stays_and_costs_nothing():
+    task = make_parse_task(labels=LABELS)
+    docs = [doc_of(WORDS), doc_of(), doc_of(WORDS)]
+    prompts, shards = zip(*task.generate_prompts(docs), strict=True)
+    assert [len(own) for own in prompts] == [1, 0, 1]
+    found = list(task.parse_responses(shards, [[json.dumps(GOOD)] * len(own) for own in prompts]))
+    assert found == docs and [doc.has_annotation("DEP") for doc in docs[::2]] == [True, True]
+
+
 def test_samples_vote():
     task = make_parse_task(samples=3, labels=LABELS)
     doc = doc_of(WORDS, WORDS)
@@ -176,9 +185,9 @@ def test_the_task_in_a_pipeline_with_recorded_answers(llm, treebank):
     nlp = spacy.blank("en")
     task = {"@llm_tasks": "spacy-mindroot.Parse.v1", "examples": str(treebank), "n_examples": 1}
     nlp.add_pipe("llm", config={"task": task, "model": {"@llm_models": "mindroot_test.recorded.v1"}, "save_io": True})
-    docs = list(nlp.pipe([doc_of(WORDS, WORDS, vocab=nlp.vocab), doc_of(WORDS, vocab=nlp.vocab)]))
-    assert [len(own) for own in asked] == [2, 1]
-    for doc in docs:
+    docs = list(nlp.pipe([doc_of(*own, vocab=nlp.vocab) for own in ([WORDS, WORDS], [], [WORDS])]))
+    assert [len(own) for own in asked] == [2, 0, 1] and len(docs[1]) == 0
+    for doc in docs[::2]:
         assert len(list(doc.sents)) == len(doc) / 4
         assert all(sent.root.text == "left" for sent in doc.sents)
         assert all(item["why"] == "extra root" for item in doc._.mind_root_report)

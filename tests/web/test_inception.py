@@ -152,6 +152,25 @@ def test_sentences_whose_relations_are_in_no_tree_or_complete_get_no_suggestions
     assert new[0] == {} and len(new[1]) == 4
 
 
+def test_a_sentence_that_is_too_long_gets_no_suggestions(server):
+    sentences = [["a"] * 250, ["b", "c"]]
+    new, _ = suggested(server, make_cas(sentences=sentences), sentences)
+    assert [len(own) for own in new] == [0, 2]
+
+
+@pytest.mark.parametrize("part", ["xmi", "typeSystem"])
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-7"])
+def test_entities_are_refused(part, encoding, server, tmp_path):
+    given = request_for(make_cas())
+    text = given["document"]["xmi"] if part == "xmi" else given["typeSystem"]
+    doctype = f'<!DOCTYPE r [<!ENTITY e SYSTEM "{tmp_path.as_uri()}">]>'
+    doctype = doctype if encoding == "UTF-8" else doctype.encode("utf-7").decode().replace("<", "+ADw-")
+    text = f"<?xml version='1.0' encoding='{encoding}'?>{doctype}{text.partition('?>')[2]}"
+    given |= {"document": {"xmi": text}} if part == "xmi" else {"typeSystem": text}
+    status, answer = ask(server, "predict", given)
+    assert status == 400 and "it has a DOCTYPE, or is not in UTF-8" in answer
+
+
 def test_earlier_suggestions_do_not_count_as_annotation(server):
     cas = make_cas([(0, 1, 3, "old")])
     (relation,) = cas.select(LAYER)
@@ -197,6 +216,7 @@ def test_one_training_at_a_time(server):
         ({"metadata": {"layer": "custom.Nothing", "feature": FEATURE}}, "There is no layer custom.Nothing"),
         ({"metadata": {"layer": "custom.Span", "feature": FEATURE}}, "has no Governor, Dependent and"),
         ({"metadata": {"layer": LAYER, "feature": "value"}}, "has no Governor, Dependent and value"),
+        ({"metadata": {"layer": LAYER, "feature": "Governor"}}, "The feature Governor of the layer"),
         (
             {
                 "typeSystem": typesystem("custom.Span", "custom.Relation").to_xml(),

@@ -233,14 +233,19 @@ def _expected(parse: Parse) -> str:
 
 
 def _table(parse: Parse) -> list[tuple[str, ...]]:
-    """Return the heads and probabilities as a table, for those who can't see the picture or point at it."""
-    rows: list[tuple[str, ...]] = []
+    """Return the heads and probabilities as a table, for those who can't see the picture or point at it.
+
+    The first row has the headings. There are lemmas if the Doc has some.
+    """
+    has_lemmas = bool(parse.lemmas)
+    rows = [("", "word", *["lemma"] * has_lemmas, "label", "head", "probability", "next best head")]
     for token, word in enumerate(parse.words, 1):
         other = parse.next_best(token)
         rows.append(
             (
                 str(token),
                 word,
+                *parse.lemmas[token - 1 : token],
                 parse.labels[token - 1],
                 parse.word(parse.heads[token - 1]),
                 percent(parse.head_prob[token - 1]),

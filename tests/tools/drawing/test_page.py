@@ -9,7 +9,7 @@ def figure(name="<one>", **other):
         "name": name,
         "expected": "",
         "trees": [("best tree", write_line("key", "<picture>").to_svg())],
-        "rows": [("1", "<cell>")],
+        "rows": [("", "<name>"), ("1", "<cell>")],
     }
     return values | other
 
@@ -17,7 +17,10 @@ def figure(name="<one>", **other):
 def test_text_is_escaped_and_svg_is_not():
     page = fill_template(TEMPLATES / "page.html.jinja", title="<t>\ufffe", key=["<svg/>"], figures=[figure()])
     assert "<title>&lt;t&gt;\\ufffe</title>" in page and "<bdi>&lt;one&gt;</bdi>" in page and "<svg/>" in page
-    assert ">&lt;picture&gt;</text>" in page and "<td><bdi>&lt;cell&gt;</bdi></td>" in page
+    assert (
+        ">&lt;picture&gt;</text>" in page
+        and "<th>&lt;name&gt;</th></tr>\n<tr><td><bdi>1</bdi></td><td><bdi>&lt;cell&gt;</bdi></td>" in page
+    )
 
 
 def test_pages_and_fragments_have_the_same_style():

@@ -179,6 +179,22 @@ def test_gold_heads_are_drawn_where_they_differ(nlp):
     assert arcs(html, "gold") == ["gold"] and "They → early: advmod, in the file" in html
 
 
+def test_the_table_has_the_lemmas_of_a_doc(nlp):
+    doc = parsed(nlp)
+    headings = re.findall("<th>(.*?)</th>", render(doc))
+    assert headings == ["", "word", "label", "head", "probability", "next best head"]
+    doc[1].lemma_ = "leave"
+    table = re.findall("<tr>(.*?)</tr>", render(doc))
+    assert re.findall("<th>(.*?)</th>", table[0]) == [*headings[:2], "lemma", *headings[2:]]
+    cells = [re.findall("<td><bdi>(.*?)</bdi></td>", row) for row in table[1:]]
+    assert [row[:4] for row in cells] == [
+        ["1", "They", "", "dep"],
+        ["2", "left", "leave", "root"],
+        ["3", "early", "", "dep"],
+    ]
+    assert {len(row) for row in cells} == {7}
+
+
 def test_the_key_names_what_is_drawn(nlp):
     (parse,) = parses_of(parsed(nlp))
     gold = parse._replace(gold=[(2, "nsubj"), (0, "root"), (1, "advmod")])
