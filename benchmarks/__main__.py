@@ -17,6 +17,7 @@ from .commands.gpu import gpu
 from .commands.inference import inference
 from .commands.parse import parse
 from .commands.pipeline import pipeline
+from .commands.repair import repair
 from .commands.roots import roots
 from .commands.rules import rules
 from .commands.search import search
@@ -49,6 +50,7 @@ for _command in (
     distillation,
     correction,
     suspect,
+    repair,
     annotate,
 ):
     app.command()(_command)

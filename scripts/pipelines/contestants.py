@@ -73,7 +73,7 @@ def config_for(
         config = init_config(
             lang=lang, pipeline=[*treebank.annotated, "parser"], optimize="efficiency", gpu=False, silent=True
         )
-        config["corpora"] = ours["corpora"]
+        config["paths"], config["corpora"] = config["paths"] | ours["paths"], ours["corpora"]
         config["nlp"]["after_pipeline_creation"] = ours["nlp"]["after_pipeline_creation"]
         if "tagger" in config["components"]:
             config["components"]["tagger"]["neg_prefix"] = ours["components"]["tagger"]["neg_prefix"]

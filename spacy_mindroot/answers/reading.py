@@ -282,7 +282,7 @@ def _number(cell: Any) -> int | None:
         text = cell.strip()
         if text.casefold() == UD_ROOT:
             return 0
-        return int(text) if text.lstrip("-").isdecimal() and text.isascii() and len(text) < 10 else None
+        return int(text) if text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 10 else None
     if is_number(cell) and not isinstance(cell, bool) and cell == cell and abs(cell) < _MOST_HEADS:
         return int(cell) if int(cell) == cell else None
     return None
@@ -381,8 +381,9 @@ def _pairs(cell: Any, word: int, faults: list[Fault]) -> list[tuple[Any, float]]
         items = [(each.get("token"), each.get("logprob")) for each in cell]
     pairs = []
     for token, logprob in items:
-        if is_number(logprob) and not isinstance(logprob, bool) and logprob <= 1e-3:
+        is_token = isinstance(token, str | int | float)
+        if is_token and is_number(logprob) and not isinstance(logprob, bool) and logprob <= 1e-3:
             pairs.append((token, float(min(0.0, max(logprob, _NEVER)))))
         else:
-            faults.append(Fault("no head", word, f"{shown(logprob)} is no log-probability"))
+            faults.append(Fault("no head", word, f"{shown(logprob)} is no log-probability of {shown(token)}"))
     return pairs

@@ -24,6 +24,7 @@ from ..errors import TrainingError
 from ..inference.matrix_tree import infer
 from ..pipeline.scoring import mind_roots, piped
 from ..scores import FloatArray
+from ..trees import MISSING
 from .component import ArcScorer
 from .gold import lengths_to_score
 from .loss import log_softmax
@@ -52,7 +53,7 @@ def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
 
     teachers (Sequence[Language]): Pipelines with an `arc_scorer` each, trained on the same data.
     docs (Iterable[Doc]): Tokens, from the tokenizer of the first teacher. If they have no sentence boundaries, the
-        first teacher finds them.
+        first teacher finds them. White space is no word: its tokens are left out.
     YIELDS (Doc): One sentence, with the vocabulary of the first teacher.
     RAISES (TrainingError): If the teachers have different labels.
     RAISES (MindRootError): As `ArcScorer.predict`.
@@ -70,7 +71,7 @@ def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
             )
     projective = [any(each.projective for each in mind_roots(nlp).values()) for nlp in teachers]
     for batch in minibatch(docs, _BATCH):
-        parsed = [_annotated(teachers[0], names[0], [doc for doc in batch if len(doc)])]
+        parsed = [_words_alone(teachers[0], names[0], _annotated(teachers[0], names[0], batch))]
         sentences = [read_annotated(doc) for doc in parsed[0]]
         for nlp, name in zip(teachers[1:], names[1:], strict=True):
             parsed.append(_annotated(nlp, name, [blank_doc(nlp.vocab, own) for own in sentences]))
@@ -102,7 +103,34 @@ def _name_of_scorer(nlp: Language, number: int) -> str:
     return found[0]
 
 
-def _annotated(nlp: Language, scorer: str, docs: list[Doc]) -> list[Doc]:
+def _words_alone(nlp: Language, scorer: str, docs: Sequence[Doc]) -> list[Doc]:
+    """Return annotated Docs without tokens of white space, and without the Docs that have no others."""
+    found = list(docs)
+    again = [k for k, doc in enumerate(docs) if any(token.is_space for token in doc)]
+    without = [blank_doc(nlp.vocab, [_without_white_space(own) for own in read_annotated(docs[k])]) for k in again]
+    for k, doc in zip(again, _annotated(nlp, scorer, without), strict=True):
+        found[k] = doc
+    return [doc for doc in found if len(doc)]
+
+
+def _without_white_space(sentence: AnnotatedSentence) -> AnnotatedSentence:
+    """Return the tokens of a sentence without those of white space, in place of which there is a space. No tree."""
+    is_word = np.array([not word.isspace() for word in sentence.words])
+    kept = np.flatnonzero(is_word)
+    places = np.cumsum(is_word) - 1
+    return AnnotatedSentence(
+        words=[sentence.words[k] for k in kept],
+        spaces=[sentence.spaces[k] or not is_word[k + 1 : k + 2].all() for k in kept],
+        heads=np.full(len(kept), MISSING),
+        labels=[""] * len(kept),
+        multiword=[
+            each._replace(start=int(places[each.start]), end=int(places[each.end - 1]) + 1)
+            for each in sentence.multiword
+        ],
+    )
+
+
+def _annotated(nlp: Language, scorer: str, docs: Iterable[Doc]) -> list[Doc]:
     """Run a pipeline up to its scorer."""
     with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(scorer)]):
         return [doc for doc, _ in piped(nlp, ((doc, None) for doc in docs))]

@@ -119,12 +119,14 @@ def read_gold(
     heads[dependents] = head_tokens - first[sentence[dependents]] + 1
     labels[dependents] = [label_numbers.get(dep, MISSING) for dep in deps[to_reference[dependents]].tolist()]
     too_long = [length for length in lengths if 0 < max_length < length]
-    targets = read_targets(reference) if same and not too_long else None
-    soft = None if targets is None else _to_soft(targets, lengths, heads, label_numbers, tag_numbers)
-    if too_long:
-        left_out = np.repeat(np.array(lengths) > max_length, lengths)
-        heads[left_out] = labels[left_out] = MISSING
-        lengths = [piece for length in lengths for piece in _pieces(length, max_length)]
+    longest = max_length or max(lengths)
+    left_out = np.repeat(np.array(lengths) > longest, lengths)
+    heads[left_out] = labels[left_out] = MISSING
+    targets = read_targets(reference) if same else None
+    soft = None if targets is None else _to_soft(targets, lengths, heads, longest, label_numbers, tag_numbers)
+    if soft is not None:
+        soft.labels[left_out] = 0
+    lengths = [piece for length in lengths for piece in _pieces(length, longest)]
     return GoldArcs(lengths, heads, labels, tags, too_long, soft)
 
 
@@ -132,20 +134,22 @@ def _to_soft(
     targets: Targets,
     lengths: list[int],
     heads: npt.NDArray[np.int64],
+    longest: int,
     label_numbers: Mapping[int, int],
     tag_numbers: Mapping[int, int],
 ) -> SoftGold:
     """Return what teachers make of a Doc with sentences of these lengths.
 
-    Tokens that the teachers have not seen, such as inserted white space, have their own head in a sentence that they
-    have seen.
+    A sentence with more than `longest` tokens is cut into pieces without arcs. Tokens that the teachers have not seen,
+    such as inserted white space, have their own head in a sentence that they have seen.
     """
     starts, n = list(accumulate(lengths, initial=0)), len(heads)
     first, length = np.repeat(starts[:-1], lengths), np.repeat(lengths, lengths)
     tokens, values, _ = targets.heads
     columns = np.where(values == tokens, 0, values - first[tokens] + 1)  # a root is its own head
-    columns[columns > length[tokens]] = -1  # of a Doc whose sentences have changed
-    dense = targets.heads.to_dense(columns, n, max(lengths) + 1)
+    columns[(values < first[tokens]) | (columns > length[tokens])] = -1  # of a Doc whose sentences have changed
+    columns[length[tokens] > longest] = -1
+    dense = targets.heads.to_dense(columns, n, min(max(lengths), longest) + 1)
     seen = dense.max(axis=1) > 0
     own = np.flatnonzero(~seen & (heads != MISSING))
     dense[own, heads[own]] = 1
@@ -154,6 +158,7 @@ def _to_soft(
         dense[start:end, : end - start + 1] if seen[start:end].any() and known[start:end].all() else None
         for start, end in pairwise(starts)
     ]
+    of_sentences = [own for own, n in zip(of_sentences, lengths, strict=True) for _ in _pieces(n, longest)]
     of_labels, of_tags = (
         table.to_dense(
             np.array([numbers.get(value, MISSING) for value in table.values.tolist()], dtype=np.int64),

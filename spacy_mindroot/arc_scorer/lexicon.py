@@ -7,21 +7,30 @@ trained pipeline may grow.
 
 # No `from __future__ import annotations` in files with registered functions: spaCy evaluates their annotations.
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from spacy.attrs import LOWER, ORTH
-from spacy.lookups import Lookups, Table
+from spacy.language import Language
+from spacy.lookups import Table
 from spacy.strings import get_string_id
 from spacy.vocab import Vocab
 
 from ..errors import CorpusError, MindRootError
 from .lexicon_files import LexiconFile
 
-__all__ = ["FORM_ATTRS", "TABLE", "describe_lexicon", "known_share", "make_lexicon", "make_lookups", "word_classes"]
+__all__ = [
+    "FORM_ATTRS",
+    "TABLE",
+    "describe_lexicon",
+    "known_share",
+    "make_lexicon",
+    "make_lexicon_setter",
+    "word_classes",
+]
 
 #: The name of the table.
 TABLE = "mindroot_lexicon"
@@ -30,14 +39,20 @@ TABLE = "mindroot_lexicon"
 FORM_ATTRS = (ORTH, LOWER)
 
 
-def make_lookups(files: list[Path]) -> Lookups:
-    """Return lookups with the table of a lexicon, for `[initialize.lookups]` in a training config.
+def make_lexicon_setter(files: list[Path]) -> Callable[[Language], Language]:
+    """Return a callback for `before_init` under `[initialize]`, which gives a pipeline its lexicon.
+
+    The other tables of `nlp.vocab.lookups`, such as spaCy's norms of words, stay. `[initialize.lookups]` would replace
+    them.
 
     files (list[Path]): The lexicon, in one file or several. See `arc_scorer.lexicon_files`.
     """
-    lookups = Lookups()
-    lookups.set_table(TABLE, make_lexicon(files))
-    return lookups
+
+    def set_lexicon(nlp: Language) -> Language:
+        nlp.vocab.lookups.set_table(TABLE, make_lexicon(files))
+        return nlp
+
+    return set_lexicon
 
 
 def make_lexicon(files: Iterable[str | Path]) -> Table:
@@ -96,7 +111,7 @@ def word_classes(vocab: Vocab, forms: npt.NDArray[np.uint64]) -> npt.NDArray[np.
             f"The embedding needs the lexicon that it was trained with, the table {TABLE!r} of nlp.vocab.lookups, but "
             "this pipeline has none. If the component comes from another pipeline, copy the table: "
             f"nlp.vocab.lookups.set_table({TABLE!r}, other.vocab.lookups.get_table({TABLE!r})), or use `spacy mindroot "
-            "add`. To train it, name the files in [initialize.lookups], as `init-config --lexicon` does."
+            "add`. To train it, name the files in [initialize.before_init], as `init-config --lexicon` does."
         )
     known = np.frombuffer(table["forms"], dtype="<u8")
     found = np.zeros((len(forms), 2), dtype=np.uint64)

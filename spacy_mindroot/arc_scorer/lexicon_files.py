@@ -1,9 +1,9 @@
 """Reads lexicons: the readings of each word form, as lists of words, spelling dictionaries and analysers have them.
 
-The first line that is like one of these says which format a file has:
+The first line that is like one of these says which format a file has. UniMorph's features tell it from columns:
 
 - columns, separated by tabs: form, lemma, part of speech and perhaps features;
-- UniMorph: lemma, form and features (`N;PL;ACC`), separated by tabs;
+- UniMorph: lemma, form, features (`N;PL;ACC`) and perhaps the parts of the word, separated by tabs;
 - the output of `hunspell -m`: `dogs  st:dog po:noun is:PLUR`;
 - the output of `lt-proc`: `^dogs/dog<n><pl>$`;
 - that of `lt-expand` and `hfst-fst2strings`: `dogs:dog<n><pl>`.
@@ -29,6 +29,7 @@ __all__ = ["LexiconFile", "Reading"]
 _COMMENT = re.compile(r"#\s*(source|licen[cs]e|url)\s*:\s*(.*\S)\s*", re.IGNORECASE)
 _UNIT = re.compile(r"\^((?:\\.|[^\\/^$])*)/((?:\\.|[^\\^$])*)\$")
 _EXPANDED = re.compile(r"((?:\\.|[^\\:\t])+):(?:[<>]:)?([^:\t]*<[^<>\t]+>[^:\t]*)")
+_FEATURES = re.compile(r"[^;\s=]+(?:;[^;\s=]+)+")  # of UniMorph
 _LATER_LEMMA = re.compile(r"\+[^<+]*")
 _SAMPLE = 100_000  # lines by which a format is told
 _MOST_CHARACTERS = 10_000  # in a line
@@ -55,13 +56,13 @@ class LexiconFile:
         self.format = ""
         lines = list(zip(range(_SAMPLE), self._lines(), strict=False))
         for _, (_, line) in lines:
-            comment = _COMMENT.fullmatch(line) if line.startswith("#") else None
-            if comment is None and not line.startswith("#") and line:
+            if line and not _is_comment(line):
                 break
-            if comment is not None:
+            if (comment := _COMMENT.fullmatch(line)) is not None:
                 self.about[comment[1].lower().replace("license", "licence")] = comment[2]
         self.format = next((name for _, (_, line) in lines if (name := _format_of(line))), "")
-        if self.format == "columns" and any(line.count("\t") == 2 and ";" in line for _, (_, line) in lines):
+        rows = [line.split("\t") for _, (_, line) in lines if "\t" in line]
+        if self.format == "columns" and 2 * sum(map(_is_unimorph, rows)) >= len(rows):
             self.format = "UniMorph"
         if not self.format:
             found = f"its first line is {lines[0][1][1][:60]!r}" if lines else "it is empty"
@@ -75,7 +76,7 @@ class LexiconFile:
         read = _READERS[self.format]
         head = True
         for number, line in self._lines():
-            head = head and (line.startswith("#") or not line)
+            head = head and (not line or _is_comment(line))
             if head or not line:
                 continue
             try:
@@ -110,9 +111,18 @@ class LexiconFile:
             raise CorpusError(f"The lexicon {printable(self.path)} can't be read: {reason}.") from error
 
 
+def _is_comment(line: str) -> bool:
+    """Whether a line at the head of a file is a comment, and not the reading of a word such as `#metoo`."""
+    return line.startswith("#") and "\t" not in line
+
+
+def _is_unimorph(cells: list[str]) -> bool:
+    return len(cells) in (3, 4) and _FEATURES.fullmatch(cells[2]) is not None
+
+
 def _format_of(line: str) -> str:
     """Return the format that a line shows, "" if it may be any."""
-    if line.startswith("#") and "\t" not in line:
+    if _is_comment(line):
         return ""
     if "\t" in line:
         return "columns"

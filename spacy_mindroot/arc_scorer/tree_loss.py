@@ -47,14 +47,13 @@ def tree_loss(
         gradient = np.zeros_like(host)
         in_sentence = [slice(starts[k], starts[k] + lengths[k]) for k in group.sentences]
         matrices = [host[row, : lengths[k], : lengths[k] + 1] for row, k in enumerate(group.sentences)]
-        constrained = [keep_heads(m, heads[tokens]) for m, tokens in zip(matrices, in_sentence, strict=True)]
-        impossible = {fault.sentence for fault in decode_matrices(constrained)[1]}
-        for row, (matrix, known) in enumerate(zip(matrices, constrained, strict=True)):
-            target = None if soft is None else soft[group.sentences[row]]
-            if target is None and row in impossible:
-                continue
+        targets = [None if soft is None else soft[k] for k in group.sentences]
+        rows = [row for row, target in enumerate(targets) if target is None]
+        constrained = {row: keep_heads(matrices[row], heads[in_sentence[row]]) for row in rows}
+        impossible = {rows[fault.sentence] for fault in decode_matrices(list(constrained.values()))[1]}
+        for row, (matrix, target) in enumerate(zip(matrices, targets, strict=True)):
             gold = heads[in_sentence[row]]
-            if target is None and (gold == MISSING).all():
+            if target is None and (row in impossible or (gold == MISSING).all()):
                 continue
             left_over[in_sentence[row]] = MISSING
             log_all, of_all = infer(matrix)
@@ -65,7 +64,7 @@ def tree_loss(
                 log_known = float((target[in_use] * matrix[in_use]).sum(dtype=np.float64))
                 of_all -= target
             else:
-                log_known, of_known = infer(known)
+                log_known, of_known = infer(constrained[row])
                 of_all -= of_known
             loss += log_all - log_known
             gradient[row, : len(matrix), : len(matrix) + 1] = of_all

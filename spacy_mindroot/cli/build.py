@@ -72,8 +72,9 @@ def build_cli(
     licence: Licence of the package (default: as in the README of a UD treebank).
     optimize: What to optimize for, as for init-config.
     tokenizer: Tokenizer, learnt from TREEBANK or spaCy's for the language.
-    config: Config to train with, made by init-config and changed (default: that of init-config, with all components
-        that TREEBANK has annotation for).
+    config: Config to train with, made by init-config and changed. It has the language, the size, the tokenizer and so
+        on, whose options are refused beside it (default: that of init-config, with all components that TREEBANK has
+        annotation for).
     steps: Training steps (default: as in the config).
     seeds: Pipelines to train, with the seeds SEED, SEED + 1 and so on. The result has the mean of their scores,
         which is better and takes N times as long: worth it for treebanks of some hundred sentences and less
@@ -95,7 +96,9 @@ def build_cli(
     if raw_text and not distill:
         raise typer.BadParameter("needs --distill, which trains a pipeline on raw text.", param_hint="--raw-text")
     seeds = (3 if distill else 1) if seeds is None else seeds
-    for option, given in (("--loss", loss != "tree"), ("--lexicon", lexicons), ("--minutes", minutes)):
+    of_config = {"--lang": lang, "--loss": loss != "tree", "--lexicon": lexicons, "--minutes": minutes}
+    of_config |= {"--optimize": optimize != "accuracy", "--tokenizer": tokenizer != "learnt"}
+    for option, given in of_config.items():
         if config is not None and given:
             raise typer.BadParameter("set it in the file of --config.", param_hint=option)
     if minutes and steps:
@@ -107,6 +110,7 @@ def build_cli(
     if config is not None:
         reads["a file of --config"] = files_of(read_config(config))
     check_paths(reads, {"OUT": out}, made="OUT")
+    check_paths({"OUT": out}, {})
     figures = build(
         treebank,
         out,

@@ -55,8 +55,8 @@ class PassageCorpus:
     seed (int): Seed of the random numbers. The same seed gives the same passages.
     surface_tokens (bool): Whether the tokens of CoNLL-U are multiword tokens instead of the words in them. See
         `conllu.sentences_to_doc`.
-    distilled (Optional[Path]): A .spacy file of further sentences, with the distributions of teachers, for a student:
-        see `arc_scorer.distillation`. They are read once, without a limit.
+    distilled (Optional[Path]): A .spacy file of further sentences, one in each Doc, with the distributions of teachers,
+        for a student: see `arc_scorer.distillation`. They are read once, without a limit.
     tags_from_pos (bool): Whether words of CoNLL-U without XPOS get their UPOS as tag, so that a tagger can be trained.
         Otherwise, they have no tag.
     augmenter (Optional[Callable]): One of spaCy's augmenters, applied to each passage.
@@ -104,7 +104,8 @@ class PassageCorpus:
         """Iterate over the passages of the corpus.
 
         YIELDS (Example): The predicted Doc has the tokens and nothing else.
-        RAISES (CorpusError): If there are no sentences, or no Doc has sentence boundaries.
+        RAISES (CorpusError): If there are no sentences, no Doc has sentence boundaries, or a Doc of `distilled` has no
+            distributions or several sentences.
         RAISES (ConlluError): For the first sentence that is not CoNLL-U, or has several roots or a cycle.
         """
         sentences = list(islice(self._sentences(nlp), self.limit or None))
@@ -118,7 +119,7 @@ class PassageCorpus:
         rng = np.random.default_rng(self.seed)
         yield from self._passages(nlp, sentences, self.divisions, rng)
         if self.distilled is not None:
-            yield from self._passages(nlp, list(self._of_docs(nlp, self.distilled)), 1, rng)
+            yield from self._passages(nlp, list(_taught(nlp, self.distilled)), 1, rng)
 
     def _passages(
         self, nlp: Language, sentences: list[Doc], divisions: int, rng: np.random.Generator
@@ -184,6 +185,19 @@ class PassageCorpus:
             if end - start > 1 and rng.random() < self.newlines:
                 inserted[int(rng.integers(start + 1, end))] = str(rng.choice(_WITHIN))
         return inserted
+
+
+def _taught(nlp: Language, path: Path) -> Iterator[Doc]:
+    """Yield the Docs of a file that `distil` has made."""
+    for number, doc in enumerate(Corpus(path).read_docbin(nlp.vocab, walk_corpus(path, ".spacy")), 1):
+        count = len(sentence_bounds(doc))
+        if count != 1 or read_targets(doc) is None:
+            what = f"has {count} sentences" if count != 1 else "does not have doc._.arc_targets"
+            raise CorpusError(
+                f"{path}, Doc {number} {what}. Expected Docs as `arc_scorer.distillation.distil` yields them: one "
+                "sentence each, with the distributions of teachers. Save them with DocBin(store_user_data=True)."
+            )
+        yield doc
 
 
 def _with_tags(doc: Doc) -> Doc:

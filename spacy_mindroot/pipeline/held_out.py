@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,7 @@ from tqdm import tqdm
 
 from ..decoding import Heads, decode_matrices
 from ..doc.extensions import describe
-from ..doc.reading import AnnotatedSentence, read_annotated
+from ..doc.reading import AnnotatedSentence, read_annotated, sentence_bounds
 from ..doc.targets import copies_beside, read_targets
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration, fit_to_trees
@@ -42,16 +43,21 @@ class HeldOut:
     # Columns of `label_scores`; MISSING if unknown, and their number for a label that the pipeline does not know.
     gold_labels: list[npt.NDArray[np.int64]] = field(default_factory=list)
     projective: bool = False  # whether all trees are, and probabilities are among such trees
+    taught: bool = False  # whether the pipeline learnt from teachers, who have seen these sentences
 
     def extend(self, other: HeldOut) -> None:
         """Add the sentences of another, of a pipeline with the same settings."""
         for name in ("matrices", "heads", "gold_heads", "label_scores", "gold_labels"):
             getattr(self, name).extend(getattr(other, name))
         self.projective = other.projective
+        self.taught |= other.taught
 
     def fit(self, method: str = "held-out") -> Calibration:
         """Return the calibration that fits these sentences. See `inference.fit_calibration`."""
-        return fit_to_trees(**vars(self), method=method)
+        values = vars(self).copy()
+        return fit_to_trees(
+            method=f"{method}; the teachers saw all parts" if values.pop("taught") else method, **values
+        )
 
 
 def score_held_out(nlp: Language, gold: Iterable[Sequence[AnnotatedSentence]], name: str | None = None) -> HeldOut:
@@ -95,11 +101,14 @@ def cross_validate(
     """Return the sentences of a corpus, each scored by a pipeline that was trained on the other parts of the corpus.
 
     Pipelines are trained as `[training]` in the config says, for as many steps as the pipeline itself, and are taken as
-    they are at the end. One part of the corpus is left out. What teachers have labelled is in no part: all pipelines
-    learn from it. A shorter training would be cheaper, but a parser keeps
+    they are at the end. One part of the corpus is left out. A shorter training would be cheaper, but a parser keeps
     growing more confident after it has memorised its data, so the folds must train for as long as it does. There is a
     progress bar on standard error, if that is a terminal. The state of the random number generators is the same
     afterwards as before.
+
+    What teachers have labelled is in no part: all pipelines learn from it, except from sentences of the part that is
+    left out. But the teachers have learnt the trees of that part. So the result is `taught`, its calibration says so,
+    and there is a warning.
 
     folds (int): The number of parts, at least 2. The Docs are dealt out in turn. There are never more parts than Docs.
     seeds (Optional[Sequence[int]]): Seeds of the pipelines to train for each part. None: one, with the seed of the
@@ -121,6 +130,9 @@ def cross_validate(
                 examples = _with_trees((each for each in every if read_targets(each.reference) is None), folds)
                 total = min(folds, len(examples))
                 rest = [example for k, example in enumerate(examples) if k % total != number]
+                out = {key for example in examples[number::total] for key in _keys(example)}
+                found.taught |= bool(taught)
+                taught = [example for example in taught if out.isdisjoint(_keys(example))]
                 rest = rest * copies_beside(len(rest), len(taught)) + taught
                 at = len(configs) * number + len(pipelines) + 1
                 _train(nlp, rest, f"Calibration {at}/{len(configs) * total}")
@@ -131,7 +143,19 @@ def cross_validate(
     finally:
         random.setstate(state[0])
         np.random.set_state(state[1])
+    if found.taught:
+        warnings.warn(
+            "The teachers have seen all sentences of this cross-validation, so probabilities may be too high. If there "
+            "is a development set, calibrate the student on that.",
+            stacklevel=2,
+        )
     return found
+
+
+def _keys(example: Example) -> list[str]:
+    """Return the text of each sentence without white space: the same however it is divided into words."""
+    doc = example.reference
+    return ["".join(doc[start:end].text.split()) for start, end in sentence_bounds(doc)]
 
 
 def _with_trees(examples: Iterable[Example], folds: int) -> list[Example]:

@@ -2,11 +2,13 @@
 
 import json
 import math
+import random
 
 import numpy as np
 import pytest
 
-from spacy_mindroot.answers import read_answer
+from spacy_mindroot import is_tree
+from spacy_mindroot.answers import decode_answer, read_answer
 from spacy_mindroot.answers.reading import words_in
 
 WORDS = ["They", "left", "very", "early"]
@@ -103,6 +105,7 @@ def test_a_deleted_or_inserted_word_anywhere_leaves_all_other_arcs_right(rng):
         (7, "there are no heads"),
         ({"heads": [None] * 4}, "is a head of a word"),
         ({"heads": ["a", [], True, math.nan]}, "is a head of a word"),
+        ({"heads": ["--1", "-", "1-", "²"]}, "is a head of a word"),
         ([{**token, "id": token["id"] - 1} for token in TOKENS], "they count from 1"),
         ([{**token, "id": 1} for token in TOKENS], "they count from 1"),
         ("I can't", "there is no JSON"),
@@ -113,6 +116,29 @@ def test_what_is_no_answer_is_named(given, says):
     answer = read_answer(given, WORDS)
     assert answer.heads == [] and answer.scores is None
     assert any(fault.kind == "no answer" and says in fault.what for fault in answer.faults), answer.faults
+
+
+CELLS = [
+    None, 0, 2, -1, 99, "2", "root", "x", True, 1.5, math.nan, math.inf, 10**400, -(10**400), [], {}, [{}], {"2": -0.1},
+    {"2": "x"}, [{"token": "2", "logprob": -1}], [{"token": [], "logprob": -1}], {"form": "They", "head": 2},
+    {"id": 1, "head": [1]}, {"head": {"2": -0.1}, "form": "left"}, {"id": {}, "head": 1}, {"form": [1], "head": 0},
+    "\ud800", [2, 0, 4, 2], {3: 1},
+]  # fmt: skip
+
+
+def test_whatever_a_model_says_ends_in_trees_or_no_answer():
+    rng = random.Random(5)
+    for _ in range(4000):
+        names = [name for name in ("words", "heads", "deprels") if rng.random() < 0.7]
+        own = {name: rng.choices(CELLS, k=rng.choice([1, 3, 4, 4, 4, 4, 5])) for name in names}
+        given = rng.choice([own, own.get("heads"), {"answers": [own, own]}])
+        answer = read_answer(given, WORDS, rng.choice([(), LABELS]))
+        decoded = decode_answer(answer, WORDS)
+        if decoded.heads is None:
+            assert answer.scores is None and "no answer" in kinds(answer), given
+        else:
+            assert is_tree(decoded.heads, single_root=True) and "".join(decoded.labels).encode("utf8")
+            assert answer.scores is None or np.isfinite(answer.scores).all()
 
 
 def test_a_truncated_answer_counts_as_far_as_it_goes():

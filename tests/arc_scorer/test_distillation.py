@@ -173,3 +173,16 @@ def test_teachers_must_agree_on_labels(docs, teachers):
     learn(nlp, docs[:1], 0)
     with pytest.raises(TrainingError, match="Teacher 2 has other labels"):
         list(distil([teachers[0], nlp], texts(teachers[0], docs)))
+
+
+def test_white_space_is_no_word(docs):
+    """It can't be a head or a root. Where there was some, a space is left."""
+    teachers = [make_nlp(docs, steps=2, seed=seed) for seed in (1, 2)]
+    for nlp in teachers:
+        nlp.add_pipe("sentencizer", first=True)
+    texts = [" \n My brother  waters the\nbeans now. The roses are here.", "   ", "My dog."]
+    found = list(distil(teachers, [teachers[0].make_doc(text) for text in texts]))
+    assert "".join(doc.text_with_ws for doc in found) == "My brother waters the beans now. The roses are here. My dog."
+    assert not any(token.is_space for doc in found for token in doc)
+    assert [len(doc) for doc in found] == [7, 5, 3]
+    assert all(read_targets(doc).heads.values.max() < len(doc) for doc in found)

@@ -9,6 +9,7 @@ from spacy.training import Example
 
 from spacy_mindroot import errors
 from spacy_mindroot.arc_scorer.gold import lengths_to_score, read_gold
+from spacy_mindroot.doc.targets import Targets, to_table, write_targets
 from spacy_mindroot.trees import MISSING
 
 
@@ -125,3 +126,41 @@ def test_the_longest_sentence_of_a_doc_is_named():
         errors.SentenceTooLongError, match="^Sentence 2 of Doc 'a b c d e f' has 4 tokens, but max_length is 3"
     ):
         lengths_to_score(doc, whole_doc=False, max_length=3)
+
+
+def with_targets(doc, probabilities):
+    """Set the distributions of teachers: columns are ROOT and the tokens of the Doc."""
+    n = len(doc)
+    places = np.arange(n, dtype=np.int32)
+    heads = to_table(probabilities, np.concatenate([places[:, np.newaxis], np.tile(places, (n, 1))], axis=1))
+    certain = np.ones((n, 1))
+    labels = to_table(certain, np.array([doc.vocab.strings.add("x")], dtype=np.uint64))
+    write_targets(doc, Targets(heads, labels, to_table(certain, np.array([NOUN], dtype=np.uint8))))
+    return doc
+
+
+def test_heads_that_teachers_saw_in_another_sentence_are_left_out():
+    """The last token of the sentence before is not ROOT."""
+    doc = reference(list("abcd"), [0, 0, 2, 2], ["ROOT", "x", "ROOT", "x"], [True, False, True, False])
+    p = np.eye(4, 5)
+    p[2] = [0.25, 0, 0.5, 0.25, 0]  # of "c": ROOT, "b", and itself, which is ROOT, too
+    p[2, 3] = 0
+    p[3] = [0, 0, 0.75, 0.25, 0]  # of "d": "b" and "c"
+    arcs = gold(list("abcd"), with_targets(doc, p), ["x"])
+    assert arcs.lengths == [2, 2]
+    np.testing.assert_allclose(arcs.soft.heads[1], [[1, 0, 0], [0, 1, 0]])
+
+
+def test_a_long_sentence_keeps_the_teachers_of_the_others():
+    heads, deps = [0, 0, 2, 2, 2, 2, 2], ["ROOT", "x", "ROOT", "x", "x", "x", "x"]
+    doc = reference(list("abcdefg"), heads, deps, [True, False, True, *[False] * 4])
+    p = np.zeros((7, 8))
+    p[0, 0], p[1, :2], p[2, 0], p[3:, 3] = 1, [0.25, 0.75], 1, 1
+    arcs = gold(list("abcdefg"), with_targets(doc, p), ["x"], max_length=3)
+    assert (arcs.lengths, arcs.too_long) == ([2, 3, 2], [5])
+    first, *rest = arcs.soft.heads
+    np.testing.assert_allclose(first, [[1, 0, 0], [0.25, 0.75, 0]])
+    assert rest == [None, None]
+    assert arcs.soft.labels[:, 0].tolist() == [1, 1, 0, 0, 0, 0, 0]
+    assert arcs.heads.tolist() == [0, 1, *[MISSING] * 5]
+    assert len(gold(list("abcdefg"), doc, ["x"], max_length=5).soft.heads) == 2

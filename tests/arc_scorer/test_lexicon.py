@@ -113,8 +113,8 @@ depth = 1
 
 [initialize]
 
-[initialize.lookups]
-@misc = "spacy-mindroot.Lexicon.v1"
+[initialize.before_init]
+@callbacks = "spacy-mindroot.set_lexicon.v1"
 files = [{path}]
 """
 
@@ -156,3 +156,15 @@ def test_a_component_from_another_pipeline_needs_the_table(nlp):
         other("Talk")
     other.vocab.lookups.set_table(TABLE, nlp.vocab.lookups.get_table(TABLE))
     np.testing.assert_array_equal(vectors(other), vectors(nlp))
+
+
+def test_tables_of_spacy_stay(path, tmp_path):
+    """Such as the norms of spacy-lookups-data: a pipeline that was loaded has the same norms as in training."""
+    config = spacy.util.load_config_from_str(CONFIG.replace("{path}", f'"{path.as_posix()}"'))
+    nlp = spacy.util.load_model_from_config(config, auto_fill=True)
+    nlp.vocab.lookups.add_table("lexeme_norm", {"colour": "color"})
+    nlp.initialize()
+    nlp.to_disk(tmp_path / "saved")
+    for own in (nlp, spacy.load(tmp_path / "saved")):
+        assert own.vocab.lookups.get_table("lexeme_norm")["colour"] == "color"
+        assert own.vocab.lookups.has_table(TABLE)

@@ -14,14 +14,31 @@ FORMATS = {
     ),
     "three columns": ("dogs\tdog\tNOUN\n", [("dogs", "dog", "NOUN")]),
     "UniMorph": ("dog\tdogs\tN;PL\ndog\tdog\tN\tdog\n", [("dogs", "dog", "N;PL"), ("dog", "dog", "N")]),
+    "UniMorph, with the parts of the words": (
+        "dog\tdogs\tN;PL\tdog|s\ngo\twent\tV;PST\twent\n",
+        [("dogs", "dog", "N;PL"), ("went", "go", "V;PST")],
+    ),
+    "columns with a semicolon": (
+        ";\t;\tPUNCT\n#b\t#b\tX\ndogs\tdog\tNOUN\n",
+        [(";", ";", "PUNCT"), ("#b", "#b", "X"), ("dogs", "dog", "NOUN")],
+    ),
+    "columns with another file's tag": (
+        "dogs\tdog\tN\ncats\tcat\tN;PL\nx\tx\tX\n",
+        [("dogs", "dog", "N"), ("cats", "cat", "N;PL"), ("x", "x", "X")],
+    ),
+    "words that begin like comments": (
+        "#metoo\t#metoo\tX\n#b\t#b\tX\ndogs\tdog\tNOUN\n",
+        [("#metoo", "#metoo", "X"), ("#b", "#b", "X"), ("dogs", "dog", "NOUN")],
+    ),
     "hunspell": (
         2000 * "zzz\n\n" + "dogs  st:dog po:noun ts:NOM is:PLUR\ndogs  st:dogs po:verb ts:PRES\n\n"
-        "undog ip:PREF sp:un  st:dog po:noun\nunwell po:adj ds:un\n",
+        "undog ip:PREF sp:un  st:dog po:noun\nunwell po:adj ds:un\n#b  st:#b po:noun\n",
         [
             ("dogs", "dog", "noun PLUR"),
             ("dogs", "dogs", "verb"),
             ("undog", "dog", "noun"),
             ("unwell", "unwell", "adj"),
+            ("#b", "#b", "noun"),
         ],
     ),
     "lt-proc": (

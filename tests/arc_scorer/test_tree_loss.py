@@ -8,6 +8,7 @@ from generators import all_trees, random_tree
 from spacy_mindroot.arc_scorer.batching import batch_sentences
 from spacy_mindroot.arc_scorer.loss import head_loss
 from spacy_mindroot.arc_scorer.tree_loss import head_and_tree_loss, tree_loss
+from spacy_mindroot.constraints import keep_heads
 from spacy_mindroot.trees import MISSING
 
 OPS = NumpyOps()
@@ -182,3 +183,24 @@ def test_gradient_of_teachers(loss, rng):
                 values.append(loss(OPS, batch, arcs, heads, soft)[0])
             block[place] = before
             assert (values[0] - values[1]) / 2**-6 == pytest.approx(gradient[place], abs=2e-3)
+
+
+def test_sentences_of_teachers_need_no_gold_trees(rng, monkeypatch):
+    """Their gold heads are not looked at: with the same heads for all, it costs no decoding."""
+    batch = batch_sentences(OPS, LENGTHS)
+    arcs, heads = random_arcs(batch, rng), gold(rng, 0)
+    soft = [mixture(rng, n)[0] if k % 2 else None for k, n in enumerate(LENGTHS)]
+    constrained = []
+    monkeypatch.setattr(
+        "spacy_mindroot.arc_scorer.tree_loss.keep_heads",
+        lambda matrix, own: constrained.append(len(matrix)) or keep_heads(matrix, own),
+    )
+    found, _ = tree_loss(OPS, batch, arcs, heads, soft)
+    assert sorted(constrained) == sorted(LENGTHS[::2])
+    parts = [tree_loss(OPS, batch, arcs, np.full(len(heads), MISSING), soft)[0]]
+    starts = np.cumsum(LENGTHS) - LENGTHS
+    without = heads.copy()
+    for k in range(1, len(LENGTHS), 2):
+        without[starts[k] : starts[k] + LENGTHS[k]] = MISSING
+    parts.append(tree_loss(OPS, batch, arcs, without)[0])
+    assert found == pytest.approx(sum(parts), rel=1e-9)

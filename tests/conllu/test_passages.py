@@ -243,3 +243,15 @@ def test_sentences_of_teachers_are_joined_with_their_distributions(nlp, taught, 
     annotated = [e for e in passages if e not in of_teachers]
     assert sum(len(list(e.reference.sents)) for e in annotated) == 3 * 4
     assert all(read_gold(e, numbers, {}).soft is None for e in annotated)
+
+
+def test_sentences_of_teachers_have_distributions_and_are_one_a_doc(nlp, taught, tmp_path):
+    docs = list(DocBin().from_disk(taught).get_docs(nlp.vocab))
+    DocBin(docs=docs).to_disk(tmp_path / "without.spacy")  # store_user_data is off
+    with pytest.raises(CorpusError, match=r"without.spacy, Doc 1 does not have doc._.arc_targets"):
+        read(nlp, limit=3, distilled=str(tmp_path / "without.spacy"))
+    DocBin(docs=[docs[0], Doc.from_docs(docs[1:3], exclude=["user_data"])], store_user_data=True).to_disk(
+        tmp_path / "joined.spacy"
+    )
+    with pytest.raises(CorpusError, match="joined.spacy, Doc 2 has 2 sentences"):
+        read(nlp, limit=3, distilled=str(tmp_path / "joined.spacy"))

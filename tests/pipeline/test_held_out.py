@@ -128,11 +128,48 @@ def test_what_teachers_have_labelled_is_always_learnt_from(small_config, monkeyp
     DocBin(docs=taught, store_user_data=True).to_disk(tmp_path / "taught.spacy")
     config = small_config.copy()
     config["paths"]["distilled"] = str(tmp_path / "taught.spacy")
-    cross_validate(config, small_corpus(config), 2)
-    assert held_out == [3, 3]
+    with pytest.warns(UserWarning, match="The teachers have seen all sentences"):
+        found = cross_validate(config, small_corpus(config), 2)
+    assert held_out == [3, 3] and found.taught
     for examples in trained:
         gold = [e for e in examples if read_targets(e.reference) is None]
         assert len(examples) - len(gold) == 15 and len(gold) == 2 * 3  # a quarter, as in training
+
+
+def test_what_teachers_have_labelled_of_a_part_is_left_out_with_it(small_config, monkeypatch, tmp_path):
+    """As when the training set itself is labelled. The words may be divided otherwise."""
+    trained, held_out = [], []
+
+    def text(words):
+        return "".join("".join(words).split())
+
+    monkeypatch.setattr(
+        "spacy_mindroot.pipeline.held_out._train",
+        lambda nlp, examples, title: trained.append([text(e.reference.text) for e in examples]),
+    )
+    monkeypatch.setattr(
+        "spacy_mindroot.pipeline.held_out.score_held_out",
+        lambda nlp, gold, name: held_out.append([text(each.words) for own in gold for each in own]) or HeldOut(),
+    )
+    gold = list(DocBin().from_disk(small_config.interpolate()["paths"]["train"]).get_docs(spacy.blank("xx").vocab))
+    taught = [Doc(doc.vocab, words=[doc.text], heads=[0], deps=["ROOT"]) for doc in gold]
+    nothing = to_table(np.zeros((0, 0)), np.arange(0))
+    for doc in taught:
+        write_targets(doc, Targets(nothing, nothing, nothing))
+    DocBin(docs=taught, store_user_data=True).to_disk(tmp_path / "taught.spacy")
+    config = small_config.copy()
+    config["paths"]["distilled"] = str(tmp_path / "taught.spacy")
+    with pytest.warns(UserWarning, match="The teachers have seen"):
+        cross_validate(config, small_corpus(config), 3)
+    assert [len(own) for own in held_out] == [2, 2, 2]
+    for seen, out in zip(trained, held_out, strict=True):
+        assert len(seen) == 2 * 4 and not set(seen) & set(out)
+
+
+def test_the_method_of_a_student_names_its_teachers(nlp):
+    found = score_held_out(nlp, [read_annotated(doc) for doc in gold_docs(2, part="dev")])
+    found.extend(HeldOut(taught=True))
+    assert found.fit("5-fold cross-validation").method == "5-fold cross-validation; the teachers saw all parts"
 
 
 def small_corpus(config):

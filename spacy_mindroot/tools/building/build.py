@@ -322,7 +322,9 @@ class _Build:
         taught = Taught(**self._step("labelling", label))
 
         def train_student(work: Path) -> dict[str, Any]:
-            copies = copies_beside(treebank.parts["train"].sentences, taught.sentences)
+            mixture, sentences = treebank.mixture, treebank.parts["train"].sentences
+            annotated = sentences if mixture is None else mixture.sentences + mixture.copies * sentences
+            copies = copies_beside(annotated, taught.sentences)
             file = str(out / "training" / "taught.spacy")
             settings = {"paths.distilled": file, "corpora.train.divisions": copies}
             options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show, "settings": settings}

@@ -87,13 +87,13 @@ def _within(size: Size, minutes: float) -> Size:
     server, with all components and the evaluations on the development set.
     """
     words_per_second = 5000 * (160 / size.width) ** 1.75  # measured for widths of 96 and 160
-    steps = max(100, round(0.8 * 60 * minutes * words_per_second / size.batch, -2))
+    steps = int(max(100, round(0.8 * 60 * minutes * words_per_second / size.batch, -2)))
     return size._replace(
         comment=f"About {minutes:g} minutes on one core, with all else that a build does",
-        steps=int(steps),
-        patience=max(size.patience, int(steps) // 3),
-        warmup=max(size.warmup, int(steps) // 25),
-        eval_frequency=max(size.eval_frequency, int(steps) // 2000 * 100),
+        steps=steps,
+        patience=max(size.patience, steps // 3),
+        warmup=max(size.warmup, steps // 25),
+        eval_frequency=min(steps, max(size.eval_frequency, steps // 2000 * 100)),
     )
 
 
@@ -189,9 +189,9 @@ def files_of(config: Config) -> list[str]:
 
 def lexicons_of(config: Config) -> list[str]:
     """Return the files of the lexicon that a config names."""
-    lookups = config.get("initialize", {}).get("lookups")
-    is_ours = isinstance(lookups, dict) and lookups.get("@misc") == "spacy-mindroot.Lexicon.v1"
-    return list(lookups["files"]) if is_ours else []
+    callback = config.get("initialize", {}).get("before_init")
+    is_ours = isinstance(callback, dict) and callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1"
+    return list(callback["files"]) if is_ours else []
 
 
 def fill_template(name: str, **values: Any) -> str:

@@ -46,6 +46,7 @@ class RawText:
 
     paths: list[Path]
     digest: str
+    cut: bool = False  # whether there may be more text than is read
 
     def lines(self) -> Iterator[str]:
         """Yield the lines that are not empty, those that are very long in pieces. What comes after many is not read."""
@@ -61,9 +62,11 @@ def read_raw_text(paths: Sequence[Path]) -> RawText:
     for path in paths:
         if next(_pieces(path), None) is None:
             raise CorpusError(f"{printable(path)} has no text. Leave it out, or give a file with a text on each line.")
+    count = 0
     for line in RawText(list(paths), "").lines():
         digest.update(f"{line}\n".encode())
-    return RawText(list(paths), digest.hexdigest())
+        count += 1
+    return RawText(list(paths), digest.hexdigest(), cut=count == _MOST_PIECES)
 
 
 def warn_of_language(raw: RawText, treebank: Treebank, warn: Callable[[str], Any]) -> None:
@@ -135,7 +138,7 @@ def teach(
     teachers = [load_model(folder) for folder in folders]
     found = Taught()
     if raw is None:
-        sentences = _of_treebank(teachers[0], treebank, "train")
+        sentences = _of_treebank(teachers[0], treebank, "train", found)
     else:
         sentences = _in_text(teachers[0], treebank, raw, found)
     docs = []
@@ -150,11 +153,13 @@ def teach(
             f"{found.too_long:,} have more than {_LONGEST} words. Give other text, with a text or a paragraph on each "
             "line."
         )
-    found.sentences, found.cut = len(docs), next(sentences, None) is not None
+    found.sentences = len(docs)
+    found.cut = next(sentences, None) is not None or (raw is not None and raw.cut)
     found.expected = _expected(docs)
     if treebank.file("dev") is not None:
-        dev = islice(_of_treebank(teachers[0], treebank, "dev"), _DEV_SENTENCES)
-        found.expected_dev = _expected(distil(teachers, _blank(teachers[0], dev)))
+        dev = islice(_of_treebank(teachers[0], treebank, "dev", Taught()), _DEV_SENTENCES)
+        labelled = list(distil(teachers, _blank(teachers[0], dev)))
+        found.expected_dev = _expected(labelled) if labelled else None  # of long sentences alone
     data = DocBin(docs=docs, store_user_data=True).to_bytes()
     file.write_bytes(data)
     found.megabytes = round(len(data) / 1e6, 1)
@@ -177,10 +182,15 @@ def _blank(nlp: Language, sentences: Iterable[AnnotatedSentence]) -> Iterator[Do
     return (blank_doc(nlp.vocab, [each]) for each in sentences)
 
 
-def _of_treebank(nlp: Language, treebank: Treebank, part: str) -> Iterator[AnnotatedSentence]:
+def _of_treebank(nlp: Language, treebank: Treebank, part: str, found: Taught) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences of a part of the treebank, and count those that are left out."""
     path = treebank.file(part)
     assert path is not None
-    return (each for each in read_corpus(path, nlp.vocab) if len(each.words) <= _LONGEST)
+    for sentence in read_corpus(path, nlp.vocab):
+        if len(sentence.words) <= _LONGEST:
+            yield sentence
+        else:
+            found.too_long += 1
 
 
 def _in_text(nlp: Language, treebank: Treebank, raw: RawText, found: Taught) -> Iterator[AnnotatedSentence]:

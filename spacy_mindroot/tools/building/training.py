@@ -74,7 +74,7 @@ def train(
         "training.seed": str(seed),  # a config need not take it from the system's
     }
     loaded = load_config(config, interpolate=False)
-    changed = dict(settings or {}) | (treebank.mixture.overrides(loaded) if treebank.mixture is not None else {})
+    changed = (treebank.mixture.overrides(loaded) if treebank.mixture is not None else {}) | dict(settings or {})
     overrides |= {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     training = loaded["training"]
     if not calibrate and calibrations.callback_settings(loaded) is not None:

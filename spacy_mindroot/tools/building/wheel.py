@@ -18,6 +18,7 @@ from thinc.api import Config
 
 from ...errors import MindRootError
 from .card import Description
+from .config import lexicons_of
 from .training import one_thread, reason
 
 __all__ = ["PackagingError", "build_wheel", "check_description", "check_tools", "package_name", "wheel_name"]
@@ -114,8 +115,13 @@ def _call(module: str, *arguments: object) -> str:
 
 
 def _forget_paths(path: Path) -> None:
-    """Remove the paths of the training data from a config. They are of the machine that trained the pipeline."""
+    """Remove the paths of the training data and of a lexicon from a config.
+
+    They are of the machine that trained the pipeline, which has the table of the lexicon.
+    """
     config = Config().from_disk(path, interpolate=False)
     for name in {"train", "dev", "distilled"} & config.get("paths", {}).keys():
         config["paths"][name] = None
+    if lexicons_of(config):
+        config["initialize"]["before_init"] = None
     config.to_disk(path)

@@ -12,6 +12,7 @@ from spacy_mindroot.tools.building import build as module
 from spacy_mindroot.tools.building.build import build
 from spacy_mindroot.tools.building.card import Description
 from spacy_mindroot.tools.building.config import make_config
+from spacy_mindroot.tools.building.distilling import Taught
 from spacy_mindroot.tools.building.steps import Steps
 from spacy_mindroot.tools.building.training import Trained
 from spacy_mindroot.tools.building.wheel import PackagingError, wheel_name
@@ -314,3 +315,17 @@ def test_a_student_is_trained_again_for_other_raw_text(small, tmp_path, training
     assert seen[-1] == (2, None) and (tmp_path / "out" / "student.cfg").exists()
     run(small, tmp_path / "out")
     assert not (tmp_path / "out" / "student.cfg").exists() and "settings" not in trainings[-1]
+
+
+def test_gold_sentences_of_a_mixture_are_a_quarter_of_what_a_student_reads(
+    small, tmp_path, checkout, trainings, wheels, monkeypatch
+):
+    def teach(folders, treebank, raw, file, *, note):
+        file.touch()
+        return Taught(sentences=3810, words=40_000)
+
+    monkeypatch.setattr(module, "teach", teach)
+    run(small, tmp_path / "out", related=[checkout / "assets" / "treebank"], distill=True)
+    mixture = trainings[-1]["mixture"]
+    assert (mixture.sentences, mixture.copies) == (97, 6)
+    assert trainings[-1]["settings"]["corpora.train.divisions"] == 10  # of 97 + 6 * 5 sentences

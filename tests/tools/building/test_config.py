@@ -65,6 +65,7 @@ def test_a_schedule_for_some_minutes():
             for size in sizes:
                 assert (size.width, size.batch, size.rows) == (usual.width, usual.batch, usual.rows)
                 assert size.patience >= size.steps // 3 and size.warmup * 4 <= max(size.steps, 400)
+                assert size.eval_frequency <= size.steps  # or spaCy evaluates at step 0 alone
     assert size_for("efficiency", 1000, 5).steps > 2 * size_for("accuracy", 1000, 5).steps
     text = make_config("xx", "accuracy", ["senter"], None, sentences=1000, minutes=60)
     assert "--minutes 60" in text and "About 60 minutes on one core" in text

@@ -119,3 +119,22 @@ def test_without_raw_text_the_training_set_is_labelled(teachers, treebank, tmp_p
     train = list(read_conllu(treebank.file("train")))
     assert [len(doc) for doc in docs] == [len(sentence) for sentence in train] and not said
     assert 0 < found.expected <= 1 and 0 < found.expected_dev <= 1
+
+
+def test_text_that_is_not_read_is_said(teachers, treebank, tmp_path, monkeypatch):
+    text = raw(tmp_path, "One.", "Two.", "Three.")
+    assert not text.cut and not taught(teachers, treebank, text, tmp_path)[0].cut
+    monkeypatch.setattr(distilling, "_MOST_PIECES", 2)
+    found, docs, said = taught(teachers, treebank, raw(tmp_path, "One.", "Two.", "Three."), tmp_path)
+    assert len(docs) == 2 and found.cut and "and all further text" in said[0]
+
+
+def test_long_sentences_of_the_treebank_are_counted(teachers, treebank, tmp_path, monkeypatch):
+    lengths = [len(sentence) for sentence in read_conllu(treebank.file("train"))]
+    monkeypatch.setattr(distilling, "_LONGEST", 8)
+    found, docs, _ = taught(teachers, treebank, None, tmp_path)
+    assert found.too_long == sum(n > 8 for n in lengths) > 0 and len(docs) == sum(n <= 8 for n in lengths)
+    monkeypatch.setattr(distilling, "_LONGEST", 3)  # than all of the development set
+    assert min(len(sentence) for sentence in read_conllu(treebank.file("dev"))) > 3
+    found, _, _ = taught(teachers, treebank, raw(tmp_path, "A word."), tmp_path)
+    assert found.sentences == 1 and found.expected_dev is None

@@ -12,6 +12,7 @@ from spacy_mindroot.errors import TrainingError
 from spacy_mindroot.pipeline.held_out import HeldOut
 from spacy_mindroot.tools.building import training
 from spacy_mindroot.tools.building.config import make_config
+from spacy_mindroot.tools.building.related import mix_treebanks
 from spacy_mindroot.tools.building.training import Trained, average_trained, one_thread, train
 from spacy_mindroot.tools.building.treebank import prepare_treebank
 
@@ -142,3 +143,15 @@ def test_by_cross_validation_with_the_same_seeds(folders, monkeypatch):
 def test_without_calibration(folders, calibration, has_dev):
     nlp, _ = averaged(folders, calibration, has_dev=has_dev)
     assert nlp.get_pipe("mind_root").calibration is None
+
+
+def test_settings_come_before_those_of_a_mixture(treebank, config, tmp_path, monkeypatch):
+    """A student reads the gold sentences of a mixture more than once."""
+    mix_treebanks(treebank, [TREEBANK / "dev.conllu"])
+    commands = []
+    monkeypatch.setattr(training, "_run", lambda command, log, show: commands.append(command) or 0)
+    train(config, treebank, tmp_path / "out", settings={"corpora.train.divisions": 14})
+    (command,) = commands
+    assert command.count("--corpora.train.divisions") == 1
+    assert command[command.index("--corpora.train.divisions") + 1] == "14"
+    assert command[command.index("--paths.train") + 1] == str(treebank.mixture.file)

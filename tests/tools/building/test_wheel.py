@@ -64,7 +64,8 @@ def test_the_language_is_not_part_of_the_name(name, lang, package):
 
 
 def test_a_wheel_has_the_card_and_the_licence(tmp_path):
-    nlp = spacy.blank("en")
+    lexicon = {"@callbacks": "spacy-mindroot.set_lexicon.v1", "files": ["/of/this/machine/words.tsv"]}
+    nlp = spacy.blank("en", config={"initialize": {"before_init": lexicon}})
     nlp.to_disk(tmp_path / "model")
     (tmp_path / "licence").write_text("the licence")
     meta = nlp.meta | {"name": "xy", "version": "1.0.0", "requirements": []}
@@ -77,6 +78,9 @@ def test_a_wheel_has_the_card_and_the_licence(tmp_path):
     with zipfile.ZipFile(path) as archive:
         files = {name: archive.read(name).decode("utf8", "replace") for name in archive.namelist()}
     assert files["en_xy/en_xy-1.0.0/README.md"] == "# the card\n"
+    assert "/of/this/machine" in (tmp_path / "model" / "config.cfg").read_text("utf8")
+    assert "before_init = null" in files["en_xy/en_xy-1.0.0/config.cfg"]
+    assert not any("/of/this/machine" in text for text in files.values())
     assert files["en_xy/en_xy-1.0.0/LICENSES_SOURCES"] == "the licence"
     assert "# the card" in files["en_xy-1.0.0.dist-info/METADATA"]
     assert (tmp_path / "model" / "meta.json").read_bytes() == before
