@@ -14,7 +14,7 @@ from spacy.util import get_lang_class
 from ..conllu import Sentence
 from ..conllu.columns import FORM, MISC
 from ..conllu.marks import marked_sentence
-from ..conllu.repair import pos_of_sentence, root_label_of
+from ..conllu.repair import is_complete, pos_of_sentence, root_label_of
 from ..errors import MindRootError
 from ..labels import NO_LABEL, UD_RELATIONS, is_root_label
 from ..rules import Rules
@@ -26,7 +26,7 @@ from .picture import draw
 from .suggestions import Alternative, Scores, Suggester, Suggestion
 from .treebank import Treebank, copied, new_sentences, text_of
 
-__all__ = ["Conflict", "Session", "is_complete"]
+__all__ = ["Conflict", "Session"]
 
 _HELD_OUT, _ENOUGH = 60, 300  # the latest sentences to calibrate with, and their least number of words
 _MOST_NEW = 10_000  # words that are added at a time
@@ -446,11 +446,6 @@ class Session:
         self._states.clear()
         self._order = None
         self.root = root_label_of(self.treebank)
-
-
-def is_complete(sentence: Sentence) -> bool:
-    """Whether a sentence has a tree with one root, and all its labels."""
-    return is_tree(sentence.heads, single_root=True) and not NO_LABEL.intersection(sentence.labels)
 
 
 def _check_complete(sentence: Sentence, tree: Suggestion) -> None:

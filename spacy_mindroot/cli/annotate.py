@@ -151,8 +151,7 @@ def annotate_cli(
 
 
 def _rules(rules: str | None, file: Treebank) -> Rules | None:
-    from ..annotation.session import is_complete
-    from ..conllu.repair import pos_of_sentence
+    from ..conllu.repair import is_complete, pos_of_sentence
     from ..rules import learn_rules, to_rules
 
     if rules is None:

@@ -25,6 +25,7 @@ __all__ = [
     "ArcChange",
     "Changes",
     "enhanced_root_disagrees",
+    "is_complete",
     "is_well_formed",
     "lines_and_root_label",
     "pos_of_sentence",
@@ -120,6 +121,11 @@ def lines_and_root_label(file: BinaryIO, source: str) -> Iterator[tuple[Iterator
         label = root_label_of(piece for piece in pieces if isinstance(piece, Sentence))
         seen.seek(0)
         yield chain(seen, lines), label
+
+
+def is_complete(sentence: Sentence) -> bool:
+    """Whether a sentence has a tree with one root, and all its labels."""
+    return is_tree(sentence.heads, single_root=True) and NO_LABEL.isdisjoint(sentence.labels)
 
 
 def is_well_formed(sentence: Sentence, root_label: str = UD_ROOT) -> bool:

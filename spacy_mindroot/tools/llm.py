@@ -20,14 +20,15 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..conllu import read_conllu
+from ..conllu.repair import is_complete
 from ..doc.reading import read_annotated, sentence_bounds
 from ..errors import CorpusError, MissingScoresError
-from ..labels import NO_LABEL, UD_RELATIONS, UD_ROOT
+from ..labels import UD_RELATIONS, UD_ROOT
 from ..pipeline.answer_scores import ANSWERS, AnswerScores
 from ..pipeline.mind_root import MindRoot
 from ..pipeline.tree_scorer import TreeScorer
 from ..scores import to_count
-from ..trees import is_tree, nonprojective_arcs
+from ..trees import nonprojective_arcs
 
 __all__ = ["AnswerWarning", "ParseTask", "answer_schema", "count_tokens", "make_parse_task"]
 
@@ -211,7 +212,7 @@ def _read_examples(path: Path | None, max_words: int) -> tuple[list[_Parsed], "C
     ranked, labels = [], Counter[str]()
     for sentence in [] if path is None else read_conllu(path):
         own = sentence.labels
-        if not is_tree(sentence.heads, single_root=True) or not NO_LABEL.isdisjoint(own):
+        if not is_complete(sentence):
             continue
         labels.update(own)
         if len(own) <= max_words:

@@ -7,7 +7,7 @@ import pytest
 from conllu_samples import FULL, PLAIN, row, sentence
 
 from spacy_mindroot.conllu import repair_sentence
-from spacy_mindroot.conllu.repair import enhanced_root_disagrees, is_well_formed
+from spacy_mindroot.conllu.repair import enhanced_root_disagrees, is_complete, is_well_formed
 from spacy_mindroot.errors import ConlluError
 from spacy_mindroot.rules import UD, Rules, Unique
 from spacy_mindroot.scored import ScoredSentence
@@ -134,3 +134,17 @@ def test_a_prior_that_allows_no_tree_is_named():
     prior = ScoredSentence(np.full((2, 3), np.nan), ["w"] * 2, None, [])
     with pytest.raises(ConlluError, match="in.conllu:1: line 1 begins a sentence that can't be repaired: .*NaN"):
         repair_sentence(sentence(row(1, "0") + row(2, "0") + "\n"), prior=prior)
+
+
+@pytest.mark.parametrize(
+    ("rows", "complete"),
+    [
+        ([("0", "root"), ("1", "dep")], True),
+        ([("0", "root"), ("1", "_")], False),
+        ([("0", "root"), ("_", "dep")], False),
+        ([("0", "root"), ("0", "root")], False),
+    ],
+)
+def test_complete_sentences(rows, complete):
+    own = sentence("".join(row(k, head).replace("dep", label) for k, (head, label) in enumerate(rows, 1)) + "\n")
+    assert is_complete(own) is complete
