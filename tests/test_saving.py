@@ -108,6 +108,7 @@ PIPELINES = {
     ),
     "scores of a Doc": lambda docs: source("whole_doc_scores"),
     "scores in user data": lambda docs: source("user_data_scores", key="scores"),
+    "answers of a language model": lambda docs: source("answers"),
 }
 
 
@@ -164,6 +165,10 @@ def results(nlp):
             bounds = [(sentence.start, sentence.end) for sentence in doc.sents]
             doc._.arc_scores = scores
             doc.user_data["scores"] = [np.c_[scores[a:b, 0], scores[a:b, a + 1 : b + 1]] for a, b in bounds]
+            doc.user_data["mindroot_answers"] = [
+                {"words": [token.text for token in doc[a:b]], "heads": matrix.argmax(axis=1).tolist()}
+                for (a, b), matrix in zip(bounds, doc.user_data["scores"], strict=True)
+            ]
         doc = nlp(doc)
         written = [(t.head.i, t.dep_, t.tag_, str(t.morph), t.is_sent_start) for t in doc]
         certain = [(t._.head_prob, t._.dep_prob, t._.head_set and [head.i for head in t._.head_set]) for t in doc]
