@@ -44,7 +44,7 @@ def annotate_cli(
     lang: str = options.language(),
     port: int | None = typer.Option(None, "--port", "-p", metavar="N", min=0, max=65535),
     host: str = typer.Option("127.0.0.1", "--host", metavar="HOST"),
-    name: list[str] = typer.Option([], "--name", metavar="HOST"),
+    name: list[str] = typer.Option([], "--host-name", metavar="HOST"),
     browser: bool = typer.Option(True, "--browser/--no-browser"),
     code: Path | None = options.code(),
 ) -> None:

@@ -33,7 +33,7 @@ def serve_cli(
     models: list[str] = typer.Argument(..., metavar="MODEL"),
     port: int | None = typer.Option(None, "--port", "-p", metavar="N", min=0, max=65535),
     host: str = typer.Option("127.0.0.1", "--host", metavar="HOST"),
-    name: list[str] = typer.Option([], "--name", metavar="HOST"),
+    name: list[str] = typer.Option([], "--host-name", metavar="HOST"),
     most_bytes: int = typer.Option(4_000_000, "--most-bytes", metavar="N", min=1),
     seconds: float = typer.Option(60.0, "--seconds", metavar="S", min=0.1),
     inception: bool = typer.Option(False, "--inception"),

@@ -54,7 +54,7 @@ class Guard:
         host = headers.get("host", "")
         origin = headers.get("origin")
         if not self._is_known(host):
-            text = f"This server is not {host[:200]!r}. Start it with --name if it is to be known under a name."
+            text = f"This server is not {host[:200]!r}. Start it with --host-name if it is to be known under a name."
             await _answer(scope, receive, send, 421, text)
             return
         page = None if origin is None else origin.partition("://")[2]

@@ -468,7 +468,8 @@ def test_contrast_of_both_themes(scheme, opened, tmp_path):
 def test_a_reload_keeps_the_sentence(opened, tmp_path):
     session = make_session(tmp_path, nlp=toy())
     page = opened(session)
-    press(page, "PageDown", "r")
+    press(page, "PageDown")
+    press(page, "r")
     page.reload()
     page.wait_for_selector("#tree svg")
     assert page.text_content("#name") == "2"
