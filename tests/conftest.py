@@ -58,6 +58,7 @@ SLOWEST = (
     "cli/test_bad_input.py",
     "corpora/test_engine.py",
     "tests/test_project.py",
+    "web/test_page.py",
     "tests/test_saving.py",
     "docs/test_tutorials.py",
     "scripts/test_treebanks.py",
