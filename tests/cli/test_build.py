@@ -127,15 +127,21 @@ def test_sigterm_ends_the_training_too(checkout, tmp_path, monkeypatch):
     assert result.exit_code == 128 + signal.SIGTERM, result.output
 
 
-@pytest.mark.parametrize("has_dev", [True, False], ids=["with a development set", "without one"])
-def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
-    small = tmp_path / "small"
+def few_sentences(checkout, folder, has_dev):
+    """Write a treebank of 12 sentences in each part, and a config that calibrates by two folds."""
+    small = folder / "small"
     small.mkdir()
     for part in ("train", "dev", "test")[:: 1 if has_dev else 2]:
         sentences = (checkout / "assets" / "treebank" / f"{part}.conllu").read_text("utf8").split("\n\n")
         (small / f"{part}.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf8")
-    config = tmp_path / "config.cfg"
+    config = folder / "config.cfg"
     config.write_text(make_config("en", "efficiency", ["senter"], None).replace("folds = 5", "folds = 2"), "utf8")
+    return small, config
+
+
+@pytest.mark.parametrize("has_dev", [True, False], ids=["with a development set", "without one"])
+def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
+    small, config = few_sentences(checkout, tmp_path, has_dev)
     options = ("--name", "demo", "--steps", 2, "--config", config, "--seeds", 2, "--seed", 3)
     result = run(small, tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
@@ -165,16 +171,10 @@ def test_several_seeds_are_averaged_and_calibrated(checkout, tmp_path, has_dev):
 
 @pytest.mark.parametrize("has_dev", [True, False], ids=["with a development set", "without one"])
 def test_a_student_learns_from_raw_text_and_is_calibrated(checkout, tmp_path, has_dev):
-    small = tmp_path / "small"
-    small.mkdir()
-    for part in ("train", "dev", "test")[:: 1 if has_dev else 2]:
-        sentences = (checkout / "assets" / "treebank" / f"{part}.conllu").read_text("utf8").split("\n\n")
-        (small / f"{part}.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf8")
+    small, config = few_sentences(checkout, tmp_path, has_dev)
     raw = tmp_path / "raw.txt.gz"
     with gzip.open(raw, "wt", encoding="utf8") as file:
         file.write("\n".join(f"The {noun} sleeps on the {place}." for noun in "abcdefg" for place in "xyzuvw"))
-    config = tmp_path / "config.cfg"
-    config.write_text(make_config("en", "efficiency", ["senter"], None).replace("folds = 5", "folds = 2"), "utf8")
     options = ("--name", "demo", "--steps", 2, "--config", config, "--seeds", 2, "--distill")
     result = run(small, tmp_path / "out", *options, "--raw-text", raw)
     assert result.exit_code == 0, result.output

@@ -112,6 +112,17 @@ def test_each_sentence_is_scored_by_a_pipeline_that_has_not_seen_it(small_config
     assert [len(own) for own in trained] == [len(everything) - len(own) for own in texts]
 
 
+def with_taught(config, taught, path):
+    """Return a config with Docs that count as labelled by teachers, who say nothing of them."""
+    nothing = to_table(np.zeros((0, 0)), np.arange(0))
+    for doc in taught:
+        write_targets(doc, Targets(nothing, nothing, nothing))
+    DocBin(docs=taught, store_user_data=True).to_disk(path)
+    config = config.copy()
+    config["paths"]["distilled"] = str(path)
+    return config
+
+
 def test_what_teachers_have_labelled_is_always_learnt_from(small_config, monkeypatch, tmp_path):
     trained, held_out = [], []
     monkeypatch.setattr(
@@ -122,12 +133,7 @@ def test_what_teachers_have_labelled_is_always_learnt_from(small_config, monkeyp
         lambda nlp, gold, name: held_out.append(len(list(gold))) or HeldOut(),
     )
     taught = [s.as_doc() for doc in gold_docs(8, part="dev") for s in doc.sents][:15]
-    nothing = to_table(np.zeros((0, 0)), np.arange(0))
-    for doc in taught:
-        write_targets(doc, Targets(nothing, nothing, nothing))
-    DocBin(docs=taught, store_user_data=True).to_disk(tmp_path / "taught.spacy")
-    config = small_config.copy()
-    config["paths"]["distilled"] = str(tmp_path / "taught.spacy")
+    config = with_taught(small_config, taught, tmp_path / "taught.spacy")
     with pytest.warns(UserWarning, match="The teachers have seen all sentences"):
         found = cross_validate(config, small_corpus(config), 2)
     assert held_out == [3, 3] and found.taught
@@ -153,12 +159,7 @@ def test_what_teachers_have_labelled_of_a_part_is_left_out_with_it(small_config,
     )
     gold = list(DocBin().from_disk(small_config.interpolate()["paths"]["train"]).get_docs(spacy.blank("xx").vocab))
     taught = [Doc(doc.vocab, words=[doc.text], heads=[0], deps=["ROOT"]) for doc in gold]
-    nothing = to_table(np.zeros((0, 0)), np.arange(0))
-    for doc in taught:
-        write_targets(doc, Targets(nothing, nothing, nothing))
-    DocBin(docs=taught, store_user_data=True).to_disk(tmp_path / "taught.spacy")
-    config = small_config.copy()
-    config["paths"]["distilled"] = str(tmp_path / "taught.spacy")
+    config = with_taught(small_config, taught, tmp_path / "taught.spacy")
     with pytest.warns(UserWarning, match="The teachers have seen"):
         cross_validate(config, small_corpus(config), 3)
     assert [len(own) for own in held_out] == [2, 2, 2]
