@@ -10,10 +10,10 @@ import json
 import os
 import random
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -38,7 +38,7 @@ from spacy_mindroot.tools.gold import GoldSentence
 
 from .training_size import gold_docs, read_runs, treebank_part
 
-__all__ = ["KINDS", "Job", "Run", "all_jobs", "kinds", "means", "measure", "read_runs", "ready", "run", "run_all"]
+__all__ = ["KINDS", "Job", "Run", "all_jobs", "kinds", "means", "measure", "plot", "read_runs", "ready", "run", "run_all"]
 
 # Parsers with the accurate config: those of three seeds, and their mean; a student of the three. The small config, as a
 # student and alone. Of one seed: students of the half of the raw text of which the teachers are surer, and of the
@@ -65,12 +65,17 @@ class Job:
     size: int  # labelled sentences
     kind: str
     seed: int
+    lexicon: bool = False
 
     def needs(self) -> set[Job]:
         """Return the jobs that have to be done before."""
         if self.kind == "mean":
-            return {Job(self.treebank, self.size, "one", seed) for seed in TEACHERS}
-        return {Job(self.treebank, self.size, "mean", 0)} if self.text else set()
+            return {replace(self, kind="one", seed=seed) for seed in TEACHERS}
+        return {replace(self, kind="mean", seed=0)} if self.text else set()
+
+    def folder(self, work: Path) -> Path:
+        """Return the folder of what its teachers and it share."""
+        return work / f"{self.treebank}-{self.size}{'-lexicon' * self.lexicon}"
 
     @property
     def text(self) -> str:
@@ -101,6 +106,7 @@ class Run:
     calibrated_ece: float
     raw: int = 0
     expected_uas: float = 0.0
+    lexicon: bool = False
 
 
 def measure(found: HeldOut) -> dict[str, float]:
@@ -135,7 +141,7 @@ def measure(found: HeldOut) -> dict[str, float]:
     }
 
 
-def run(job: Job, data: Path, work: Path, gpu: bool) -> Run:
+def run(job: Job, data: Path, work: Path, lexicons: Path | None, gpu: bool) -> Run:
     """Do a job. Teachers and the text that they have labelled are kept in a folder."""
     if gpu:
         spacy.require_gpu()
@@ -152,20 +158,26 @@ def run(job: Job, data: Path, work: Path, gpu: bool) -> Run:
     files, lang = DOMAINS.get(job.treebank, ([], "xx"))
     texts |= {name: _tokenized(data / "raw" / f"{name}.txt", lang) for name in files if job.kind == "mean"}
     labelled = texts["labelled"]
-    own = work / f"{job.treebank}-{job.size}"
+    own = job.folder(work)
     own.mkdir(parents=True, exist_ok=True)
     steps, extra = 0, {}
+    lexicon = lexicons / f"{job.treebank}.txt" if lexicons and job.lexicon else None
+
+    def load(seed: int) -> Language:
+        return _make("accuracy", len(labelled), seed, lexicon)[0].from_bytes((own / f"{seed}.teacher").read_bytes())
+
     began = time.process_time()
     if job.kind == "mean":
-        expected = {name: _label(own, len(labelled), name, text) for name, text in texts.items()}
+        teachers = [load(seed) for seed in TEACHERS]
+        expected = {name: _label(own, teachers, name, text) for name, text in texts.items()}
         extra["expected_uas"] = 100 * expected["raw"]
         extra["raw"] = len(texts["raw"])
-        nlp = average_pipelines([_load(own, len(labelled), seed) for seed in TEACHERS])
+        nlp = average_pipelines(teachers)
     else:
         optimize = "efficiency" if "small" in job.kind else "accuracy"
         stored = DocBin().from_disk(own / f"{job.text}.spacy") if job.text else DocBin()
         extra["raw"] = len(stored)
-        nlp, steps = _make(optimize, len(labelled), job.seed)
+        nlp, steps = _make(optimize, len(labelled), job.seed, lexicon)
         docs = gold_docs(nlp, labelled)
         if job.text:
             docs = docs * copies_beside(len(docs), len(stored)) + list(stored.get_docs(nlp.vocab))
@@ -220,21 +232,17 @@ def _plain(sentence: GoldSentence) -> GoldSentence:
     return GoldSentence(**{**vars(sentence), "labels": [label.partition(_LABELS)[0] for label in sentence.labels]})
 
 
-def _make(optimize: str, labelled: int, seed: int) -> tuple[Language, int]:
+def _make(optimize: str, labelled: int, seed: int, lexicon: Path | None) -> tuple[Language, int]:
     """Return an untrained parser for so many labelled sentences, and its number of steps."""
-    config = load_config_from_str(make_config("xx", optimize, [], None, whole_doc=True, sentences=labelled))
+    files = [str(lexicon)] if lexicon else []
+    text = make_config("xx", optimize, [], None, whole_doc=True, sentences=labelled, lexicons=files)
+    config = load_config_from_str(text)
     steps = size_for(optimize, labelled).steps
     return new_parser(with_steps(config, steps), seed), steps
 
 
-def _load(folder: Path, labelled: int, seed: int) -> Language:
-    nlp, _ = _make("accuracy", labelled, seed)
-    return nlp.from_bytes((folder / f"{seed}.teacher").read_bytes())
-
-
-def _label(folder: Path, labelled: int, name: str, text: Sequence[AnnotatedSentence]) -> float:
+def _label(folder: Path, teachers: Sequence[Language], name: str, text: Sequence[AnnotatedSentence]) -> float:
     """Let the teachers label some text, and return the accuracy that they expect."""
-    teachers = [_load(folder, labelled, seed) for seed in TEACHERS]
     docs = list(distil(teachers, (blank_doc(teachers[0].vocab, [each]) for each in text)))
     expected = [expected_uas(doc) for doc in docs]
     if name == "raw":
@@ -259,21 +267,35 @@ def kinds(treebank: str, domains: bool) -> list[str]:
     return [*KINDS, *(f"student of {name}" for name in DOMAINS.get(treebank, ([], ""))[0] if domains)]
 
 
-def all_jobs(treebanks: Sequence[str], sizes: Sequence[int], seeds: int, *, domains: bool = False) -> list[Job]:
-    """Return all jobs, in the order in which they are done if what they need is there."""
+def all_jobs(
+    treebanks: Sequence[str], sizes: Sequence[int], seeds: int, *, domains: bool = False, lexicon: bool = False
+) -> list[Job]:
+    """Return all jobs, in the order in which they are done if what they need is there.
+
+    lexicon (bool): All parsers but those of one seed have a lexicon.
+    """
     found = []
     for size, treebank in product(sizes, treebanks):
         for rank, kind in enumerate(kinds(treebank, domains)):
             own = {"one": TEACHERS, "mean": [0]}.get(kind, [1] if kind in _OF_ONE_SEED else range(1, seeds + 1))
-            found += [(sizes.index(size), rank, Job(treebank, size, kind, seed)) for seed in own]
+            if not (lexicon and kind in _OF_ONE_SEED):
+                found += [(sizes.index(size), rank, Job(treebank, size, kind, seed, lexicon)) for seed in own]
     return [job for _, _, job in sorted(found, key=lambda each: each[:2])]
 
 
 def run_all(
-    data: Path, jobs: Sequence[Job], results: Path, work: Path, *, workers: int = 1, gpu: bool = False
+    data: Path,
+    jobs: Sequence[Job],
+    results: Path,
+    work: Path,
+    *,
+    lexicons: Path | None = None,
+    workers: int = 1,
+    gpu: bool = False,
 ) -> Iterator[Run]:
     """Do the jobs that are not in a file yet, in several processes, and add each to the file when it ends."""
-    noted = {Job(*(each[name] for name in ("treebank", "size", "kind", "seed"))) for each in read_runs(results)}
+    names = [field.name for field in fields(Job)]
+    noted = {Job(**{name: each[name] for name in names if name in each}) for each in read_runs(results)}
     done = {job for job in noted if _is_kept(job, work)}
     needed = {need for job in jobs if job not in noted for need in job.needs()}
     needed |= {need for job in needed for need in job.needs()}
@@ -284,7 +306,7 @@ def run_all(
         running: dict[Future[Run], Job] = {}
         while waiting or running:
             for job in ready(waiting, done)[: workers - len(running)]:
-                running[pool.submit(run, job, data, work, gpu)] = job
+                running[pool.submit(run, job, data, work, lexicons, gpu)] = job
                 waiting.remove(job)
             ended, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
@@ -299,16 +321,50 @@ def run_all(
 
 def _is_kept(job: Job, work: Path) -> bool:
     """Whether what others need of a job that has been done is still there."""
-    folder = work / f"{job.treebank}-{job.size}"
+    folder = job.folder(work)
     if job.kind == "one" and job.seed in TEACHERS:
         return (folder / f"{job.seed}.teacher").exists()
     texts = ["raw", *DOMAINS.get(job.treebank, ([], ""))[0]]
     return job.kind != "mean" or all((folder / f"{name}.spacy").exists() for name in texts)
 
 
-def means(runs: Sequence[dict], measure_name: str) -> dict[tuple[str, int, str], tuple[float, int]]:
-    """Return the mean of a measure over the seeds, and their number, by treebank, number of sentences and kind."""
+def means(runs: Sequence[dict], measure_name: str) -> dict[tuple[str, int, bool, str], tuple[float, int]]:
+    """Return the mean of a measure over the seeds, and their number, by treebank, size, lexicon and kind."""
     groups = defaultdict(list)
     for each in runs:
-        groups[each["treebank"], each["size"], each["kind"]].append(each[measure_name])
+        groups[each["treebank"], each["size"], each.get("lexicon", False), each["kind"]].append(each[measure_name])
     return {group: (float(np.mean(values)), len(values)) for group, values in groups.items()}
+
+
+def plot(runs: Sequence[dict], path: Path) -> bool:
+    """Plot LAS on development sets against the number of labelled sentences; return whether there are several."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    found = {group: las for group, (las, _) in means(runs, "las").items() if not group[2]}
+    sizes = {(treebank, size) for treebank, size, *_ in found}
+    treebanks = [name for name, count in sorted(Counter(name for name, _ in sizes).items()) if count > 1]
+    if not treebanks:
+        return False
+    figure, axes = pyplot.subplots(1, len(treebanks), figsize=(max(6.5, 4 * len(treebanks)), 4), squeeze=False)
+    # Accurate parsers are drawn with lines, and small ones with dashes. Students are green.
+    looks = {"one": "#0072b2", "mean": "#d55e00", "student": "#009e73", "small": "#0072b2", "small student": "#009e73"}
+    for treebank, axis in zip(treebanks, axes[0], strict=True):
+        for kind, colour in looks.items():
+            points = sorted((size, las) for (of, size, _, own), las in found.items() if (of, own) == (treebank, kind))
+            line = "--" if "small" in kind else "-"
+            axis.plot(*zip(*points, strict=True), color=colour, linestyle=line, marker=".", label=kind)
+        axis.set_xscale("log")
+        ticks = sorted(size for of, size in sizes if of == treebank)
+        axis.set_xticks(ticks, [str(size) for size in ticks])
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+        axis.set(title=treebank, xlabel="labelled sentences")
+    axes[0, 0].set_ylabel("LAS")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=len(looks), frameon=False)
+    figure.tight_layout(rect=(0, 0.07, 1, 1))
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+    return True

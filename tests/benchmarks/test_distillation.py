@@ -87,5 +87,15 @@ def test_all_kinds_are_run_once(distillation, checkout, tmp_path, monkeypatch):
     (work / "X-5" / "raw.spacy").unlink()
     assert [each.kind for each in distillation.run_all(tmp_path, jobs, results, work)] == ["student"]
     assert (work / "X-5" / "raw.spacy").exists()
-    mean, number = distillation.means(distillation.read_runs(results), "uas")["X", 5, "one"]
+    mean, number = distillation.means(distillation.read_runs(results), "uas")["X", 5, False, "one"]
     assert number == 3 and mean == pytest.approx(np.mean([each.uas for each in found if each.kind == "one"]))
+
+    # With a lexicon, parsers are others, and so are their teachers.
+    (tmp_path / "X.txt").write_text("the\tthe\tDET\ncats\tcat\tNOUN\n", "utf8")
+    jobs = distillation.all_jobs(["X"], [5], 1, lexicon=True)
+    found = list(distillation.run_all(tmp_path, jobs, results, work, lexicons=tmp_path))
+    assert sorted(each.kind for each in found) == ["mean", *["one"] * 3, "small", "small student", "student"]
+    assert all(each.lexicon for each in found)
+    assert (work / "X-5-lexicon" / "raw.spacy").exists()
+    without, teacher = ((work / folder / "1.teacher").read_bytes() for folder in ("X-5", "X-5-lexicon"))
+    assert b"mindroot_lexicon" in teacher and b"mindroot_lexicon" not in without
