@@ -38,7 +38,20 @@ from spacy_mindroot.tools.gold import GoldSentence
 
 from .training_size import gold_docs, read_runs, treebank_part
 
-__all__ = ["KINDS", "Job", "Run", "all_jobs", "kinds", "means", "measure", "plot", "read_runs", "ready", "run", "run_all"]
+__all__ = [
+    "KINDS",
+    "Job",
+    "Run",
+    "all_jobs",
+    "kinds",
+    "means",
+    "measure",
+    "plot",
+    "read_runs",
+    "ready",
+    "run",
+    "run_all",
+]
 
 # Parsers with the accurate config: those of three seeds, and their mean; a student of the three. The small config, as a
 # student and alone. Of one seed: students of the half of the raw text of which the teachers are surer, and of the

@@ -37,8 +37,8 @@ def distillation(
     jobs = all_jobs(named, counts, seeds, domains=domains, lexicon=lexicons is not None)
     for one in run_all(DATA, jobs, results, work, lexicons=lexicons, workers=workers, gpu=gpu) if run else ():
         typer.echo(
-            f"{one.treebank}, {one.size}, {one.kind}{', lexicon' * one.lexicon}, seed {one.seed}: UAS {one.uas}, LAS {one.las}, "
-            f"ECE {one.ece} ({one.calibrated_ece} calibrated), {one.cpu_seconds} CPU s"
+            f"{one.treebank}, {one.size}, {one.kind}{', lexicon' * one.lexicon}, seed {one.seed}: UAS {one.uas}, "
+            f"LAS {one.las}, ECE {one.ece} ({one.calibrated_ece} calibrated), {one.cpu_seconds} CPU s"
         )
     runs = read_runs(results)
     found = {name: means(runs, name) for name in ("uas", "las", "ece", "calibrated_ece", "words_per_second")}

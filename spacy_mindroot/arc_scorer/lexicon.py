@@ -38,6 +38,8 @@ TABLE = "mindroot_lexicon"
 #: The attributes by which a word is looked up, in this order.
 FORM_ATTRS = (ORTH, LOWER)
 
+_COLUMNS = {"forms": "<u8", "classes": "<u4", "lemmas": "<u4"}  # of the table, sorted by form
+
 
 def make_lexicon_setter(files: list[Path]) -> Callable[[Language], Language]:
     """Return a callback for `before_init` under `[initialize]`, which gives a pipeline its lexicon.
@@ -49,15 +51,21 @@ def make_lexicon_setter(files: list[Path]) -> Callable[[Language], Language]:
     """
 
     def set_lexicon(nlp: Language) -> Language:
+        if nlp.config["initialize"]["lookups"] is not None:
+            raise MindRootError(
+                "The config has [initialize.lookups], whose tables would replace the lexicon of "
+                "[initialize.before_init]. Remove [initialize.lookups]."
+            )
         nlp.vocab.lookups.set_table(TABLE, make_lexicon(files))
         return nlp
 
     return set_lexicon
 
 
-def make_lexicon(files: Iterable[str | Path]) -> Table:
+def make_lexicon(files: Iterable[str | Path], base: Table | None = None) -> Table:
     """Return the table of a lexicon.
 
+    base (Optional[Table]): A lexicon to extend. Words that it has stay as they are.
     RAISES (CorpusError): If a file is no lexicon, or there is none.
     """
     columns = (array("Q"), array("Q"), array("Q"))  # form, tag, lemma
@@ -65,13 +73,19 @@ def make_lexicon(files: Iterable[str | Path]) -> Table:
     about = []
     for path in files:
         file = LexiconFile(path)
-        before = len(columns[0])
+        before, tagged = len(columns[0]), False
         for form, lemma, tag in file:
             add_form(get_string_id(form))
-            add_tag(get_string_id(tag))
-            add_lemma(get_string_id(lemma))
+            add_tag(get_string_id(f"{tag}\n"))  # not the name of an attribute of spaCy's, such as NOUN, whose hash is
+            add_lemma(get_string_id(f"{lemma}\n"))  # a small number, so that sums of two are alike
+            tagged |= tag != ""
         if len(columns[0]) == before:
             raise CorpusError(f"The lexicon {path} has no readings of words ({file.format} format).")
+        if not tagged:
+            raise CorpusError(
+                f"The lexicon {path} has no parts of speech ({file.format} format). A dictionary of hunspell needs the "
+                "fields `po:`; others are lists of words, which are of no use here."
+            )
         about.append({"name": file.path.name, "readings": len(columns[0]) - before, **file.about})
     if not about:
         raise CorpusError("A lexicon needs at least one file.")
@@ -79,9 +93,23 @@ def make_lexicon(files: Iterable[str | Path]) -> Table:
     known, classes = _hashes_of_sets(forms, tags)
     _, lemma_sets = _hashes_of_sets(forms, lemmas)
     table = Table(TABLE)
-    for name, values in (("forms", known.astype("<u8")), ("classes", classes), ("lemmas", lemma_sets)):
-        table[name] = values.tobytes()
+    for (name, dtype), values in zip(_COLUMNS.items(), (known, classes, lemma_sets), strict=True):
+        table[name] = values.astype(dtype).tobytes()
     table["about"] = about
+    return table if base is None else _joined(base, table)
+
+
+def _joined(first: Table, second: Table) -> Table:
+    """Return the words of two lexicons. Those that are in both are as in the first."""
+    columns = {
+        name: np.concatenate([np.frombuffer(table[name], dtype=dtype) for table in (first, second)])
+        for name, dtype in _COLUMNS.items()
+    }
+    _, places = np.unique(columns["forms"], return_index=True)
+    table = Table(TABLE)
+    for name, values in columns.items():
+        table[name] = values[places].tobytes()
+    table["about"] = [*first["about"], *(each for each in second["about"] if each not in first["about"])]
     return table
 
 
@@ -96,7 +124,7 @@ def _hashes_of_sets(
     keys, values = keys[first], values[first]
     distinct, starts = np.unique(keys, return_index=True)
     sums = np.add.reduceat(values, starts)  # modulo 2^64
-    return distinct, np.maximum(sums & np.uint64(0xFFFFFFFF), 1).astype("<u4")
+    return distinct, np.maximum(sums & np.uint64(0xFFFFFFFF), 1)
 
 
 def word_classes(vocab: Vocab, forms: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -113,24 +141,23 @@ def word_classes(vocab: Vocab, forms: npt.NDArray[np.uint64]) -> npt.NDArray[np.
             f"nlp.vocab.lookups.set_table({TABLE!r}, other.vocab.lookups.get_table({TABLE!r})), or use `spacy mindroot "
             "add`. To train it, name the files in [initialize.before_init], as `init-config --lexicon` does."
         )
-    known = np.frombuffer(table["forms"], dtype="<u8")
+    known, classes, lemmas = (np.frombuffer(table[name], dtype=dtype) for name, dtype in _COLUMNS.items())
     found = np.zeros((len(forms), 2), dtype=np.uint64)
     for attr in range(len(FORM_ATTRS) - 1, -1, -1):  # the first one that is known is the last to be written
         places = np.minimum(np.searchsorted(known, forms[:, attr]), len(known) - 1)
         hits = known[places] == forms[:, attr]
-        for column, name in enumerate(("classes", "lemmas")):
-            found[hits, column] = np.frombuffer(table[name], dtype="<u4")[places[hits]]
+        found[hits, 0], found[hits, 1] = classes[places[hits]], lemmas[places[hits]]
     return found
 
 
 def known_share(table: Table, words: Sequence[str]) -> float:
     """Return the share of some words that a lexicon has."""
-    known = np.frombuffer(table["forms"], dtype="<u8")
+    known = np.frombuffer(table["forms"], dtype=_COLUMNS["forms"])
     hashes = np.array([[get_string_id(word), get_string_id(word.lower())] for word in words], dtype=np.uint64)
     return float(np.isin(hashes, known).any(axis=1).mean()) if words else 0.0
 
 
 def describe_lexicon(vocab: Vocab) -> list[dict[str, Any]]:
-    """Return what is known of the files of the lexicon of a vocabulary: `name`, `source`, `licence`, `url`."""
+    """Return `name` and `readings` of each file of a lexicon, and `source`, `licence` and `url` if they are known."""
     table = vocab.lookups.get_table(TABLE, None)
     return [] if table is None else list(table["about"])

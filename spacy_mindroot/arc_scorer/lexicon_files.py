@@ -14,14 +14,13 @@ Comments before the first line name the source of the lexicon and its licence, w
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import CorpusError
+from ..conllu.files import text_lines
+from ..errors import ConlluError, CorpusError
 from ..escapes import printable
 
 __all__ = ["LexiconFile", "Reading"]
@@ -86,29 +85,29 @@ class LexiconFile:
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line."""
-        number = 0
+        number, name = 0, printable(self.path)
+        if self.path.exists() and not self.path.is_file():
+            raise CorpusError(f"The lexicon {name} is not a file, which can be read several times. Write it to a file.")
         try:
-            with open(self.path, "rb") as raw:
-                packed = raw.read(2) == b"\x1f\x8b"
-                raw.seek(0)
-                lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw
-                for number, data in enumerate(lines, 1):
+            with open(self.path, "rb") as file:
+                for number, data in enumerate(text_lines(file, name), 1):
                     line = data.decode("utf-8-sig" if number == 1 else "utf8").rstrip("\r\n")
                     if "\0" in line or len(line) > _MOST_CHARACTERS:
                         what = "a NUL character" if "\0" in line else f"{len(line):,} characters"
                         raise CorpusError(
-                            f"{printable(self.path)}, line {number} has {what}. A lexicon is UTF-8 text with one "
-                            "reading of a word on a line."
+                            f"{name}, line {number} has {what}. A lexicon is UTF-8 text with one reading of a word on "
+                            "a line."
                         )
                     yield number, line
         except UnicodeDecodeError as error:
             raise CorpusError(
-                f"{printable(self.path)}, line {number} is not UTF-8 ({error.reason}). Convert the lexicon first: "
-                "iconv -f latin1 -t utf8, for example."
+                f"{name}, line {number} is not UTF-8 ({error.reason}). Convert the lexicon first: iconv -f latin1 -t "
+                "utf8, for example."
             ) from error
-        except (OSError, EOFError, zlib.error) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise CorpusError(f"The lexicon {printable(self.path)} can't be read: {reason}.") from error
+        except ConlluError as error:  # not text, or damaged
+            raise CorpusError(str(error)) from error
+        except OSError as error:
+            raise CorpusError(f"The lexicon {name} can't be read: {error.strerror}.") from error
 
 
 def _is_comment(line: str) -> bool:
@@ -137,7 +136,7 @@ def _of_columns(line: str) -> Iterator[Reading]:
     cells = line.split("\t")
     if not 3 <= len(cells) <= 4:
         raise ValueError(
-            f"expected form, lemma, part of speech and features, separated by tabs, but found {len(cells)} columns: "
+            f"expected form, lemma, part of speech and features, separated by tabs, but found {len(cells)} column(s): "
             f"{line[:60]!r}."
         )
     form, lemma, pos, *features = (cell.strip() for cell in cells)
@@ -148,7 +147,7 @@ def _of_unimorph(line: str) -> Iterator[Reading]:
     cells = line.split("\t")
     if len(cells) not in (3, 4):  # the fourth has the parts of the word
         raise ValueError(
-            f"expected UniMorph's lemma, form and features, separated by tabs, but found {len(cells)} columns: "
+            f"expected UniMorph's lemma, form and features, separated by tabs, but found {len(cells)} column(s): "
             f"{line[:60]!r}."
         )
     yield _reading(cells[1].strip(), cells[0].strip(), cells[2].strip(), line)
@@ -162,9 +161,8 @@ def _of_hunspell(line: str) -> Iterator[Reading]:
         if colon:
             values.setdefault(name, []).append(value)
     if "st" in values or "po" in values:  # other lines have words that are unknown
-        tag = " ".join(
-            [*values.get("po", []), *values.get("is", [])]
-        )  # with derivations, too many words have their own
+        # Without derivations, `ds:`, with which most words would have a class of their own.
+        tag = " ".join([*values.get("po", []), *values.get("is", [])])
         yield Reading(form, values.get("st", [form])[0], tag)
 
 

@@ -1,11 +1,13 @@
 """The table of a lexicon: classes and lemmas of words, and pipelines that carry it."""
 
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
 import spacy
 from spacy.attrs import LOWER, ORTH
+from spacy.parts_of_speech import IDS as POS_IDS
 
 from scorer_helpers import make_docs
 from spacy_mindroot.arc_scorer.lexicon import TABLE, describe_lexicon, known_share, make_lexicon, word_classes
@@ -46,11 +48,32 @@ def test_words_with_the_same_tags_are_of_one_class(path):
     assert found["zzz"] == [0, 0]
 
 
+def test_no_two_sets_of_parts_of_speech_are_of_one_class(tmp_path):
+    sets = [tags for size in (1, 2, 3) for tags in combinations(sorted(POS_IDS.keys() - {""}), size)]
+    lines = [f"w{number}\tcase\t{tag}\n" for number, tags in enumerate(sets) for tag in tags]
+    (tmp_path / "words.tsv").write_text("".join(lines), "utf8")
+    found = features(make_lexicon([tmp_path / "words.tsv"]), [f"w{number}" for number in range(len(sets))])
+    assert len({of_tags for of_tags, _ in found.values()}) == len(sets) > 800
+    assert len({of_lemmas for _, of_lemmas in found.values()}) == 1
+
+
 def test_the_features_of_a_word_do_not_depend_on_other_words(path, tmp_path):
     (tmp_path / "more.tsv").write_text("aaa\taaa\tX\nzzz\tzzz\tVERB\n", "utf8")
     small, large = make_lexicon([path]), make_lexicon([tmp_path / "more.tsv", path])
     assert features(small, ["walk", "Rome"]) == features(large, ["walk", "Rome"])
     assert 0 not in features(large, ["zzz"])["zzz"]
+
+
+def test_a_lexicon_grows(path, tmp_path):
+    (tmp_path / "more.tsv").write_text("# licence: mine\ntalk\tother\tX\nzzz\tzzz\tVERB\n", "utf8")
+    base = make_lexicon([path])
+    grown = make_lexicon([tmp_path / "more.tsv"], base)
+    words = ["walk", "talk", "Rome", "rome", "NOUN", "zzz"]
+    alone, both = features(make_lexicon([tmp_path / "more.tsv"]), ["zzz"]), features(grown, words)
+    assert both == features(base, words) | alone and 0 not in both["zzz"]
+    assert [each["name"] for each in grown["about"]] == ["words.tsv", "more.tsv"]
+    again = make_lexicon([path], grown)
+    assert dict(again) == dict(grown)
 
 
 def test_what_is_known_of_the_files(path, tmp_path):
@@ -76,6 +99,9 @@ def test_nothing_to_read(tmp_path):
         make_lexicon([tmp_path / "unknown.txt"])
     with pytest.raises(CorpusError, match="at least one file"):
         make_lexicon([])
+    (tmp_path / "unknown.txt").write_text("dogs  st:dog fl:S\n", "utf8")
+    with pytest.raises(CorpusError, match="has no parts of speech"):
+        make_lexicon([tmp_path / "unknown.txt"])
 
 
 def test_a_vocabulary_without_it_is_refused():
@@ -168,3 +194,17 @@ def test_tables_of_spacy_stay(path, tmp_path):
     for own in (nlp, spacy.load(tmp_path / "saved")):
         assert own.vocab.lookups.get_table("lexeme_norm")["colour"] == "color"
         assert own.vocab.lookups.has_table(TABLE)
+
+
+LOOKUPS = """[initialize.lookups]
+@misc = "spacy.LookupsDataLoader.v1"
+lang = "xx"
+tables = []
+"""
+
+
+def test_tables_that_would_replace_it_are_refused(path):
+    text = CONFIG.replace("{path}", f'"{path.as_posix()}"').replace("[initialize]\n", f"[initialize]\n\n{LOOKUPS}")
+    nlp = spacy.util.load_model_from_config(spacy.util.load_config_from_str(text), auto_fill=True)
+    with pytest.raises(MindRootError, match=r"Remove \[initialize.lookups\]"):
+        nlp.initialize()

@@ -105,7 +105,8 @@ def _share_lexicon(source: Language, into: Language, names: list[str]) -> None:
         if other is not None and dict(other) != dict(own):
             raise MindRootError(
                 "The parser needs the lexicon that it was trained with, but the pipeline to change has another. Train "
-                "the parser with that: spacy mindroot init-config --lexicon."
+                "the parser with that (spacy mindroot init-config --lexicon), or add it before either lexicon is "
+                "extended."
             )
         into.vocab.lookups.set_table(TABLE, own)
 

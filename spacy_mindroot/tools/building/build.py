@@ -224,8 +224,8 @@ class _Build:
             self.warn(f"The lexicon has few words of {self.treebank.name}. It will hardly help.")
         elif self.known["train"] - min(self.known.values()) > _MUCH_LESS_KNOWN:
             self.warn(
-                "The lexicon has far more of the words of train. A parser that is used to more than it gets gains "
-                "little: add the words of the texts to be parsed to the lexicon, before or after the training."
+                "The lexicon has far more of the words of train than of other text, so a parser gains little. Add the "
+                "words of the texts to be parsed to the lexicon, before or after the training."
             )
         for each in table["about"]:
             if "licence" in each:

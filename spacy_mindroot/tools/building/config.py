@@ -190,8 +190,12 @@ def files_of(config: Config) -> list[str]:
 def lexicons_of(config: Config) -> list[str]:
     """Return the files of the lexicon that a config names."""
     callback = config.get("initialize", {}).get("before_init")
-    is_ours = isinstance(callback, dict) and callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1"
-    return list(callback["files"]) if is_ours else []
+    if not isinstance(callback, dict) or callback.get("@callbacks") != "spacy-mindroot.set_lexicon.v1":
+        return []
+    files = config.interpolate()["initialize"]["before_init"].get("files")
+    if not isinstance(files, list):
+        raise CorpusError(f"files under [initialize.before_init] must be a list of paths, not {files!r}.")
+    return list(map(str, files))
 
 
 def fill_template(name: str, **values: Any) -> str:

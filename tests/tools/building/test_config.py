@@ -7,7 +7,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Config
 
-from spacy_mindroot.tools.building.config import make_config, size_for
+from spacy_mindroot.errors import CorpusError
+from spacy_mindroot.tools.building.config import lexicons_of, make_config, size_for
 
 
 def test_exclamation_marks_are_tags_like_others():
@@ -72,3 +73,16 @@ def test_a_schedule_for_some_minutes():
     training = util.load_config_from_str(text)["training"]
     assert training["max_steps"] == training["optimizer"]["learn_rate"]["total_steps"] == 14400
     assert (training["patience"], training["eval_frequency"]) == (4800, 700)
+
+
+def test_the_files_of_a_lexicon_that_a_config_names():
+    text = make_config("xx", "accuracy", ["senter"], None, lexicons=["a.tsv", "b.tsv"])
+    config = util.load_config_from_str(text, interpolate=False)
+    assert lexicons_of(config) == ["a.tsv", "b.tsv"]
+    config["paths"]["lexicon"] = "c.tsv"
+    config["initialize"]["before_init"]["files"] = ["${paths.lexicon}"]
+    assert lexicons_of(config) == ["c.tsv"]
+    config["initialize"]["before_init"]["files"] = "a.tsv"
+    with pytest.raises(CorpusError, match="must be a list of paths, not 'a.tsv'"):
+        lexicons_of(config)
+    assert lexicons_of(util.load_config_from_str(make_config("xx", "accuracy", ["senter"], None))) == []
