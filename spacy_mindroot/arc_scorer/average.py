@@ -13,7 +13,7 @@ from thinc.api import Model
 from ..errors import TrainingError
 from ..pipeline.calibration import set_calibration
 from ..pipeline.scoring import mind_roots
-from .component import DEFAULT_SETTINGS, ArcScorer
+from .component import DEFAULT_SETTINGS, ArcScorer, name_of_scorer
 from .label_biaffine import AverageLabelScores
 from .lexicon import TABLE
 from .loss import mean_log_softmax
@@ -75,7 +75,7 @@ def average_pipelines(pipelines: Sequence[Language]) -> Language:
     """
     if len(pipelines) < 2:
         raise TrainingError(f"An average needs two pipelines or more, but there are {len(pipelines)}.")
-    names = [_name_of_scorer(nlp, number) for number, nlp in enumerate(pipelines, 1)]
+    names = [name_of_scorer(nlp, f"Pipeline {number}") for number, nlp in enumerate(pipelines, 1)]
     first, name = pipelines[0], names[0]
     scorers: list[ArcScorer] = [nlp.get_pipe(own) for nlp, own in zip(pipelines, names, strict=True)]
     for number, (nlp, scorer) in enumerate(zip(pipelines, scorers, strict=True), 1):
@@ -99,16 +99,6 @@ def average_pipelines(pipelines: Sequence[Language]) -> Language:
     if mind_roots(first):
         set_calibration(first, None)
     return first
-
-
-def _name_of_scorer(nlp: Language, number: int) -> str:
-    found = [name for name, pipe in nlp.pipeline if isinstance(pipe, ArcScorer)]
-    if len(found) != 1:
-        raise TrainingError(
-            f"Pipeline {number} has {len(found)} components arc_scorer, but to be averaged it must have one. Its "
-            f"components: {', '.join(nlp.pipe_names) or 'none'}."
-        )
-    return found[0]
 
 
 def _check_alike(first: Language, expected: ArcScorer, nlp: Language, scorer: ArcScorer, number: int) -> None:

@@ -33,7 +33,15 @@ from .model import ArcGradient, ArcInput, ArcOutput
 from .products import one_thread
 from .tree_loss import head_and_tree_loss, tree_loss
 
-__all__ = ["ARC_LOSSES", "DEFAULT_MODEL", "DEFAULT_SETTINGS", "ArcScorer", "DocArcs", "make_arc_scorer"]
+__all__ = [
+    "ARC_LOSSES",
+    "DEFAULT_MODEL",
+    "DEFAULT_SETTINGS",
+    "ArcScorer",
+    "DocArcs",
+    "make_arc_scorer",
+    "name_of_scorer",
+]
 
 ARC_LOSSES = {"head": head_loss, "tree": tree_loss, "both": head_and_tree_loss}
 
@@ -475,3 +483,18 @@ class ArcScorer(TrainablePipe):
                 else:
                     sentences[k] = (values[row, :n, : n + 1].copy(), LabelsOnDemand(scorer, k, dtype))
         return sentences
+
+
+def name_of_scorer(nlp: Language, title: str) -> str:
+    """Return the name of the only `arc_scorer` of a pipeline.
+
+    title (str): What the pipeline is called in the message.
+    RAISES (TrainingError): If it has none, or several.
+    """
+    found = [name for name, pipe in nlp.pipeline if isinstance(pipe, ArcScorer)]
+    if len(found) != 1:
+        raise TrainingError(
+            f"{title} has {len(found)} components arc_scorer, but it must have one. Its components: "
+            f"{', '.join(nlp.pipe_names) or 'none'}."
+        )
+    return found[0]

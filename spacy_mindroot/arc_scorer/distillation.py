@@ -1,9 +1,10 @@
-"""Exact soft distillation: annotates text with what several parsers together make of it, for another to learn."""
+"""Exact soft distillation: annotates text with the mean distributions of several parsers, for another to learn."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -25,14 +26,17 @@ from ..inference.matrix_tree import infer
 from ..pipeline.scoring import mind_roots, piped
 from ..scores import FloatArray
 from ..trees import MISSING
-from .component import ArcScorer
+from .component import ArcScorer, name_of_scorer
 from .gold import lengths_to_score
+from .label_biaffine import LabelScores
 from .loss import log_softmax
 from .model import ArcInput
+from .products import one_thread
 
 __all__ = ["distil", "expected_uas"]
 
 _BATCH = 64  # Docs
+_LAYERS = {"token.tag", "token.pos", "token.morph", "token.lemma", "attribute_ruler"}  # the last may set all of them
 # What is elected together: the attribute of a token, and the argument of Doc.
 _VOTES = (
     {"TAG": ("tag_", "tags"), "POS": ("pos_", "pos"), "MORPH": ("morph", "morphs")},
@@ -55,27 +59,38 @@ def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
     docs (Iterable[Doc]): Tokens, from the tokenizer of the first teacher. If they have no sentence boundaries, the
         first teacher finds them. White space is no word: its tokens are left out.
     YIELDS (Doc): One sentence, with the vocabulary of the first teacher.
-    RAISES (TrainingError): If the teachers have different labels.
+    RAISES (TrainingError): If the teachers have different labels, or other components for tags and lemmas.
     RAISES (MindRootError): As `ArcScorer.predict`.
     """
-    names = [_name_of_scorer(nlp, number) for number, nlp in enumerate(teachers, 1)]
+    names = [name_of_scorer(nlp, f"Teacher {number}") for number, nlp in enumerate(teachers, 1)]
     if not names:
         raise TrainingError("There is no teacher. Pass one or more trained pipelines.")
     scorers: list[ArcScorer] = [nlp.get_pipe(name) for nlp, name in zip(teachers, names, strict=True)]
     first = scorers[0]
-    for number, scorer in enumerate(scorers[1:], 2):
+    layers = [_layers(nlp, name) for nlp, name in zip(teachers, names, strict=True)]
+    for number, (scorer, own) in enumerate(zip(scorers, layers, strict=True), 1):
+        if scorer.model.name == "average":
+            raise TrainingError(
+                f"Teacher {number} is an average, which can't teach. Pass the pipelines that it was made from."
+            )
         if scorer.labels != first.labels or scorer.cfg["tags"] != first.cfg["tags"]:
             raise TrainingError(
                 f"Teacher {number} has other labels or parts of speech than teacher 1. Teachers must have been trained "
                 "on the same treebank."
             )
+        if own != layers[0]:
+            raise TrainingError(
+                f"Before its scorer, teacher {number} annotates {', '.join(sorted(own)) or 'nothing'}, and teacher 1 "
+                f"{', '.join(sorted(layers[0])) or 'nothing'}. Teachers must have the same components, since they vote."
+            )
     projective = [any(each.projective for each in mind_roots(nlp).values()) for nlp in teachers]
+    of_doc = partial(lengths_to_score, whole_doc=first.whole_doc, max_length=first.max_length)
     for batch in minibatch(docs, _BATCH):
         parsed = [_words_alone(teachers[0], names[0], _annotated(teachers[0], names[0], batch))]
         sentences = [read_annotated(doc) for doc in parsed[0]]
         for nlp, name in zip(teachers[1:], names[1:], strict=True):
             parsed.append(_annotated(nlp, name, [blank_doc(nlp.vocab, own) for own in sentences]))
-        lengths = [n for doc in parsed[0] for n in lengths_to_score(doc, whole_doc=first.whole_doc)]
+        lengths = [n for doc in parsed[0] for n in of_doc(doc)]
         if lengths:
             yield from _taught(scorers, projective, parsed, [each for own in sentences for each in own], lengths)
 
@@ -93,14 +108,10 @@ def expected_uas(doc: Doc) -> float:
     return float(probs[heads == on_doc[tokens]].sum(dtype=np.float64)) / len(doc)
 
 
-def _name_of_scorer(nlp: Language, number: int) -> str:
-    found = [name for name, pipe in nlp.pipeline if isinstance(pipe, ArcScorer) and pipe.model.name == "biaffine"]
-    if len(found) != 1:
-        raise TrainingError(
-            f"Teacher {number} has {len(found)} components arc_scorer that were trained, but it must have one. Its "
-            f"components: {', '.join(nlp.pipe_names) or 'none'}."
-        )
-    return found[0]
+def _layers(nlp: Language, scorer: str) -> set[str]:
+    """Return what the components before the scorer annotate that teachers vote on."""
+    metas = map(nlp.get_pipe_meta, nlp.pipe_names[: nlp.pipe_names.index(scorer)])
+    return {layer for meta in metas for layer in meta.assigns or [meta.factory]} & _LAYERS
 
 
 def _words_alone(nlp: Language, scorer: str, docs: Sequence[Doc]) -> list[Doc]:
@@ -145,39 +156,47 @@ def _taught(
 ) -> Iterator[Doc]:
     bounds = list(pairwise(accumulate(lengths, initial=0)))
     means: list[FloatArray] = [np.zeros((n, n + 1)) for n in lengths]
-    for scorer, docs, is_projective in zip(scorers, parsed, projective, strict=True):
-        output = scorer.model.predict(ArcInput(docs, lengths))
+    outputs = [scorer.model.predict(ArcInput(docs, lengths)) for scorer, docs in zip(scorers, parsed, strict=True)]
+    for scorer, output, is_projective in zip(scorers, outputs, projective, strict=True):
         for group, block in zip(output.batch.groups, output.arcs, strict=True):
             host = scorer.model.ops.to_numpy(block)
             for row, k in enumerate(group.sentences.tolist()):
                 own = host[row, : lengths[k], : lengths[k] + 1]
                 means[k] += infer(own, projective=is_projective)[1] / len(scorers)
     trees = decode_matrices(means, projective=any(projective))[0]
-    heads = np.concatenate(trees).astype(np.int64)
-    outputs = [
-        scorer.model.predict(ArcInput(docs, lengths, heads)) for scorer, docs in zip(scorers, parsed, strict=True)
-    ]
-    labels = _mean_softmax(scorers, [output.labels for output in outputs])
-    with_tags = outputs[0].tags is not None
-    tags = _mean_softmax(scorers, [output.tags for output in outputs]) if with_tags else np.zeros((len(heads), 0))
+    labels = _mean_softmax([_label_scores(output.labels, trees) for output in outputs])
+    tags: npt.NDArray[np.floating[Any]] = np.zeros((len(labels), 0))
+    if outputs[0].tags is not None:
+        of_each = zip(scorers, outputs, strict=True)
+        tags = _mean_softmax([scorer.model.ops.to_numpy(output.tags) for scorer, output in of_each])
     votes = _votes(parsed)
     names = scorers[0].labels
     hashes = np.array([scorers[0].vocab.strings.add(name) for name in names[1:]], dtype=np.uint64)
     numbers = np.array([POS_IDS[tag] for tag in scorers[0].cfg["tags"]], dtype=np.uint8)
     for each, mean, tree, (start, end) in zip(sentences, means, trees, bounds, strict=True):
-        own_labels, own_tags = labels[start:end] * (tree > 0)[:, np.newaxis], tags[start:end]
-        best = [names[1 + k] if head else names[0] for k, head in zip(own_labels.argmax(axis=1), tree, strict=True)]
+        own_labels, own_tags = labels[start:end], tags[start:end]
+        best = [names[k] for k in own_labels.argmax(axis=1)]
         doc = _new_doc(scorers[0].vocab, each, tree, best, {name: own[start:end] for name, own in votes.items()})
         places = np.arange(len(tree), dtype=np.int32)
         columns = np.concatenate([places[:, np.newaxis], np.tile(places, (len(tree), 1))], axis=1)
-        write_targets(doc, Targets(to_table(mean, columns), to_table(own_labels, hashes), to_table(own_tags, numbers)))
+        write_targets(
+            doc, Targets(to_table(mean, columns), to_table(own_labels[:, 1:], hashes), to_table(own_tags, numbers))
+        )
         yield doc
 
 
-def _mean_softmax(scorers: Sequence[ArcScorer], scores: Sequence[Any]) -> npt.NDArray[np.floating[Any]]:
+def _label_scores(scores: LabelScores, trees: Sequence[Heads]) -> npt.NDArray[np.floating[Any]]:
+    """Return the scores of all labels on the arcs of trees, (N, labels), ROOT first."""
+    own = scores.on_host()
+    with one_thread():
+        return np.concatenate(
+            [own.of_arcs(k, np.arange(len(tree)), tree.astype(np.int64)) for k, tree in enumerate(trees)]
+        )
+
+
+def _mean_softmax(scores: Sequence[npt.NDArray[np.floating[Any]]]) -> npt.NDArray[np.floating[Any]]:
     """Return the mean of the probabilities of classes, (N, classes)."""
-    pairs = zip(scorers, scores, strict=True)
-    return np.mean([np.exp(log_softmax(np, scorer.model.ops.to_numpy(own))) for scorer, own in pairs], axis=0)
+    return np.mean([np.exp(log_softmax(np, own)) for own in scores], axis=0)
 
 
 def _votes(parsed: Sequence[list[Doc]]) -> dict[str, list[str]]:

@@ -26,6 +26,7 @@ from .words import MultiwordToken, multiword_tokens, set_multiword_tokens, texts
 __all__ = [
     "AnnotatedSentence",
     "blank_doc",
+    "characters_of",
     "check_sentences",
     "conllu_heads",
     "lengths_between",
@@ -92,6 +93,14 @@ def blank_doc(vocab: Vocab, sentences: Sequence[AnnotatedSentence]) -> Doc:
     doc = Doc(vocab, words=texts, spaces=spaces, sent_starts=sent_starts)
     set_multiword_tokens(doc, multiword)
     return doc
+
+
+def characters_of(sentence: AnnotatedSentence) -> str:
+    """Return the text of a sentence without white space: the same however it is divided into words."""
+    forms = list(sentence.words)
+    for token in reversed(sentence.multiword):
+        forms[token.start : token.end] = [token.surface]
+    return "".join("".join(forms).split())
 
 
 def read_heads(doc: Doc) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:

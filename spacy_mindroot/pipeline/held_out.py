@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from ..decoding import Heads, decode_matrices
 from ..doc.extensions import describe
-from ..doc.reading import AnnotatedSentence, read_annotated, sentence_bounds
+from ..doc.reading import AnnotatedSentence, characters_of, read_annotated
 from ..doc.targets import copies_beside, read_targets
 from ..errors import CalibrationError
 from ..inference.calibration import Calibration, fit_to_trees
@@ -153,9 +153,7 @@ def cross_validate(
 
 
 def _keys(example: Example) -> list[str]:
-    """Return the text of each sentence without white space: the same however it is divided into words."""
-    doc = example.reference
-    return ["".join(doc[start:end].text.split()) for start, end in sentence_bounds(doc)]
+    return [characters_of(sentence) for sentence in read_annotated(example.reference)]
 
 
 def _with_trees(examples: Iterable[Example], folds: int) -> list[Example]:

@@ -1,17 +1,19 @@
-"""What several parsers together make of text, and a parser that learns it."""
+"""The mean distributions of several parsers for some text, and a parser that learns them."""
 
 import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
+from thinc.api import Model
 
 from scorer_helpers import gold_docs, learn, make_examples, make_nlp, small, with_sentences
 from spacy_mindroot import decode
+from spacy_mindroot.arc_scorer.average import average_pipelines
 from spacy_mindroot.arc_scorer.distillation import distil, expected_uas
 from spacy_mindroot.arc_scorer.gold import read_gold
 from spacy_mindroot.doc.reading import conllu_heads, sentence_bounds
 from spacy_mindroot.doc.targets import read_targets
-from spacy_mindroot.errors import MissingSentencesError, TrainingError
+from spacy_mindroot.errors import MissingSentencesError, SentenceTooLongError, TrainingError
 from spacy_mindroot.inference import marginals
 
 
@@ -173,6 +175,47 @@ def test_teachers_must_agree_on_labels(docs, teachers):
     learn(nlp, docs[:1], 0)
     with pytest.raises(TrainingError, match="Teacher 2 has other labels"):
         list(distil([teachers[0], nlp], texts(teachers[0], docs)))
+
+
+def test_teachers_must_annotate_the_same(docs):
+    """Otherwise those without a tagger would vote for no tag."""
+    teachers = [make_nlp(docs, steps=0, seed=seed) for seed in (1, 2, 3)]
+    teachers[0].add_pipe("sentencizer", first=True)  # only the first one divides the text
+    list(distil(teachers, texts(teachers[0], docs[:1])))
+    teachers[1].add_pipe("tagger", first=True)
+    with pytest.raises(TrainingError, match=r"teacher 2 annotates token.tag, and teacher 1 nothing.*same components"):
+        list(distil(teachers, texts(teachers[0], docs[:1])))
+    for nlp in teachers:
+        nlp.add_pipe("attribute_ruler", first=True)
+    with pytest.raises(TrainingError, match="teacher 2 annotates attribute_ruler, token.tag, and teacher 1 attribute_"):
+        list(distil(teachers, texts(teachers[0], docs[:1])))
+    for nlp in teachers:
+        nlp.remove_pipe("attribute_ruler")
+    teachers[1].remove_pipe("tagger")
+    teachers[1].add_pipe("morphologizer")  # behind the scorer
+    list(distil(teachers, texts(teachers[0], docs[:1])))
+
+
+def test_an_average_can_not_teach(docs):
+    average = average_pipelines([make_nlp(docs, steps=0, seed=seed) for seed in (1, 2)])
+    with pytest.raises(TrainingError, match="Teacher 1 is an average, which can't teach. Pass the pipelines"):
+        list(distil([average, make_nlp(docs, steps=0)], texts(average, docs)))
+
+
+def test_sentences_that_are_too_long(docs):
+    nlp = make_nlp(docs, steps=0)
+    nlp.get_pipe("arc_scorer").max_length = 3
+    with pytest.raises(SentenceTooLongError, match="max_length"):
+        list(distil([nlp, nlp], texts(nlp, docs)))
+
+
+def test_each_teacher_predicts_once(docs, teachers, monkeypatch):
+    """For trees and for their labels."""
+    counts = []
+    predict = Model.predict
+    monkeypatch.setattr(Model, "predict", lambda model, X: counts.append(model.name) or predict(model, X))
+    list(distil(teachers, texts(teachers[0], docs)))
+    assert counts.count("biaffine") == len(teachers)
 
 
 def test_white_space_is_no_word(docs):

@@ -6,7 +6,9 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_mindroot.doc.reading import (
+    AnnotatedSentence,
     blank_doc,
+    characters_of,
     check_sentences,
     conllu_heads,
     lengths_between,
@@ -120,6 +122,17 @@ def test_a_blank_doc_has_tokens_and_sentences_alone():
     doc = Doc(VOCAB, ["a", "b", "c"], spaces=[True, False, True], heads=[0, 0, 2], deps=["ROOT", "x", "ROOT"])
     blank = blank_doc(VOCAB, read_annotated(doc))
     assert (blank.text, [len(sent) for sent in blank.sents], blank.has_annotation("DEP")) == ("a bc ", [2, 1], False)
+
+
+@pytest.mark.parametrize("surface, words", [("du", ("de", "le")), ("á", ("a", "a")), ("a b", ("a", "b"))])
+def test_the_characters_of_a_sentence_do_not_depend_on_its_words(surface, words):
+    """Neither where its multiword tokens can be divided, nor where they can't."""
+    tokens = [MultiwordToken(1, 3, words, surface), MultiwordToken(4, 6, ("x", "y"), "z")]
+    sentence = AnnotatedSentence(["va", *words, "vin", "x", "y"], [True] * 6, np.zeros(6), [""] * 6, multiword=tokens)
+    expected = f"va{surface.replace(' ', '')}vinz"
+    assert characters_of(sentence) == expected
+    doc = blank_doc(VOCAB, [sentence])
+    assert [characters_of(each) for each in read_annotated(doc)] == [expected]
 
 
 def test_a_multiword_token_in_two_sentences_is_not_one_to_readers():

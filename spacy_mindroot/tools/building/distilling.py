@@ -19,7 +19,7 @@ from spacy.util import load_model, minibatch
 from ...arc_scorer.distillation import distil, expected_uas
 from ...conllu import read_conllu
 from ...conllu.files import text_lines
-from ...doc.reading import AnnotatedSentence, blank_doc
+from ...doc.reading import AnnotatedSentence, blank_doc, characters_of
 from ...errors import CorpusError
 from ...escapes import printable
 from ..evaluation.raw_text import text_of
@@ -196,10 +196,10 @@ def _of_treebank(nlp: Language, treebank: Treebank, part: str, found: Taught) ->
 def _in_text(nlp: Language, treebank: Treebank, raw: RawText, found: Taught) -> Iterator[AnnotatedSentence]:
     """Yield the sentences that a pipeline finds in raw text, and count those that are left out."""
     files = [file for part in PARTS if (file := treebank.file(part)) is not None]
-    known = {_key(sentence.words) for sentence in chain.from_iterable(map(read_conllu, files))}
+    known = {"".join(text_of(sentence).split()) for sentence in chain.from_iterable(map(read_conllu, files))}
     for lines in minibatch(raw.lines(), _LINES):
         for sentence in list(sentences_in_text(nlp, "\n\n".join(lines), "")):  # it disables components meanwhile
-            key = _key(sentence.words)
+            key = characters_of(sentence)
             if key in known:
                 found.repeated += 1
             elif len(sentence.words) > _LONGEST:
@@ -207,11 +207,6 @@ def _in_text(nlp: Language, treebank: Treebank, raw: RawText, found: Taught) -> 
             else:
                 known.add(key)
                 yield sentence
-
-
-def _key(words: Iterable[str]) -> str:
-    """Return the text of a sentence without white space: the same however it is divided into words."""
-    return "".join("".join(words).split())
 
 
 def _expected(docs: Iterable[Doc]) -> float:

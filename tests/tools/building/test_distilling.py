@@ -1,6 +1,7 @@
 """Raw text for a student: what is read of it, what is left out, and how sure the teachers are."""
 
 import gzip
+from dataclasses import replace
 
 import pytest
 from spacy.tokens import DocBin
@@ -9,11 +10,13 @@ from spacy.vocab import Vocab
 from scorer_helpers import TREEBANK, gold_docs, make_nlp
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.doc.targets import read_targets
+from spacy_mindroot.doc.words import MultiwordToken
 from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.tools.building import distilling
 from spacy_mindroot.tools.building.distilling import RawText, read_raw_text, teach, warn_of_language
 from spacy_mindroot.tools.building.treebank import prepare_treebank
 from spacy_mindroot.tools.evaluation.raw_text import text_of
+from spacy_mindroot.tools.gold import sentences_in_text
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +80,30 @@ def test_sentences_of_the_treebank_and_repeated_ones_are_left_out(teachers, tree
     assert found.repeated == 2 and found.too_long == 1 and not found.cut
     (note,) = said
     assert "2 sentences, 7 words" in note and "2 that are in the treebank or occur again, 1 that are too long" in note
+
+
+def with_words_of_du(sentence):
+    """Divide the second token, as a learnt tokenizer would."""
+    (first, du, last), token = sentence.words, MultiwordToken(1, 3, ("de", "le"), "du")
+    return replace(sentence, words=[first, "de", "le", last], spaces=[True] * 4, multiword=[token])
+
+
+@pytest.mark.parametrize("divided", [False, True])
+def test_sentences_with_multiword_tokens_are_left_out(teachers, tmp_path, monkeypatch, divided):
+    """They are known by their text, in which the words of a multiword token do not occur."""
+    if divided:
+        monkeypatch.setattr(
+            distilling, "sentences_in_text", lambda *args: map(with_words_of_du, sentences_in_text(*args))
+        )
+    words = [("1", "Bois", "0"), ("2", "de", "3"), ("3", "le", "4"), ("4", "vin", "1")]
+    rows = ["\t".join([n, word, *"_X__", head, "root" if head == "0" else "dep", "_", "_"]) for n, word, head in words]
+    rows.insert(1, "\t".join(["2-3", "du", *"________"]))
+    (tmp_path / "small").mkdir()
+    for part in ("train", "test"):
+        (tmp_path / "small" / f"{part}.conllu").write_text("\n".join(rows) + "\n\n", "utf8")
+    treebank = prepare_treebank(tmp_path / "small", tmp_path / "corpus")
+    found, docs, _ = taught(teachers, treebank, raw(tmp_path, "Bois du vin", "Bois du lait"), tmp_path)
+    assert [doc.text.strip() for doc in docs] == ["Bois du lait"] and found.repeated == 1
 
 
 def test_nothing_is_left(teachers, treebank, tmp_path):
