@@ -12,7 +12,7 @@ from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, LEMMA, MORPH, POS, SENT_ST
 from spacy.language import Language
 from spacy.parts_of_speech import NAMES as IDS_TO_POS
 from spacy.symbols import SPACE
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus, Example
 from spacy.training.augment import dont_augment
 from spacy.training.corpus import walk_corpus
@@ -104,8 +104,8 @@ class PassageCorpus:
         """Iterate over the passages of the corpus.
 
         YIELDS (Example): The predicted Doc has the tokens and nothing else.
-        RAISES (CorpusError): If there are no sentences, no Doc has sentence boundaries, or a Doc of `distilled` has no
-            distributions or several sentences.
+        RAISES (CorpusError): If there are no sentences, no Doc has sentence boundaries, `distilled` can't be read or is
+            empty, or one of its Docs has no distributions or several sentences.
         RAISES (ConlluError): For the first sentence that is not CoNLL-U, or has several roots or a cycle.
         """
         sentences = list(islice(self._sentences(nlp), self.limit or None))
@@ -189,7 +189,13 @@ class PassageCorpus:
 
 def _taught(nlp: Language, path: Path) -> Iterator[Doc]:
     """Yield the Docs of a file that `distil` has made."""
-    for number, doc in enumerate(Corpus(path).read_docbin(nlp.vocab, walk_corpus(path, ".spacy")), 1):
+    try:
+        docs = list(DocBin().from_disk(path).get_docs(nlp.vocab))
+    except Exception as error:  # of the system, zlib, msgpack, numpy or spaCy
+        raise CorpusError(f"{path} (distilled) can't be read as a .spacy file: {error}") from error
+    if not docs:
+        raise CorpusError(f"{path} (distilled) has no sentences. Leave it out, or let teachers label some text.")
+    for number, doc in enumerate(docs, 1):
         count = len(sentence_bounds(doc))
         if count != 1 or read_targets(doc) is None:
             what = f"has {count} sentences" if count != 1 else "does not have doc._.arc_targets"

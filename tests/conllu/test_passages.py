@@ -255,3 +255,21 @@ def test_sentences_of_teachers_have_distributions_and_are_one_a_doc(nlp, taught,
     )
     with pytest.raises(CorpusError, match="joined.spacy, Doc 2 has 2 sentences"):
         read(nlp, limit=3, distilled=str(tmp_path / "joined.spacy"))
+
+
+def test_a_file_of_teachers_that_says_nothing_is_no_file_of_teachers(nlp, taught, tmp_path):
+    """A student would be trained without them."""
+    for name in ("missing.spacy", "missing.bin"):
+        with pytest.raises(CorpusError, match=rf"{name} \(distilled\) can't be read.*No such file"):
+            read(nlp, limit=3, distilled=str(tmp_path / name))
+    with pytest.raises(CorpusError, match=r"\(distilled\) can't be read"):
+        read(nlp, limit=3, distilled=str(tmp_path))  # a folder
+    (tmp_path / "text.spacy").write_text("A text.", "utf8")
+    with pytest.raises(CorpusError, match=r"text.spacy \(distilled\) can't be read"):
+        read(nlp, limit=3, distilled=str(tmp_path / "text.spacy"))
+    DocBin().to_disk(tmp_path / "empty.spacy")
+    with pytest.raises(CorpusError, match=r"empty.spacy \(distilled\) has no sentences"):
+        read(nlp, limit=3, distilled=str(tmp_path / "empty.spacy"))
+    renamed = taught.rename(taught.with_suffix(".bin"))
+    passages = read(nlp, limit=3, distilled=str(renamed))
+    assert any(read_targets(passage.reference) is not None for passage in passages)

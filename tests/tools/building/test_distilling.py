@@ -84,8 +84,9 @@ def test_sentences_of_the_treebank_and_repeated_ones_are_left_out(teachers, tree
 
 def with_words_of_du(sentence):
     """Divide the second token, as a learnt tokenizer would."""
-    (first, du, last), token = sentence.words, MultiwordToken(1, 3, ("de", "le"), "du")
-    return replace(sentence, words=[first, "de", "le", last], spaces=[True] * 4, multiword=[token])
+    first, _, last = sentence.words
+    du = MultiwordToken(1, 3, ("de", "le"), "du")
+    return replace(sentence, words=[first, "de", "le", last], spaces=[True] * 4, multiword=[du])
 
 
 @pytest.mark.parametrize("divided", [False, True])
