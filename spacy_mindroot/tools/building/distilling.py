@@ -28,7 +28,7 @@ from .treebank import PARTS, Treebank
 
 __all__ = ["RawText", "Taught", "read_raw_text", "teach", "warn_of_language"]
 
-MOST_SENTENCES = 20_000  # of raw text: more than the schedules read
+_MOST_SENTENCES = 20_000  # of raw text: more than the schedules read
 _MOST_PIECES = 100_000  # of text, which may be repeated
 _LONGEST = 100  # words of a sentence: longer ones are lists and tables, mostly
 _LINES = 500  # tokenized at a time
@@ -49,23 +49,29 @@ class RawText:
     cut: bool = False  # whether there may be more text than is read
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines that are not empty, those that are very long in pieces. What comes after many is not read."""
+        """Yield the lines that are not empty, those that are very long in pieces. At most 100,000 pieces are read."""
         return islice(chain.from_iterable(map(_pieces, self.paths)), _MOST_PIECES)
 
 
 def read_raw_text(paths: Sequence[Path]) -> RawText:
     """Read all of the files once, so that a fault in them is known before the training.
 
-    RAISES (CorpusError): If one is empty, not UTF-8, or not text.
+    RAISES (CorpusError): If one is empty, not UTF-8, not text, or no regular file.
     """
     digest = hashlib.sha256()
-    for path in paths:
-        if next(_pieces(path), None) is None:
-            raise CorpusError(f"{printable(path)} has no text. Leave it out, or give a file with a text on each line.")
     count = 0
-    for line in RawText(list(paths), "").lines():
-        digest.update(f"{line}\n".encode())
-        count += 1
+    for path in paths:
+        if not path.is_file():
+            raise CorpusError(
+                f"{printable(path)} is not a regular file, but a pipe, say. Raw text is read more than once: write it "
+                "to a file first."
+            )
+        before = count
+        for line in islice(_pieces(path), _MOST_PIECES - count):
+            digest.update(f"{line}\n".encode())
+            count += 1
+        if count == before < _MOST_PIECES:
+            raise CorpusError(f"{printable(path)} has no text. Leave it out, or give a file with a text on each line.")
     return RawText(list(paths), digest.hexdigest(), cut=count == _MOST_PIECES)
 
 
@@ -76,7 +82,7 @@ def warn_of_language(raw: RawText, treebank: Treebank, warn: Callable[[str], Any
     texts = [_words(text_of(sentence)) for sentence in read_conllu(path)]
     in_texts = Counter(chain.from_iterable(map(set, texts)))
     own = [in_texts[word] > 1 for text in texts for word in text]
-    known = [word in in_texts for line in islice(raw.lines(), MOST_SENTENCES) for word in _words(line)]
+    known = [word in in_texts for line in islice(raw.lines(), _MOST_SENTENCES) for word in _words(line)]
     usual, found = (sum(flags) / max(1, len(flags)) for flags in (own, known))
     if usual > _FEWEST and found < _FEW * usual:
         warn(
@@ -142,7 +148,7 @@ def teach(
     else:
         sentences = _in_text(teachers[0], treebank, raw, found)
     docs = []
-    for doc in distil(teachers, _blank(teachers[0], islice(sentences, MOST_SENTENCES))):
+    for doc in distil(teachers, _blank(teachers[0], islice(sentences, _MOST_SENTENCES))):
         docs.append(doc)
         found.words += len(doc)
         if len(docs) % 1000 == 0:

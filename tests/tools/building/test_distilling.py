@@ -1,6 +1,7 @@
 """Raw text for a student: what is read of it, what is left out, and how sure the teachers are."""
 
 import gzip
+import os
 from dataclasses import replace
 
 import pytest
@@ -63,7 +64,25 @@ def test_lines(tmp_path):
 def test_lines_beyond_many_are_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(distilling, "_MOST_PIECES", 2)
     (tmp_path / "a.txt").write_bytes(b"a\nb\nnot UTF-8: \xff\n")
-    assert list(read_raw_text([tmp_path / "a.txt"]).lines()) == ["a", "b"]
+    (tmp_path / "b.txt").write_bytes(b"not UTF-8: \xff\n")
+    text = read_raw_text([tmp_path / "a.txt", tmp_path / "b.txt"])
+    assert list(text.lines()) == ["a", "b"] and text.cut
+
+
+def test_files_without_text(tmp_path):
+    for name, content in (("a.txt", b"a\n"), ("empty.txt", b""), ("blank.txt", b" \n\n")):
+        (tmp_path / name).write_bytes(content)
+    for name in ("empty.txt", "blank.txt"):
+        with pytest.raises(CorpusError, match=f"{name} has no text"):
+            read_raw_text([tmp_path / "a.txt", tmp_path / name])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_can_not_be_read_again(tmp_path):
+    """It would be empty for the teachers."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CorpusError, match="pipe is not a regular file.*write it to a file first"):
+        read_raw_text([tmp_path / "pipe"])
 
 
 def test_the_digest_is_that_of_the_text(tmp_path):
@@ -114,7 +133,7 @@ def test_nothing_is_left(teachers, treebank, tmp_path):
 
 
 def test_very_much_text_is_cut(teachers, treebank, tmp_path, monkeypatch):
-    monkeypatch.setattr(distilling, "MOST_SENTENCES", 2)
+    monkeypatch.setattr(distilling, "_MOST_SENTENCES", 2)
     found, docs, said = taught(teachers, treebank, raw(tmp_path, "One.", "Two.", "Three.", "Four."), tmp_path)
     assert len(docs) == 2 and found.cut and "and all further text" in said[0]
 
