@@ -36,7 +36,7 @@ def build_cli(
     loss: options.Loss = options.loss(),
     lexicons: list[Path] = options.lexicons(),
     config: Path | None = options.training_config(),
-    minutes: int | None = options.minutes(),
+    minutes: float | None = options.minutes("all pipelines that are trained, those for calibration included"),
     steps: int | None = typer.Option(None, "--steps", "-s", metavar="N", min=1),
     seed: int = options.seed("the training"),
     seeds: int | None = typer.Option(None, "--seeds", metavar="N", min=1),

@@ -37,7 +37,7 @@ def init_config_cli(
     transformer: str | None = typer.Option(None, "--transformer", "-t", metavar="NAME", callback=_name_of_model),
     curated: bool = typer.Option(False, "--curated", "-c"),
     sentences: int | None = typer.Option(None, "--sentences", "-s", metavar="N", min=1),
-    minutes: int | None = options.minutes(),
+    minutes: float | None = options.minutes("one pipeline"),
     vectors: str | None = typer.Option(None, "--vectors", "-V", metavar="NAME", callback=_name_of_model),
     lexicons: list[Path] = options.lexicons(),
     source: Path | None = typer.Option(None, "--from", metavar="CFG", exists=True, dir_okay=False),

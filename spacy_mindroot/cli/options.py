@@ -290,13 +290,13 @@ def _names_for_configs(paths: list[Path]) -> list[Path]:
     return paths
 
 
-def minutes() -> Any:
-    """Return the option --minutes, a budget of time."""
+def minutes(pipelines: str) -> Any:
+    """Return the option --minutes, a budget of time for some pipelines."""
     text = (
-        "Time for the training, in minutes on one core of a server; the number of steps, patience and evaluations then "
+        f"Time for {pipelines}, in minutes on one core of a server; the number of steps, patience and evaluations then "
         "suit it. The same number gives the same schedule on any machine (default: by the number of sentences)"
     )
-    return typer.Option(None, "--minutes", metavar="N", min=1, help=text)
+    return typer.Option(None, "--minutes", metavar="N", min=0.01, help=text)
 
 
 def seed(of: str) -> Any:

@@ -19,6 +19,7 @@ from .held_out import HeldOut, cross_validate, score_held_out
 from .scoring import find_mind_root
 
 __all__ = [
+    "FOLDS",
     "calibrate",
     "callback_settings",
     "fit_by_folds",
@@ -30,7 +31,7 @@ __all__ = [
 Corpus = Callable[[Language], Iterable[Example]]
 
 _CALLBACK = "spacy-mindroot.calibrate.v1"
-_FOLDS, _LIMIT = 5, 2000  # its defaults
+FOLDS, _LIMIT = 5, 2000  # its defaults, as in the configs of init-config
 _KEY = "calibration"  # in the meta of a pipeline
 _PASSAGES = "spacy-mindroot.PassageCorpus.v1"
 
@@ -62,7 +63,7 @@ def set_calibration(nlp: Language, calibration: Calibration | None, name: str | 
     nlp.meta[_KEY] = shown
 
 
-def make_calibrate_callback(folds: int = _FOLDS, limit: int = _LIMIT) -> Callable[[Language], Language]:
+def make_calibrate_callback(folds: int = FOLDS, limit: int = _LIMIT) -> Callable[[Language], Language]:
     """Return a callback for `before_to_disk` under `[training]`, which calibrates each pipeline that is saved.
 
     It reads the development set, `dev_corpus` under `[training]`. If there is none, so that most of its sentences are
@@ -108,7 +109,7 @@ def callback_settings(config: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the settings of the callback in a config that calibrates pipelines; None if it has no such callback."""
     section = config["training"].get("before_to_disk")
     if isinstance(section, dict) and section.get("@callbacks") == _CALLBACK:
-        return {"folds": _FOLDS, "limit": _LIMIT, **section}
+        return {"folds": FOLDS, "limit": _LIMIT, **section}
     return None
 
 

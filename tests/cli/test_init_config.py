@@ -16,6 +16,7 @@ from spacy.training.initialize import init_nlp
 from typer.testing import CliRunner
 
 from spacy_mindroot.arc_scorer.lexicon import TABLE, make_lexicon
+from spacy_mindroot.tools.building.config import make_config
 
 runner = CliRunner()
 
@@ -187,7 +188,7 @@ def test_order_does_not_matter_and_the_file_is_written(tmp_path):
         (["--transformer", "x", "--sentences", "9"], "or leave out --transformer"),
         (["--transformer", "x", "--vectors", "y"], "or leave out --transformer"),
         (["--transformer", "x", "--minutes", "9"], "or leave out --transformer"),
-        (["--minutes", "0"], "greater than or equal to 1"),
+        (["--minutes", "0"], "greater than or equal to 0.01"),
         (["--transformer", "x", "--lexicon", __file__], "or leave out --transformer"),
         (["--lexicon", "nowhere.tsv"], "does not exist"),
         (["--sentences", "0"], "greater than or equal to 1"),
@@ -236,6 +237,13 @@ def test_other_names_come_back_as_they_are(tmp_path, name):
     assert config["components"]["transformer"]["model"]["name"] == name
     command = re.search(r"^# Made by: spacy mindroot init-config (.*)$", result.stdout, flags=re.M)[1]
     assert init_config(*shlex.split(command)).stdout == result.stdout
+
+
+def test_a_part_of_a_minute_comes_back_as_it_is():
+    """`build` divides the time among the pipelines."""
+    text = make_config("xx", "accuracy", ["senter"], None, minutes=3.33)
+    command = re.search(r"^# Made by: spacy mindroot init-config (.*)$", text, flags=re.M)[1]
+    assert "--minutes 3.33" in command and init_config(*shlex.split(command)).stdout == text
 
 
 @pytest.mark.parametrize("lang", ["", ".", "en.stop_words", "../en", "en\n", "e n", "nonsense"])

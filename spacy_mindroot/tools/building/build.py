@@ -22,7 +22,7 @@ from ...arc_scorer.lexicon import describe_lexicon, known_share, make_lexicon
 from ...conllu import Sentence, read_conllu
 from ...doc.targets import copies_beside
 from ...errors import CorpusError, MindRootError
-from ...pipeline.calibration import callback_settings
+from ...pipeline.calibration import FOLDS, callback_settings
 from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, words_per_cpu_second
 from ..evaluation.raw_text import text_of
@@ -81,7 +81,8 @@ def build(
     lang (str): The language of the pipeline; "" for the one in the names of the files.
     tokenizer (str): See `building.config.make_config`. A treebank without text gets spaCy's.
     lexicons (Sequence[Path]): Files of a lexicon. See `arc_scorer.lexicon_files`.
-    minutes (Optional[float]): Time for all pipelines that are trained. See `building.config.size_for`.
+    minutes (Optional[float]): Time for all pipelines that are trained, those for calibration included, in minutes on
+        one core. See `building.config.size_for`.
     config (Optional[Path]): A config to train with, in place of that of `init-config`.
     seeds (Sequence[int]): Seeds to train with. If there are several, a pipeline is trained with each, and their arc
         scores are averaged. See `arc_scorer.average.average_pipelines`.
@@ -104,7 +105,7 @@ def build(
         made = _Build(chain, about, seeds, steps, code, speed, note, warn, show, optimize if distill else "", text)
         settings: dict[str, Any] = {"optimize": optimize, "tokenizer": tokenizer, "loss": loss}
         settings["lexicons"] = [*map(str, lexicons)]
-        settings["minutes"] = None if minutes is None else minutes / (len(seeds) + distill)
+        settings["minutes"] = minutes
         return made.run(source, related, config, lang, settings | ({"optimize": "accuracy"} if distill else {}))
     except BaseException:
         chain.abandon()
@@ -137,7 +138,7 @@ class _Build:
     ) -> dict[str, Any]:
         """Take all steps. See `build`.
 
-        settings (dict[str, Any]): Those of `make_config`, for lack of a config.
+        settings (dict[str, Any]): Those of `make_config`, for lack of a config, with `minutes` for all pipelines.
         """
         chain, out = self.chain, self.chain.folder
         unfinished = chain.begin_unfinished()
@@ -190,6 +191,11 @@ class _Build:
 
     def _usable(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return the settings of a config that suit the treebank."""
+        if settings["minutes"] is not None:
+            calibrated = 1 if self.student else len(self.seeds)
+            by_folds = "dev" not in self.treebank.parts and self.treebank.mixture is None
+            pipelines = len(self.seeds) + bool(self.student) + by_folds * FOLDS * calibrated
+            settings = settings | {"minutes": max(0.01, round(settings["minutes"] / pipelines, 2))}
         if settings["tokenizer"] != "learnt" or self.treebank.has_text:
             return settings
         self.warn(

@@ -56,7 +56,7 @@ class Size(NamedTuple):
 def size_for(optimize: str, sentences: int | None = None, minutes: float | None = None) -> Size:
     """Return the sizes and the schedule for a number of training sentences. None: the number is not known.
 
-    minutes (Optional[float]): How long a build may take on one core. The schedule is then made for that.
+    minutes (Optional[float]): Time for one pipeline, in minutes on one core. The schedule is then made for that.
     """
     if sentences is None:
         size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)

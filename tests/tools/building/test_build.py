@@ -44,7 +44,7 @@ def trainings(monkeypatch):
         out.mkdir(parents=True)
         nlp = spacy.blank("en")
         nlp.add_pipe("sentencizer")
-        nlp.to_disk(out / "model-last")
+        nlp.to_disk(out / ("model-best" if treebank.file("dev") else "model-last"))
         (out / "log.txt").touch()
         return Trained(steps=1, seeds=[options["seed"]], cpu_seconds=1.0, seconds=1.0, best="model-last")
 
@@ -156,12 +156,32 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
     assert not trainings
 
 
-def test_minutes_are_for_all_pipelines(small, tmp_path, trainings, wheels):
-    run(small, tmp_path / "one", minutes=4)
-    assert "--minutes 4\n" in trainings[0]["config"] and "max_steps = 1000\n" in trainings[0]["config"]
-    with pytest.raises(Exception, match="."):  # there is nothing to average, since nothing was trained
-        run(small, tmp_path / "two", minutes=4, seeds=(0, 1))
-    assert "--minutes 2\n" in trainings[1]["config"] and "max_steps = 500\n" in trainings[1]["config"]
+@pytest.mark.parametrize(
+    "has_dev, options, minutes, steps",
+    [
+        (True, {}, "24", 5800),
+        (True, {"seeds": (0, 1)}, "12", 2900),
+        (True, {"seeds": (0, 1), "distill": True}, "8", 1900),
+        (False, {}, "4", 1000),  # five folds
+        (False, {"seeds": (0, 1)}, "2", 500),  # each with both seeds
+        (False, {"seeds": (0, 1, 2), "distill": True}, "2.67", 600),  # of students alone
+        (False, {"related": True}, "24", 5800),  # not calibrated
+    ],
+)
+def test_minutes_are_for_all_pipelines(
+    small, checkout, tmp_path, trainings, wheels, monkeypatch, has_dev, options, minutes, steps
+):
+    """Also for those of cross-validation, which are trained as long as the others."""
+    monkeypatch.setattr(module, "teach", lambda folders, treebank, raw, file, **_: file.touch() or Taught(sentences=9))
+    monkeypatch.setattr(module, "average_trained", lambda folders, trained, *_, **__: (spacy.blank("en"), trained[0]))
+    monkeypatch.setattr(module._Build, "_evaluate", lambda *_: ({}, 0))
+    if has_dev:
+        shutil.copy(checkout / "assets" / "treebank" / "dev.conllu", small)
+    if options.get("related"):
+        options = {"related": [checkout / "assets" / "treebank"]}
+    run(small, tmp_path / "out", minutes=24, **options)
+    for config in (each["config"] for each in trainings):
+        assert f"--minutes {minutes}\n" in config and f"max_steps = {steps}\n" in config
 
 
 def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, wheels):
