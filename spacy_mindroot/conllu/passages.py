@@ -26,7 +26,7 @@ from ..errors import CorpusError
 from .corpus import ConlluCorpus
 from .treebanks import mark_docs, treebank_of
 
-__all__ = ["PassageCorpus"]
+__all__ = ["PassageCorpus", "read_taught"]
 
 # White space between and within sentences. An empty line is found between sentences only; a line may end anywhere.
 _BETWEEN = ("\n\n", "\n\n", "\n\n\n", "\n")
@@ -119,7 +119,7 @@ class PassageCorpus:
         rng = np.random.default_rng(self.seed)
         yield from self._passages(nlp, sentences, self.divisions, rng)
         if self.distilled is not None:
-            yield from self._passages(nlp, list(_taught(nlp, self.distilled)), 1, rng)
+            yield from self._passages(nlp, list(read_taught(nlp.vocab, self.distilled)), 1, rng)
 
     def _passages(
         self, nlp: Language, sentences: list[Doc], divisions: int, rng: np.random.Generator
@@ -187,10 +187,13 @@ class PassageCorpus:
         return inserted
 
 
-def _taught(nlp: Language, path: Path) -> Iterator[Doc]:
-    """Yield the Docs of a file that `distil` has made."""
+def read_taught(vocab: Vocab, path: Path) -> Iterator[Doc]:
+    """Yield the Docs of a file that `distil` has made.
+
+    RAISES (CorpusError): If it can't be read or is empty, or a Doc has no distributions or several sentences.
+    """
     try:
-        docs = list(DocBin().from_disk(path).get_docs(nlp.vocab))
+        docs = list(DocBin().from_disk(path).get_docs(vocab))
     except Exception as error:  # of the system, zlib, msgpack, numpy or spaCy
         raise CorpusError(f"{path} (distilled) can't be read as a .spacy file: {error}") from error
     if not docs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..conllu import sentence_to_doc
+from ..conllu.passages import read_taught
 from ..doc.reading import blank_doc
-from ..doc.words import set_multiword_tokens, texts_of
+from ..doc.words import copy_tokens, set_multiword_tokens, texts_of
+from ..errors import CorpusError
 from ..inference.arc_confidence import confidences_of
 from ..inference.calibration import (
     Calibration,
@@ -52,7 +55,9 @@ def held_out_scores(
     corpus, train (Iterable[GoldSentence]): Development set and training set. The training set is cross-validated; if
         there is none, the corpus is, provided that there are folds.
     folds (Optional[int]): The number of parts. None: 5, or no cross-validation of the corpus.
+    RAISES (CorpusError): If the pipeline is a student, and what its teachers have labelled is needed, but gone.
     """
+    taught = _taught_file(nlp) if train is not None or folds else None
     gold = [sentence for sentence in corpus if len(sentence.words)]
     held_out, methods = HeldOut(), []
     if train is not None or not folds:
@@ -62,13 +67,31 @@ def held_out_scores(
         to_train = gold if train is None else train
         whole = [sentence for sentence in to_train if len(sentence.words) and (sentence.heads != MISSING).all()]
         folds = folds or _FOLDS
-        held_out.extend(cross_validate(nlp.config, partial(_examples, whole), folds, name=name))
+        held_out.extend(cross_validate(nlp.config, partial(_examples, whole, taught), folds, name=name))
         methods.append(f"{folds}-fold cross-validation")
     return held_out, " and ".join(methods)
 
 
-def _examples(sentences: list[GoldSentence], nlp: Language) -> Iterator[Example]:
-    """Yield annotated sentences as spaCy's training reads them: from CoNLL-U, with all annotation."""
+def _taught_file(nlp: Language) -> Path | None:
+    """Return the file of what teachers have labelled for a pipeline; None if it has no teachers."""
+    train = nlp.config.interpolate().get("corpora", {}).get("train")
+    distilled = train.get("distilled") if isinstance(train, dict) else None
+    if distilled and not Path(distilled).is_file():
+        raise CorpusError(
+            f"The pipeline was also trained on what teachers have labelled ({distilled}), but there is no such file. "
+            "Put it back, name another with paths.distilled in the pipeline's config.cfg, or calibrate on a "
+            "development set alone."
+        )
+    return Path(distilled) if distilled else None
+
+
+def _examples(sentences: list[GoldSentence], taught: Path | None, nlp: Language) -> Iterator[Example]:
+    """Yield annotated sentences as spaCy's training reads them: from CoNLL-U, with all annotation.
+
+    taught (Optional[Path]): A file of what teachers have labelled, which is added.
+    """
+    if taught is not None:
+        yield from (Example(copy_tokens(doc), doc) for doc in read_taught(nlp.vocab, taught))
     for sentence in sentences:
         blank = blank_doc(nlp.vocab, [sentence])
         if sentence.conllu is not None:

@@ -4,10 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import spacy
+from spacy.tokens import DocBin
 
 from scorer_helpers import gold_docs, make_nlp
 from spacy_mindroot.conllu import doc_to_conllu
+from spacy_mindroot.doc.targets import Targets, read_targets, to_table, write_targets
+from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.inference import Calibration
+from spacy_mindroot.pipeline.held_out import HeldOut
 from spacy_mindroot.tools.calibration import describe_fit, held_out_scores, promise_of
 from spacy_mindroot.tools.gold import read_corpus
 from spacy_mindroot.trees import MISSING
@@ -69,8 +74,6 @@ def test_nothing_fitted_changes_nothing(nlp, gold):
 )
 def test_which_sentences_are_scored_by_which_parsers(nlp, gold, monkeypatch, has_train, folds, expected):
     """Without the training: which has tests of its own."""
-    from spacy_mindroot.pipeline.held_out import HeldOut
-
     done = []
     monkeypatch.setattr(
         "spacy_mindroot.tools.calibration.score_held_out",
@@ -86,3 +89,38 @@ def test_which_sentences_are_scored_by_which_parsers(nlp, gold, monkeypatch, has
     train = iter(gold[:2]) if has_train else None
     _, method = held_out_scores(nlp, gold, train, folds=folds, name="mind_root")
     assert (", ".join(done), method) == expected
+
+
+@pytest.fixture
+def student(nlp, tmp_path):
+    """A pipeline whose config names three sentences that teachers have labelled, without saying anything of them."""
+    nothing = to_table(np.zeros((0, 0)), np.arange(0))
+    docs = gold_docs(3, per_doc=1, part="dev")
+    for doc in docs:
+        write_targets(doc, Targets(nothing, nothing, nothing))
+    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "taught.spacy")
+    own = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    own.config["paths"]["distilled"] = str(tmp_path / "taught.spacy")
+    own.config["corpora"] = {"train": {"distilled": "${paths.distilled}"}}
+    return own
+
+
+@pytest.mark.parametrize("has_train", [False, True])
+def test_the_folds_of_a_student_learn_from_its_teachers(student, gold, monkeypatch, tmp_path, has_train):
+    seen = []
+
+    def cross_validate(config, examples, folds, *, name):
+        seen.extend(examples(spacy.blank("en")))
+        return HeldOut(taught=True)
+
+    monkeypatch.setattr("spacy_mindroot.tools.calibration.cross_validate", cross_validate)
+    corpus, train = (gold[:4], gold[4:]) if has_train else (gold, None)
+    held_out, _ = held_out_scores(student, corpus, train, folds=2, name="mind_root")
+    of_teachers = [example for example in seen if read_targets(example.reference) is not None]
+    assert len(of_teachers) == 3 and len(seen) == 3 + len(train or corpus)
+    assert all(example.predicted.text == example.reference.text for example in of_teachers)
+    assert not any(example.predicted.has_annotation("DEP") for example in of_teachers) and held_out.taught
+    (tmp_path / "taught.spacy").unlink()
+    held_out_scores(student, corpus, folds=None, name="mind_root")
+    with pytest.raises(CorpusError, match=r"taught.spacy\), but there is no such file. Put it back"):
+        held_out_scores(student, corpus, train, folds=2, name="mind_root")
