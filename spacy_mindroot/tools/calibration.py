@@ -13,6 +13,7 @@ import numpy.typing as npt
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from thinc.api import Config
 
 from ..conllu import sentence_to_doc
 from ..conllu.passages import read_taught
@@ -67,9 +68,18 @@ def held_out_scores(
         to_train = gold if train is None else train
         whole = [sentence for sentence in to_train if len(sentence.words) and (sentence.heads != MISSING).all()]
         folds = folds or _FOLDS
-        held_out.extend(cross_validate(nlp.config, partial(_examples, whole, taught), folds, name=name))
+        held_out.extend(cross_validate(_with_own_lexicon(nlp), partial(_examples, whole, taught), folds, name=name))
         methods.append(f"{folds}-fold cross-validation")
     return held_out, " and ".join(methods)
+
+
+def _with_own_lexicon(nlp: Language) -> Config:
+    """Return the config of a pipeline, in which a lexicon is that of the saved pipeline. Its files may be gone."""
+    config = nlp.config.copy()
+    callback = config["initialize"].get("before_init")
+    if nlp.path and isinstance(callback, dict) and callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1":
+        config["initialize"]["before_init"] = {"@callbacks": "spacy.copy_from_base_model.v1", "vocab": str(nlp.path)}
+    return config
 
 
 def _taught_file(nlp: Language) -> Path | None:

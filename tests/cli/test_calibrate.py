@@ -148,9 +148,13 @@ def test_words_without_heads(model, corpus, tmp_path):
     assert (found.sentences, found.tokens) == (whole.sentences, whole.tokens - 1)
 
 
-def test_cross_validation(corpus, tmp_path):
+@pytest.mark.parametrize("lexicon", [False, True])
+def test_cross_validation(corpus, tmp_path, lexicon):
+    """The pipeline has its own lexicon, whose file is not needed any more."""
+    words = tmp_path / "words.tsv"
+    words.write_text("the\tthe\tDET\n", encoding="utf8")
     config = spacy.util.load_config_from_str(
-        make_config("en", "efficiency", [], None),
+        make_config("en", "efficiency", [], None, lexicons=[str(words)] * lexicon),
         overrides={
             "paths.train": str(corpus),
             "paths.dev": str(corpus),
@@ -162,6 +166,7 @@ def test_cross_validation(corpus, tmp_path):
         },
     )
     spacy.training.initialize.init_nlp(config).to_disk(tmp_path / "model")
+    words.unlink()
     result = run(tmp_path / "model", corpus, "--folds", 2, "--output", tmp_path / "out")
     assert result.exit_code == 0, result.output
     calibration = spacy.load(tmp_path / "out").get_pipe("mind_root").calibration
