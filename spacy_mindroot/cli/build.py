@@ -69,7 +69,8 @@ def build_cli(
     author: Author, for the package (default: none).
     email: Address, for the package (default: none).
     url: Where the data comes from (default: none).
-    licence: Licence of the package (default: as in the README of a UD treebank).
+    licence: Licence of the package (default: those of the treebank and of related ones, as in the README of a UD
+        treebank, and of the lexicon).
     optimize: What to optimize for, as for init-config.
     tokenizer: Tokenizer, learnt from TREEBANK or spaCy's for the language.
     config: Config to train with, made by init-config and changed. It has the language, the size, the tokenizer and so

@@ -27,7 +27,7 @@ from ..evaluation.official import load_script
 from ..evaluation.predicting import predict, words_per_cpu_second
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
-from .card import Description, make_card, make_meta
+from .card import Description, licences_of, make_card, make_meta
 from .config import lexicons_of, make_config, read_config
 from .distilling import RawText, Taught, read_raw_text, teach, warn_of_language
 from .related import mix_treebanks
@@ -162,8 +162,7 @@ class _Build:
         code = str(self.config["nlp"]["lang"])
         self.about = replace(self.about, name=package_name(self.about.name, code))
         lexicons = lexicons_of(self.config)
-        if lexicons:
-            self._check_lexicon(lexicons)
+        self._check_licence(self._check_lexicon(lexicons) if lexicons else [])
         facts = self._facts(text)
         self.plan = self._plan(code)
         remaining = chain.remaining(facts, self.plan)
@@ -211,8 +210,11 @@ class _Build:
         extras = ["senter", *treebank.annotated]
         return make_config(code, extras=extras, transformer=None, sentences=sentences, **settings)
 
-    def _check_lexicon(self, files: list[str]) -> None:
-        """Say how many words of the treebank a lexicon has, and whose licence the wheel will be under."""
+    def _check_lexicon(self, files: list[str]) -> list[dict[str, Any]]:
+        """Say how many words of the treebank a lexicon has, and whose licence the wheel will be under.
+
+        RETURNS (list[dict[str, Any]]): What is known of its files.
+        """
         table = make_lexicon(files)
         for part in self.treebank.parts:
             path = self.treebank.folder / f"{part}.conllu"
@@ -241,6 +243,17 @@ class _Build:
                     f"The licence of {each['name']} is unknown, and the wheel will contain what it says of words. Put "
                     "a line '# licence: NAME' at the beginning of the file."
                 )
+        return list(table["about"])
+
+    def _check_licence(self, lexicon: Sequence[Mapping[str, Any]]) -> None:
+        """Warn if the licence that the wheel is given is not that of the data."""
+        given = self.about.licence
+        others = [name for name in licences_of(self.treebank, lexicon) if _letters(name) not in _letters(given)]
+        if given and others:
+            self.warn(
+                f"The licence of the wheel is given as {given}, but it is made from data under {' and '.join(others)}. "
+                "Make sure that these licences allow it."
+            )
 
     def _facts(self, text: str) -> dict[str, Any]:
         """Return everything that the results depend on."""
@@ -409,6 +422,11 @@ class _Build:
 
 def _output_of(name: str) -> str:
     return f"{name.replace(' ', '-')}.conllu"
+
+
+def _letters(licence: str) -> str:
+    """Return a licence as `ccbysa40`, however it is written."""
+    return "".join(filter(str.isalnum, licence.lower()))
 
 
 def _name_of(source: Path) -> str:

@@ -19,7 +19,7 @@ from .config import fill_template
 from .training import Trained
 from .treebank import Treebank
 
-__all__ = ["Description", "make_card", "make_meta"]
+__all__ = ["Description", "licences_of", "make_card", "make_meta"]
 
 _UNKNOWN = "unknown"
 # The licences that model hubs know, of those that treebanks have; how people write them; and words that say no more.
@@ -46,7 +46,7 @@ class Description:
     author: str = ""
     email: str = ""
     url: str = ""
-    licence: str = ""  # "" for that of the treebank
+    licence: str = ""  # "" for those of the treebank, of related ones and of the lexicon
 
 
 def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +60,6 @@ def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Map
     related = [] if treebank.mixture is None else treebank.mixture.related
     sources = [(treebank.name, about.url, treebank.licence), *((each.name, "", each.licence) for each in related)]
     sources += [(each.get("source", each["name"]), each.get("url", ""), each.get("licence", "")) for each in lexicon]
-    licences = [treebank.licence, *(each.get("licence", "") for each in lexicon)]
     given = asdict(about)
     del given["licence"]
     return (
@@ -68,7 +67,7 @@ def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Map
         | given
         | {
             "description": about.description or _description(nlp, treebank),
-            "license": about.licence or " and ".join(dict.fromkeys(name or _UNKNOWN for name in licences)),
+            "license": about.licence or " and ".join(licence or _UNKNOWN for licence in licences_of(treebank, lexicon)),
             "spacy_version": get_minor_version_range(version_of("spacy")),
             "sources": [
                 {"name": name, "url": url, "license": licence or _UNKNOWN, "author": ""}
@@ -78,6 +77,13 @@ def make_meta(nlp: Language, treebank: Treebank, about: Description, scores: Map
             "performance": performance,
         }
     )
+
+
+def licences_of(treebank: Treebank, lexicon: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the different licences of a treebank, related ones and a lexicon; "" for one that is unknown."""
+    related = [] if treebank.mixture is None else treebank.mixture.related
+    of_each = (treebank.licence, *(each.licence for each in related), *(each.get("licence", "") for each in lexicon))
+    return list(dict.fromkeys(of_each))
 
 
 def make_card(

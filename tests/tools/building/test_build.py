@@ -203,6 +203,20 @@ def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, whe
     assert any("The wheel will contain what words.tsv says of words, under MIT." in line for line in said)
 
 
+def test_a_licence_that_is_not_that_of_the_data(small, tmp_path, trainings, wheels):
+    (small / "README.md").write_text("License: CC BY-SA 4.0\n", "utf8")
+    words = tmp_path / "words.tsv"
+    words.write_text("# licence: GPL-3.0\nthe\tthe\tDET\n", "utf8")
+    for number, (licence, warns) in enumerate(
+        [("MIT", "CC BY-SA 4.0 and GPL-3.0"), ("GPL-3.0", "CC BY-SA 4.0"), ("cc-by-sa-4.0 AND gpl-3.0", ""), ("", "")]
+    ):
+        about = Description("demo", licence=licence)
+        _, said = run(small, tmp_path / str(number), about=about, lexicons=[words])
+        expected = [f"given as {licence}, but it is made from data under {warns}. Make sure"] if warns else []
+        found = [line for line in said if "The licence of the wheel" in line]
+        assert len(found) == len(expected) and all(text in line for text, line in zip(expected, found, strict=True))
+
+
 def test_a_lexicon_of_the_words_of_the_training_set_alone(small, tmp_path, trainings, wheels):
     lines = (small / "train.conllu").read_text("utf8").splitlines()
     words = {line.split("\t")[1] for line in lines if "\t" in line}

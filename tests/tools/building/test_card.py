@@ -7,7 +7,7 @@ import srsly
 from spacy_mindroot.arc_scorer.lexicon import TABLE, describe_lexicon, make_lexicon
 from spacy_mindroot.tools.building.card import Description, make_card, make_meta
 from spacy_mindroot.tools.building.training import Trained
-from spacy_mindroot.tools.building.treebank import Part, Treebank
+from spacy_mindroot.tools.building.treebank import Mixture, Part, Related, Treebank
 
 
 def treebank(tmp_path, **parts):
@@ -87,6 +87,19 @@ def test_the_lexicon_is_named_with_its_licence(nlp, tmp_path):
     )
     assert "It has 50.0 % of the words of train, 25.0 % of the words of test." in text
     assert make_meta(nlp, treebank(tmp_path), Description("x", licence="GPL-3.0"), {})["license"] == "GPL-3.0"
+
+
+def test_the_licences_of_related_treebanks_count(nlp, tmp_path):
+    data = treebank(tmp_path)
+    related = [
+        Related("A", "train", licence="GPL-3.0"),
+        Related("B", "train", licence="CC BY-SA 4.0"),
+        Related("C", ""),
+    ]
+    data.mixture = Mixture(tmp_path / "mixed.conllu", related, 2, "")
+    meta = make_meta(nlp, data, ABOUT, {})
+    assert meta["license"] == "CC BY-SA 4.0 and GPL-3.0 and unknown"
+    assert [each["name"] for each in meta["sources"]] == ["UD_X-Y", "A", "B", "C"]
 
 
 def test_card_without_scores(nlp, tmp_path):
