@@ -257,11 +257,11 @@ def _make(optimize: str, labelled: int, seed: int, lexicon: Path | None) -> tupl
 def _label(folder: Path, teachers: Sequence[Language], name: str, text: Sequence[AnnotatedSentence]) -> float:
     """Let the teachers label some text, and return the accuracy that they expect."""
     docs = list(distil(teachers, (blank_doc(teachers[0].vocab, [each]) for each in text)))
-    expected = [expected_uas(doc) for doc in docs]
     if name == "raw":
+        expected = [expected_uas([doc]) for doc in docs]
         _store([doc for doc, own in zip(docs, expected, strict=True) if own >= np.median(expected)], folder, "sure")
     _store(docs, folder, name)
-    return float(np.average(expected, weights=[len(doc) for doc in docs]))
+    return expected_uas(docs)
 
 
 def _store(docs: list[Doc], folder: Path, name: str) -> None:

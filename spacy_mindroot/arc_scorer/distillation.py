@@ -95,17 +95,21 @@ def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
             yield from _taught(scorers, projective, parsed, [each for own in sentences for each in own], lengths)
 
 
-def expected_uas(doc: Doc) -> float:
-    """Return the share of right heads that teachers expect in a Doc of `distil`.
+def expected_uas(docs: Iterable[Doc]) -> float:
+    """Return the share of right heads that teachers expect in Docs of `distil`.
 
-    RAISES (TrainingError): If the Doc is not from there.
+    RAISES (TrainingError): If a Doc is not from there.
     """
-    targets = read_targets(doc)
-    if targets is None:
-        raise TrainingError(f"{describe(doc)} does not have doc._.arc_targets, which `distil` sets.")
-    tokens, heads, probs = targets.heads
-    on_doc = np.array([token.head.i for token in doc])
-    return float(probs[heads == on_doc[tokens]].sum(dtype=np.float64)) / len(doc)
+    right = words = 0.0
+    for doc in docs:
+        targets = read_targets(doc)
+        if targets is None:
+            raise TrainingError(f"{describe(doc)} does not have doc._.arc_targets, which `distil` sets.")
+        tokens, heads, probs = targets.heads
+        on_doc = np.array([token.head.i for token in doc])
+        right += float(probs[heads == on_doc[tokens]].sum(dtype=np.float64))
+        words += len(doc)
+    return right / words
 
 
 def _layers(nlp: Language, scorer: str) -> set[str]:

@@ -313,20 +313,22 @@ class _Build:
 
     def _train_all(self) -> tuple[list[Path], list[Trained]]:
         """Train a pipeline with each seed, and return their folders and trainings."""
-        out, treebank = self.chain.folder, self.treebank
-        options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show}
+        out = self.chain.folder
         folders, trainings = [], []
         for name, seed in zip(self.plan, self.seeds, strict=False):  # the first steps of the plan
             best = self.plan[name][0]
 
             def train_one(work: Path, seed: int = seed, folder: str = str(Path(best).parent)) -> dict[str, Any]:
                 calibrate = len(self.seeds) == 1 and not self.student
-                trained = train(out / "config.cfg", treebank, work / folder, seed=seed, calibrate=calibrate, **options)
-                return asdict(trained)
+                return asdict(self._trained("config.cfg", work / folder, seed=seed, calibrate=calibrate))
 
             trainings.append(Trained(**self._step(name, train_one)))
             folders.append(out / best)
         return folders, trainings
+
+    def _trained(self, config: str, folder: Path, **settings: Any) -> Trained:
+        settings |= {"steps": self.steps, "code": self.code, "show": self.show}
+        return train(self.chain.folder / config, self.treebank, folder, **settings)
 
     def _distill(self) -> tuple[Path, Trained]:
         """Return the folder of a student of the pipelines, and its training."""
@@ -346,8 +348,7 @@ class _Build:
             copies = copies_beside(annotated, taught.sentences)
             file = str(out / "training" / "taught.spacy")
             settings = {"paths.distilled": file, "corpora.train.divisions": copies}
-            options: dict[str, Any] = {"steps": self.steps, "code": self.code, "show": self.show, "settings": settings}
-            trained = train(out / "student.cfg", treebank, work / "training/student", seed=self.seeds[0], **options)
+            trained = self._trained("student.cfg", work / "training/student", seed=self.seeds[0], settings=settings)
             trained.cpu_seconds = round(trained.cpu_seconds + sum(each.cpu_seconds for each in trainings), 1)
             trained.seconds = round(trained.seconds + sum(each.seconds for each in trainings), 1)
             return asdict(trained)

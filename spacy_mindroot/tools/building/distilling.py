@@ -11,7 +11,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_model, minibatch
@@ -161,11 +160,11 @@ def teach(
         )
     found.sentences = len(docs)
     found.cut = next(sentences, None) is not None or (raw is not None and raw.cut)
-    found.expected = _expected(docs)
+    found.expected = expected_uas(docs)
     if treebank.file("dev") is not None:
         dev = islice(_of_treebank(teachers[0], treebank, "dev", Taught()), _DEV_SENTENCES)
         labelled = list(distil(teachers, _blank(teachers[0], dev)))
-        found.expected_dev = _expected(labelled) if labelled else None  # of long sentences alone
+        found.expected_dev = expected_uas(labelled) if labelled else None  # of long sentences alone
     data = DocBin(docs=docs, store_user_data=True).to_bytes()
     file.write_bytes(data)
     found.megabytes = round(len(data) / 1e6, 1)
@@ -213,9 +212,3 @@ def _in_text(nlp: Language, treebank: Treebank, raw: RawText, found: Taught) -> 
             else:
                 known.add(key)
                 yield sentence
-
-
-def _expected(docs: Iterable[Doc]) -> float:
-    """Return the mean over words of the expected accuracy."""
-    found = [(expected_uas(doc), len(doc)) for doc in docs]
-    return float(np.average([each for each, _ in found], weights=[n for _, n in found]))

@@ -132,15 +132,16 @@ def test_nothing_is_left(teachers, treebank, tmp_path):
         taught(teachers, treebank, raw(tmp_path, test), tmp_path)
 
 
-def test_very_much_text_is_cut(teachers, treebank, tmp_path, monkeypatch):
-    monkeypatch.setattr(distilling, "_MOST_SENTENCES", 2)
-    found, docs, said = taught(teachers, treebank, raw(tmp_path, "One.", "Two.", "Three.", "Four."), tmp_path)
-    assert len(docs) == 2 and found.cut and "and all further text" in said[0]
+@pytest.mark.parametrize("limit, count", [("_MOST_SENTENCES", 2), ("_MOST_PIECES", 2), ("_MOST_SENTENCES", 3)])
+def test_very_much_text_is_cut(teachers, treebank, tmp_path, monkeypatch, limit, count):
+    monkeypatch.setattr(distilling, limit, count)
+    found, docs, said = taught(teachers, treebank, raw(tmp_path, "One.", "Two.", "Three."), tmp_path)
+    assert len(docs) == count and found.cut == ("and all further text" in said[0]) == (count < 3)
 
 
 def test_how_sure_the_teachers_are(teachers, treebank, tmp_path, monkeypatch):
     values = iter([0.75, 0.8])
-    monkeypatch.setattr(distilling, "_expected", lambda docs: next(values))
+    monkeypatch.setattr(distilling, "expected_uas", lambda docs: next(values))
     found, _, said = taught(teachers, treebank, raw(tmp_path, "Some text."), tmp_path)
     assert (found.expected, found.expected_dev) == (0.75, 0.8)
     assert "75.0% right heads in it, and 80.0% in the development set" in said[0]
@@ -166,14 +167,6 @@ def test_without_raw_text_the_training_set_is_labelled(teachers, treebank, tmp_p
     train = list(read_conllu(treebank.file("train")))
     assert [len(doc) for doc in docs] == [len(sentence) for sentence in train] and not said
     assert 0 < found.expected <= 1 and 0 < found.expected_dev <= 1
-
-
-def test_text_that_is_not_read_is_said(teachers, treebank, tmp_path, monkeypatch):
-    text = raw(tmp_path, "One.", "Two.", "Three.")
-    assert not text.cut and not taught(teachers, treebank, text, tmp_path)[0].cut
-    monkeypatch.setattr(distilling, "_MOST_PIECES", 2)
-    found, docs, said = taught(teachers, treebank, raw(tmp_path, "One.", "Two.", "Three."), tmp_path)
-    assert len(docs) == 2 and found.cut and "and all further text" in said[0]
 
 
 def test_long_sentences_of_the_treebank_are_counted(teachers, treebank, tmp_path, monkeypatch):
