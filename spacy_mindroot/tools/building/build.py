@@ -149,6 +149,7 @@ class _Build:
         text = self._config(lang, settings) if config is None else config.read_text("utf8")
         (unfinished / "config.cfg").write_text(text, encoding="utf8")
         given = [*(f"corpus/{name}.conllu" for name in (*PARTS, "mixed")), "config.cfg"]
+        of_student = ""
         if self.student:
             of_student = self._config(lang, settings | {"optimize": self.student}) if config is None else text
             (unfinished / "student.cfg").write_text(of_student, encoding="utf8")
@@ -163,12 +164,12 @@ class _Build:
         self.about = replace(self.about, name=package_name(self.about.name, code))
         lexicons = lexicons_of(self.config)
         self._check_licence(self._check_lexicon(lexicons) if lexicons else [])
-        facts = self._facts(text)
+        facts = self._facts(text, of_student)
         self.plan = self._plan(code)
         remaining = chain.remaining(facts, self.plan)
         if remaining and remaining != ["package"]:
             self._rehearse(code)
-        chain.begin(facts, *given)
+        chain.begin(facts, self.plan, *given)
         self.treebank.folder = out / "corpus"
         if self.treebank.mixture is not None:
             self.treebank.mixture.file = self.treebank.folder / self.treebank.mixture.file.name
@@ -255,8 +256,8 @@ class _Build:
                 "Make sure that these licences allow it."
             )
 
-    def _facts(self, text: str) -> dict[str, Any]:
-        """Return everything that the results depend on."""
+    def _facts(self, text: str, of_student: str) -> dict[str, Any]:
+        """Return everything that the results depend on. The teachers do not depend on the raw text, or the student."""
         return {
             "treebank": self.treebank.facts(),
             **({"mixture": self.treebank.mixture.facts()} if self.treebank.mixture is not None else {}),
@@ -265,7 +266,7 @@ class _Build:
             **{f"lexicon {path}": digest(Path(path)) for path in lexicons_of(self.config)},
             "steps": self.steps,
             "seeds": list(self.seeds),
-            **({"student": self.student, "raw": self.raw and self.raw.digest} if self.student else {}),
+            **({"labelling": self.raw and self.raw.digest, "student": of_student} if self.student else {}),
             "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")},
         }
 

@@ -92,34 +92,44 @@ class Steps:
     def remaining(self, facts: Mapping[str, Any], plan: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the steps of a plan that have to be taken. Nothing is changed yet.
 
-        facts (Mapping): Everything that the results depend on. If it has changed, all steps are taken again.
+        facts (Mapping): Everything that the results depend on. If it has changed, all steps are taken again, but if it
+            is only what stands under the name of a step, then this step and those that follow.
         plan (Mapping): For each step, the files and folders that it makes, the most important first.
         RAISES (CorpusError): If one of them would replace what is not from this command, or has been changed.
         """
-        done = takewhile(lambda step: step in self.results and self._is_there(plan[step]), plan)
-        steps = list(plan)[len(list(done)) if self._has(facts) else 0 :]
+        valid = self._valid(facts, plan)
+        done = takewhile(lambda step: step in self.results and self._is_there(plan[step]), valid)
+        steps = list(plan)[len(list(done)) :]
         for names in plan.values():
             self._check_places(names)
         self.check(name for step in steps for name in plan[step])
-        if not self._has(facts):
-            self.check(self._of_results())
+        self.check(self._outdated(valid, plan))
         return steps
 
-    def begin(self, facts: Mapping[str, Any], *given: str) -> None:
-        """Put what has been prepared in its place: `given`. If the facts have changed, remove former results."""
+    def begin(self, facts: Mapping[str, Any], plan: Mapping[str, Sequence[str]], *given: str) -> None:
+        """Put what has been prepared in its place: `given`. If facts have changed, remove what depends on them."""
         self.check(given)
-        if not self._has(facts):
-            self._remove(self._of_results())
-            self.results = {}
+        valid = self._valid(facts, plan)
+        if len(valid) < len(plan):
+            self._remove(self._outdated(valid, plan))
+            self.results = {step: self.results[step] for step in valid if step in self.results}
         self._facts = _as_read(facts)
         self._place(given)
 
-    def _has(self, facts: Mapping[str, Any]) -> bool:
-        return bool(self._facts == _as_read(facts))
+    def _valid(self, facts: Mapping[str, Any], plan: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return the first steps of a plan: those that depend on nothing that has changed."""
+        before, now = self._facts if isinstance(self._facts, dict) else {}, _as_read(facts)
+        if any(before.get(name) != now.get(name) for name in {*before, *now} - {*plan}):
+            return []
+        return list(takewhile(lambda step: before.get(step) == now.get(step), plan))
 
-    def _of_results(self) -> list[str]:
-        """Return the files that steps have made, except wheels."""
-        return [name for name in self._files if name.partition("/")[0] not in ("corpus", "config.cfg", "dist")]
+    def _outdated(self, valid: Sequence[str], plan: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return the files, except wheels, that steps have made, if not all of them are valid, and not in these."""
+        if len(valid) == len(plan):
+            return []
+        kept = {file for step in valid for name in plan[step] for file in self._below(name)}
+        made = (name for name in self._files if name.partition("/")[0] not in ("corpus", "config.cfg", "dist"))
+        return [name for name in made if name not in kept]
 
     def run(self, name: str, make: Callable[[Path], Any], names: Sequence[str] = ()) -> tuple[Any, bool]:
         """Return the result of a step, and whether it was made now.

@@ -12,14 +12,14 @@ PLAN = {"a": ["a.txt"], "b": ["b/model", "b/log.txt"]}
 GIVEN = "corpus/x"
 
 
-def run(folder, made, facts=1, *, fails=()):
-    """Take two steps; `made` collects the names of those that are taken."""
+def run(folder, made, facts=1, *, fails=(), **of_steps):
+    """Take two steps; `made` collects the names of those that are taken. `of_steps` are facts of each."""
     steps = Steps(folder)
     unfinished = steps.begin_unfinished()
     (unfinished / "corpus").mkdir()
     (unfinished / GIVEN).write_text(f"data {facts}")
-    remaining = steps.remaining({"data": facts}, PLAN)
-    steps.begin({"data": facts}, GIVEN)
+    remaining = steps.remaining({"data": facts, **of_steps}, PLAN)
+    steps.begin({"data": facts, **of_steps}, PLAN, GIVEN)
 
     def make(name, folder):
         made.append(name)
@@ -66,6 +66,26 @@ def test_other_facts_begin_again(folder):
     (folder / "dist").mkdir()
     run(folder, made, facts=2)
     assert made == ["a", "b"] and content(folder) == {name: text.replace("1", "2") for name, text in ALL.items()}
+
+
+def test_other_facts_of_a_step_begin_there(tmp_path):
+    out, made = tmp_path / "out", []
+    run(out, made, b=1)
+    (out / "a.txt").write_text("mine")  # it stays
+    for facts, expected in (({"b": 1}, ""), ({"b": 2}, "b"), ({"b": 2}, ""), ({}, "b"), ({"b": 2}, "b")):
+        made.clear()
+        run(out, made, **facts)
+        assert "".join(made) == expected and (out / "a.txt").read_text() == "mine"
+    with pytest.raises(KeyboardInterrupt):
+        run(out, made, b=3, fails="b")
+    assert not (out / "b").exists()  # so that it is not taken for what is made of other facts
+    (out / "a.txt").write_text("a 1")
+    made.clear()
+    run(out, made, a=1, b=3)
+    assert made == ["a", "b"] and content(out) == ALL
+    (out / "b" / "log.txt").write_text("mine")
+    with pytest.raises(CorpusError, match=r"b/log\.txt would be replaced"):
+        run(out, made, a=1, b=4)
 
 
 def test_a_missing_file_is_made_again_with_what_follows(folder):
@@ -159,7 +179,7 @@ def test_results_that_are_not_made_any_more(folder, is_changed):
             steps.remaining({"data": 2}, {"a": ["a.txt"]})
     else:
         assert steps.remaining({"data": 2}, {"a": ["a.txt"]}) == ["a"]
-        steps.begin({"data": 2})
+        steps.begin({"data": 2}, {"a": ["a.txt"]})
         assert content(folder) == {GIVEN: "data 1"} and not (folder / "b").exists()
 
 
