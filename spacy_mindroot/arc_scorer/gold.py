@@ -39,7 +39,7 @@ class GoldArcs(NamedTuple):
 
 
 class SoftGold(NamedTuple):
-    """What teachers make of an example, by tokens of its predicted Doc. Rows of 0 say nothing."""
+    """The teachers' distributions for an example, by tokens of its predicted Doc. Rows of 0 say nothing."""
 
     heads: list[npt.NDArray[np.floating[Any]] | None]  # the probability of each arc of each sentence, (n, n+1)
     labels: npt.NDArray[np.floating[Any]]  # (n, labels)
@@ -138,7 +138,7 @@ def _to_soft(
     label_numbers: Mapping[int, int],
     tag_numbers: Mapping[int, int],
 ) -> SoftGold:
-    """Return what teachers make of a Doc with sentences of these lengths.
+    """Return the teachers' distributions for a Doc with sentences of these lengths.
 
     A sentence with more than `longest` tokens is cut into pieces without arcs. Tokens that the teachers have not seen,
     such as inserted white space, have their own head in a sentence that they have seen.
@@ -171,7 +171,7 @@ def _to_soft(
 
 
 def join_soft(gold: Sequence[GoldArcs], labels: int, tags: int) -> SoftGold | None:
-    """Return what teachers make of a batch of examples, end to end; None if they have not seen any of them.
+    """Return the teachers' distributions for a batch of examples, end to end; None if they have seen none of them.
 
     labels, tags (int): The numbers of these.
     """

@@ -39,7 +39,7 @@ __all__ = [
 # doc._.arc_distribution: a dict, "temperature", "lapse" and "projective": how probabilities were computed from the arc
 # scores that stay on the Doc (see `Calibration.distribution`).
 # doc._.treebanks: an array of uint64: the related treebank that each token comes from (see conllu/treebanks.py).
-# doc._.arc_targets: what teachers make of the Doc, for a student to learn (see targets.py).
+# doc._.arc_targets: the distributions of teachers for the Doc, for a student to learn (see targets.py).
 # doc._.mind_root_report: a list of dicts: the arcs that `mind_root` changed on a parsed Doc (see head_scores.py).
 DOC_EXTENSIONS = (
     "arc_scores",

@@ -1,4 +1,4 @@
-"""What teachers make of a Doc, for a student to learn: distributions over heads, labels and parts of speech.
+"""The teachers' distributions for a Doc, over heads, labels and parts of speech, for a student to learn.
 
 They are kept in `doc._.arc_targets`, and stored with the Doc. Improbable values are left out.
 """
@@ -33,7 +33,7 @@ Probabilities = npt.NDArray[np.floating[Any]]
 
 
 def copies_beside(gold: int, taught: int) -> int:
-    """Return how often so many annotated sentences are read while so many of teachers are read once."""
+    """Return how many copies of `gold` annotated sentences go with `taught` sentences labelled by teachers."""
     return max(1, round(_GOLD_SHARE / (1 - _GOLD_SHARE) * taught / gold))
 
 
@@ -78,19 +78,19 @@ def to_table(probabilities: Probabilities, values: npt.NDArray[np.integer[Any]])
 
 
 def read_targets(doc: Doc) -> Targets | None:
-    """Return what teachers make of a Doc; None if nothing is known."""
+    """Return the teachers' distributions for a Doc; None if it has none."""
     found = read_extension(doc, "arc_targets")
     return None if found is None else Targets(*(Table(*map(np.asarray, table)) for table in found))
 
 
 def write_targets(doc: Doc, targets: Targets | None) -> None:
-    """Set what teachers make of a Doc, as lists that spaCy can store. None changes nothing."""
+    """Set the teachers' distributions for a Doc, as lists that spaCy can store. None changes nothing."""
     if targets is not None:
         write_extension(doc, "arc_targets", [list(table) for table in targets])
 
 
 def join_targets(docs: Sequence[Doc]) -> Targets | None:
-    """Return what teachers make of Docs that are joined, end to end."""
+    """Return the teachers' distributions for Docs that are joined, end to end."""
     starts = accumulate(map(len, docs), initial=0)
     moved = [
         move_targets(targets, start + np.arange(len(doc)))

@@ -230,7 +230,7 @@ def labelled_trees(docs: Iterable[Doc]) -> Iterator[Tree]:
 
     Sentences without a complete tree, with several roots or with a token without a label are left out. So are white
     space, which treebanks do not have, and all but the first of several sentences that are the same: a training corpus
-    may have copies of each (`spacy-mindroot.PassageCorpus.v1`). What teachers make of a text is not gold.
+    may have copies of each (`spacy-mindroot.PassageCorpus.v1`). What teachers have labelled is not gold.
     """
     known = set()
     for doc in docs:

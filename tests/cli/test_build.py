@@ -195,7 +195,7 @@ def test_a_student_learns_from_raw_text_and_is_calibrated(checkout, tmp_path, ha
     assert spacy.load(training / "seed-0" / folder).get_pipe("mind_root").calibration is None
     cpu = sum(found[f"training with seed {seed}"]["cpu_seconds"] for seed in (0, 1))
     assert found["student"]["cpu_seconds"] > cpu
-    assert "the student of 2 pipelines" in (tmp_path / "out" / "README.md").read_text("utf8")
+    assert "a student of 2 pipelines" in (tmp_path / "out" / "README.md").read_text("utf8")
     with zipfile.ZipFile(next((tmp_path / "out" / "dist").iterdir())) as archive:
         assert "distilled = null" in archive.read("en_demo/en_demo-0.1.0/config.cfg").decode()
 

@@ -1,4 +1,4 @@
-"""Text for a student: raw text that is read and checked before the training, and what teachers make of it."""
+"""Text for a student: reads and checks raw text before the training, and lets teachers label it afterwards."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
 
 @dataclass
 class Taught:
-    """What teachers have made of some text. Expected accuracies are shares of right heads, before calibration."""
+    """A text that teachers have labelled. Expected accuracies are shares of right heads, before calibration."""
 
     sentences: int = 0
     words: int = 0
