@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..conllu.columns import CONLLU, MISC
-from ..conllu.files import is_gzip
 from ..conllu.sentence import Sentence, closed, format_rows, read_pieces, surface_forms
 from ..errors import ConlluError, MindRootError
 from ..escapes import printable
 from ..replacing import replacing
+from ..text_files import is_gzip
 
 __all__ = ["ChangedError", "Treebank", "copied", "new_sentences", "text_of"]
 

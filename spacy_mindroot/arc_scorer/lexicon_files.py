@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..conllu.files import text_lines
 from ..errors import ConlluError, CorpusError
 from ..escapes import printable
+from ..text_files import text_lines
 
 __all__ = ["LexiconFile", "Reading"]
 

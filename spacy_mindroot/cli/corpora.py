@@ -8,10 +8,11 @@ from pathlib import Path
 
 from spacy.language import Language
 
-from ..conllu.files import is_conllu, is_conllu_text, text_lines
+from ..conllu.files import is_conllu, is_conllu_text
 from ..corpora.sources import format_of
 from ..errors import CorpusError
 from ..escapes import printable
+from ..text_files import text_lines
 from ..tools.gold import GoldSentence, read_corpus, reads_surface_tokens
 from .files import opened_to_read
 from .paths import PathsError

@@ -16,7 +16,6 @@ import srsly
 from tqdm import tqdm
 
 from ..conllu import Sentence, vote_sentence
-from ..conllu.files import gzipped, is_gzip
 from ..conllu.repair import (
     enhanced_root_disagrees,
     is_well_formed,
@@ -33,6 +32,7 @@ from ..repair import looks_zero_based
 from ..rules import Rules
 from ..scored import ScoredSentence
 from ..tables import text_table
+from ..text_files import gzipped, is_gzip
 from .files import Opened, if_given, opened_to_read, outputs
 
 if TYPE_CHECKING:

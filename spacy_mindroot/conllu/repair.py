@@ -16,9 +16,9 @@ from ..labels import NO_LABEL, UD_ROOT, is_root_label
 from ..repair import looks_like_punctuation, repair_heads, repair_labels
 from ..rules import LabelledTree, Rules, mend_tree
 from ..scored import ScoredSentence
+from ..text_files import text_lines
 from ..trees import MISSING, is_tree, shown_cycle
 from .columns import DEPREL, DEPS, FEATS, HEAD, UPOS
-from .files import text_lines
 from .sentence import Sentence, pieces_of
 
 __all__ = [

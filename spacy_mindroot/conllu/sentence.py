@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import ConlluError
+from ..text_files import MOST_BYTES, text_lines
 from ..trees import MISSING
 from .checks import NUMBERS, RANGE, VALUES, Checks, shown
 from .columns import CONLLU, DEPREL, FORM, HEAD, ID, MISC, Columns, read_header
-from .files import MOST_BYTES, text_lines
 
 __all__ = [
     "BOM",

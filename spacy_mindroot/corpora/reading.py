@@ -18,10 +18,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from ..conllu import Sentence, read_pieces
-from ..conllu.files import MOST_BYTES, SAMPLE, check_text
 from ..conllu.sentence import BOM
 from ..errors import ConlluError, CorpusError
 from ..escapes import printable
+from ..text_files import MOST_BYTES, SAMPLE, check_text
 from .shards import Shard, import_parquet
 from .sources import Found, UnreadableInputError, import_zstd, open_source
 

@@ -16,12 +16,12 @@ from spacy.tokens import Doc, DocBin
 
 from ..conllu.columns import CONLLU, DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS
 from ..conllu.docs import keep_sentences, updated_sentences, write_predicted
-from ..conllu.files import gzipped
 from ..conllu.marks import SentenceWriter, with_attributes
 from ..conllu.rows import Cells, ParsedSentence, parsed_sentences, rows_text
 from ..conllu.sentence import Sentence, followed_by_space, format_rows
 from ..doc.extensions import read_extension
 from ..doc.reading import sentence_bounds
+from ..text_files import gzipped
 from .reading import Document
 from .shards import import_parquet
 

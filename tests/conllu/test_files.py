@@ -13,9 +13,11 @@ from conllu_samples import FULL, PLAIN
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_mindroot.conllu import conllu_files, files, read_conllu, read_pieces, sentence
-from spacy_mindroot.conllu.files import gzipped, is_conllu, is_gzip, text_lines
+from spacy_mindroot import text_files
+from spacy_mindroot.conllu import conllu_files, read_conllu, read_pieces, sentence
+from spacy_mindroot.conllu.files import is_conllu
 from spacy_mindroot.errors import ConlluError, CorpusError
+from spacy_mindroot.text_files import is_gzip
 
 
 def test_the_files_of_a_folder(tmp_path):
@@ -84,37 +86,6 @@ def test_gzip_is_read_whatever_the_name(name, tmp_path):
     assert list(read_conllu(tmp_path / "empty")) == []
 
 
-class Trickle(io.RawIOBase):
-    """A pipe that gives a byte at a time."""
-
-    def __init__(self, data):
-        self.data = io.BytesIO(data)
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        return self.data.readinto(memoryview(buffer)[:1])
-
-
-@pytest.mark.parametrize("data", [PLAIN.encode(), gzip.compress(PLAIN.encode(), mtime=0)])
-def test_streams_that_cannot_be_rewound(data):
-    assert b"".join(text_lines(Trickle(data), "pipe")).decode() == PLAIN
-
-
-@pytest.mark.parametrize("damage", ["cut", "cut in the header", "changed", "garbage at the end"])
-def test_damaged_gzip(damage):
-    data = bytearray(gzip.compress(os.urandom(3000).hex().encode()))
-    if damage == "changed":
-        data[len(data) // 2] ^= 255
-    elif damage == "garbage at the end":
-        data += b"garbage"
-    else:
-        del data[4 if damage.endswith("header") else -10 :]
-    with pytest.raises(ConlluError, match="f.gz: the gzip data is damaged or incomplete"):
-        list(text_lines(io.BytesIO(bytes(data)), "f.gz"))
-
-
 def archive():
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as file:
@@ -143,24 +114,10 @@ def test_files_of_other_kinds_are_refused_by_name(data, says):
             list(read_pieces(io.BytesIO(data), "f", on_fault))
 
 
-def test_a_nul_in_a_cell_is_no_sign_of_utf_16():
-    text = PLAIN.replace("Go", "\0")
-    assert b"".join(text_lines(io.BytesIO(text.encode()), "f")).decode() == text
-
-
-def test_what_is_compressed_depends_on_the_text_alone(tmp_path):
-    outputs = []
-    for name in ("a", "b"):
-        with open(tmp_path / name, "wb") as file, gzipped(file) as text:
-            text.write(PLAIN.encode())
-        outputs.append((tmp_path / name).read_bytes())
-    assert outputs[0] == outputs[1] and gzip.decompress(outputs[0]).decode() == PLAIN
-
-
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("longest", ["line", "sentence"])
 def test_lines_and_sentences_without_end_take_no_memory(pack, longest, monkeypatch, tmp_path):
-    for module in (files, sentence):
+    for module in (text_files, sentence):
         monkeypatch.setattr(module, "MOST_BYTES", 1 << 16)
     endless = b"# " + b"x" * (20 << 20) if longest == "line" else b"# comment\n" * (2 << 20)
     (tmp_path / "a.conllu").write_bytes(pack(PLAIN.encode() + endless))
@@ -171,13 +128,6 @@ def test_lines_and_sentences_without_end_take_no_memory(pack, longest, monkeypat
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2 << 20
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-16", "utf-32"])
-@pytest.mark.parametrize("text", ["# text = Ушёл\n", "# 他走了\n", "# x\n", "1\tword\t_"])
-def test_utf_16_and_utf_32_are_named(encoding, text):
-    with pytest.raises(ConlluError, match=f"UTF-{encoding[4:6]}"):
-        list(text_lines(io.BytesIO(text.encode(encoding)), "a"))
 
 
 @pytest.mark.parametrize(

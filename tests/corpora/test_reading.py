@@ -14,7 +14,7 @@ import spacy
 from conllu_samples import FULL
 from spacy.tokens import DocBin
 
-from spacy_mindroot.conllu import files
+from spacy_mindroot import text_files
 from spacy_mindroot.conllu import sentence as sentence_module
 from spacy_mindroot.corpora import reading
 from spacy_mindroot.corpora.reading import Columns, Document, Rejected, estimate_bytes_per_word, read_shard
@@ -339,7 +339,7 @@ def test_text_in_utf_8_is_not_taken_for_something_else(text, tmp_path):
 
 @pytest.fixture
 def small_limit(monkeypatch):
-    for module in (files, sentence_module, reading):
+    for module in (text_files, sentence_module, reading):
         monkeypatch.setattr(module, "MOST_BYTES", 1 << 16)
     return 1 << 16
 

@@ -17,10 +17,10 @@ from spacy.util import load_model, minibatch
 
 from ...arc_scorer.distillation import distil, expected_uas
 from ...conllu import read_conllu
-from ...conllu.files import text_lines
 from ...doc.reading import AnnotatedSentence, blank_doc, characters_of
 from ...errors import CorpusError
 from ...escapes import printable
+from ...text_files import text_lines
 from ..evaluation.raw_text import text_of
 from ..gold import read_corpus, sentences_in_text
 from .treebank import PARTS, Treebank
