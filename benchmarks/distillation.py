@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,13 +25,14 @@ from spacy.util import load_config_from_str
 
 from spacy_mindroot.arc_scorer.average import average_pipelines
 from spacy_mindroot.arc_scorer.distillation import distil, expected_uas
-from spacy_mindroot.conllu.columns import DEPREL, FEATS, UPOS
+from spacy_mindroot.conllu.columns import DEPREL
 from spacy_mindroot.doc.reading import AnnotatedSentence, blank_doc, read_annotated
 from spacy_mindroot.doc.targets import copies_beside
 from spacy_mindroot.inference.arc_confidence import confidences_of
 from spacy_mindroot.inference.calibration import expected_calibration_error, fit_to_trees
 from spacy_mindroot.pipeline.held_out import HeldOut, score_held_out
 from spacy_mindroot.tools.building.config import make_config, size_for
+from spacy_mindroot.tools.building.distilling import swap_words
 from spacy_mindroot.tools.folds import new_parser, train, with_steps
 from spacy_mindroot.tools.gold import GoldSentence
 
@@ -65,7 +65,6 @@ DOMAINS = {
     "Turkish-IMST": (["tr-dictionary", "tr-reviews"], "tr"),
 }
 _MOST_RAW = 1500  # sentences of raw text
-_SWAPPED = 800  # sentences, about
 TEACHERS = (1, 2, 3)  # their seeds
 _LABELS = ":"  # labels are compared up to it
 
@@ -167,7 +166,7 @@ def run(job: Job, data: Path, work: Path, lexicons: Path | None, gpu: bool) -> R
         "labelled": [every[k] for k in order[: job.size]],
         "raw": [every[k] for k in order[job.size :][:_MOST_RAW]],
     }
-    texts["swapped"] = _swapped(texts["labelled"])
+    texts["swapped"] = list(swap_words(texts["labelled"]))
     files, lang = DOMAINS.get(job.treebank, ([], "xx"))
     texts |= {name: _tokenized(data / "raw" / f"{name}.txt", lang) for name in files if job.kind == "mean"}
     labelled = texts["labelled"]
@@ -215,27 +214,6 @@ def _tokenized(path: Path, lang: str) -> list[AnnotatedSentence]:
     lines = path.read_text("utf8").splitlines()[:_MOST_RAW]
     docs = map(spacy.blank(lang).make_doc, filter(None, map(str.strip, lines)))
     return [sentence for doc in docs for sentence in read_annotated(doc)]
-
-
-def _swapped(sentences: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
-    """Return copies of sentences in which half of the words are replaced by others with the same tag and features."""
-    rng = random.Random(0)
-    tags = [list(zip(each.conllu.column(UPOS), each.conllu.column(FEATS), strict=True)) for each in sentences]
-    alike = defaultdict(list)
-    for sentence, own in zip(sentences, tags, strict=True):
-        for word, tag in zip(sentence.words, own, strict=True):
-            alike[tag].append(word)
-    return [
-        replace(
-            sentence,
-            words=[
-                rng.choice(alike[tag]) if rng.random() < 0.5 else word
-                for word, tag in zip(sentence.words, own, strict=True)
-            ],
-        )
-        for _ in range(max(1, round(_SWAPPED / len(sentences))))
-        for sentence, own in zip(sentences, tags, strict=True)
-    ]
 
 
 def _plain(sentence: GoldSentence) -> GoldSentence:

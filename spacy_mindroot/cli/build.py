@@ -84,8 +84,8 @@ def build_cli(
         mean or more; it is as fast and small as one. With --optimize efficiency, the teachers are accurate, and it is
         small (default: off).
     raw_text: Text in the language of the treebank, one text or paragraph per line, for the teachers to label; UTF-8,
-        plain or compressed with gzip. Needs --distill. May be given several times (default: the text of the
-        training set).
+        plain or compressed with gzip. Needs --distill. May be given several times (default: the training set,
+        half of whose words are replaced by others of the same part of speech and features).
     related: Treebank of a related language, a folder or a file, whose training set is mixed in. For treebanks of
         some hundred sentences and less. May be given several times (default: none).
     speed: Measure the speed, for the model card. Without it, the same build gives the same wheel (default: off).

@@ -70,7 +70,7 @@ def test_all_kinds_are_run_once(distillation, checkout, tmp_path, monkeypatch):
     size_for = distillation.size_for
     monkeypatch.setattr(distillation, "size_for", lambda *args: size_for(*args)._replace(steps=3))
     monkeypatch.setattr(distillation, "ProcessPoolExecutor", Inline)
-    monkeypatch.setattr(distillation, "_SWAPPED", 5)
+    monkeypatch.setattr("spacy_mindroot.tools.building.distilling._SWAPPED", 5)
     results, work = tmp_path / "runs.jsonl", tmp_path / "work"
     jobs = distillation.all_jobs(["X"], [5], 1)
     found = list(distillation.run_all(tmp_path, jobs, results, work))

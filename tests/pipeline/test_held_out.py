@@ -143,7 +143,7 @@ def test_what_teachers_have_labelled_is_always_learnt_from(small_config, monkeyp
 
 
 def test_what_teachers_have_labelled_of_a_part_is_left_out_with_it(small_config, monkeypatch, tmp_path):
-    """As when the training set itself is labelled. The words may be divided otherwise."""
+    """So are sentences like its own, as of `swap_words`. The words may be divided otherwise."""
     trained, held_out = [], []
 
     def text(words):
@@ -159,12 +159,17 @@ def test_what_teachers_have_labelled_of_a_part_is_left_out_with_it(small_config,
     )
     gold = list(DocBin().from_disk(small_config.interpolate()["paths"]["train"]).get_docs(spacy.blank("xx").vocab))
     taught = [Doc(doc.vocab, words=[doc.text], heads=[0], deps=["ROOT"]) for doc in gold]
+    third = [[f"{own}{'x' * (k % 3 > 0)}" for k, own in enumerate(map(str, doc))] for doc in gold]
+    less = [["x", *own[1:]] for own in third]
+    taught += [Doc(gold[0].vocab, own, heads=[0] * len(own), deps=["ROOT"] * len(own)) for own in third + less]
+    like = {text(own): text(map(str, doc)) for own, doc in zip(third, gold, strict=True)}
     config = with_taught(small_config, taught, tmp_path / "taught.spacy")
     with pytest.warns(UserWarning, match="The teachers have seen"):
         cross_validate(config, small_corpus(config), 3)
     assert [len(own) for own in held_out] == [2, 2, 2]
     for seen, out in zip(trained, held_out, strict=True):
-        assert len(seen) == 2 * 4 and not set(seen) & set(out)
+        assert not {like.get(own, own) for own in seen} & set(out)
+        assert sum(own in like for own in seen) == 4 and {text(own) for own in less} <= set(seen)
 
 
 def test_the_method_of_a_student_names_its_teachers(nlp):

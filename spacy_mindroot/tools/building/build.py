@@ -89,8 +89,8 @@ def build(
     related (Sequence[Path]): Related treebanks to mix into the training set. See `building.related.mix_treebanks`.
     distill (bool): Whether the pipelines that are trained teach another one, which is the result: a `student` of the
         size that `optimize` says. The teachers are accurate ones.
-    raw (Sequence[Path]): Files of raw text, which the teachers label for the student. Without any, it is the text of
-        the training set.
+    raw (Sequence[Path]): Files of raw text, which the teachers label for the student. Without any, they label the
+        training set with other words: see `building.distilling.swap_words`.
     code (Optional[Path]): A Python file that the config needs, which has been imported. It goes into the wheel.
     speed (bool): Whether the speed is measured, for the model card. Without it, the same build gives the same wheel.
     note, warn (Callable): Receive what has been done, and warnings.
@@ -347,7 +347,7 @@ class _Build:
             mixture, sentences = treebank.mixture, treebank.parts["train"].sentences
             annotated = sentences if mixture is None else mixture.sentences + mixture.copies * sentences
             copies = copies_beside(annotated, taught.sentences)
-            file = str(out / "training" / "taught.spacy")
+            file = str((out / "training" / "taught.spacy").absolute())
             settings = {"paths.distilled": file, "corpora.train.divisions": copies}
             trained = self._trained("student.cfg", work / "training/student", seed=self.seeds[0], settings=settings)
             trained.cpu_seconds = round(trained.cpu_seconds + sum(each.cpu_seconds for each in trainings), 1)

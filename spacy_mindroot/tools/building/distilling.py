@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -17,20 +18,22 @@ from spacy.util import load_model, minibatch
 
 from ...arc_scorer.distillation import distil, expected_uas
 from ...conllu import read_conllu
+from ...conllu.columns import FEATS, UPOS
 from ...doc.reading import AnnotatedSentence, blank_doc, characters_of
 from ...errors import CorpusError
 from ...escapes import printable
 from ...text_files import text_lines
 from ..evaluation.raw_text import text_of
-from ..gold import read_corpus, sentences_in_text
+from ..gold import GoldSentence, read_corpus, sentences_in_text
 from .treebank import PARTS, Treebank
 
-__all__ = ["RawText", "Taught", "read_raw_text", "teach", "warn_of_language"]
+__all__ = ["RawText", "Taught", "read_raw_text", "swap_words", "teach", "warn_of_language"]
 
 _MOST_SENTENCES = 20_000  # of raw text: more than the schedules read
 _MOST_PIECES = 100_000  # of text, which may be repeated
 _LONGEST = 100  # words of a sentence: longer ones are lists and tables, mostly
 _LINES = 500  # tokenized at a time
+_SWAPPED = 800  # sentences, about, for lack of raw text: more are not needed
 _PIECE = re.compile(r"\S(?:.{0,9998}\S)?(?=\s|$)|\S.{0,9999}")  # of a long line
 _WORD = re.compile(r"[^\W\d_]+")
 # Where a quarter to a half of the words of a sentence are in other sentences of the treebank, so are half as many of
@@ -133,7 +136,7 @@ def teach(
     *,
     note: Callable[[str], Any],
 ) -> Taught:
-    """Let teachers label raw text, or, without any, the text of the training set, and write it to a .spacy file.
+    """Let teachers label text, and write it to a .spacy file: raw text or, without any, that of `swap_words`.
 
     Sentences of the treebank are left out of raw text, those of its test set above all. So are sentences that have
     occurred before, and those of more than 100 words.
@@ -143,7 +146,7 @@ def teach(
     teachers = [load_model(folder) for folder in folders]
     found = Taught()
     if raw is None:
-        sentences = _of_treebank(teachers[0], treebank, "train", found)
+        sentences = swap_words(list(_of_treebank(teachers[0], treebank, "train", found)))
     else:
         sentences = _in_text(teachers[0], treebank, raw, found)
     docs = []
@@ -187,7 +190,37 @@ def _blank(nlp: Language, sentences: Iterable[AnnotatedSentence]) -> Iterator[Do
     return (blank_doc(nlp.vocab, [each]) for each in sentences)
 
 
-def _of_treebank(nlp: Language, treebank: Treebank, part: str, found: Taught) -> Iterator[AnnotatedSentence]:
+def swap_words(sentences: Sequence[GoldSentence]) -> Iterator[AnnotatedSentence]:
+    """Yield copies of sentences in which half of the words are replaced by others with the same UPOS and FEATS.
+
+    There are some 800 sentences, or as many as are given. Words of multiword tokens and words without a part of speech
+    stay as they are. The same sentences give the same copies.
+    """
+    rng = random.Random(0)
+    tags = [_tags_to_swap(each) for each in sentences]
+    alike = defaultdict(list)
+    for sentence, own in zip(sentences, tags, strict=True):
+        for word, tag in zip(sentence.words, own, strict=True):
+            alike[tag].append(word)
+    for _ in range(round(_SWAPPED / max(1, len(sentences))) or 1):
+        for sentence, own in zip(sentences, tags, strict=True):
+            swapped = [rng.choice(alike[tag]) if tag and rng.random() < 0.5 else "" for tag in own]
+            words = [other or word for other, word in zip(swapped, sentence.words, strict=True)]
+            yield replace(sentence, words=words)
+
+
+def _tags_to_swap(sentence: GoldSentence) -> list[tuple[str, str] | None]:
+    """Return the part of speech and the features of each word, None for words that are not to be swapped."""
+    if sentence.conllu is None:
+        return [None] * len(sentence.words)
+    tags = zip(sentence.conllu.column(UPOS), sentence.conllu.column(FEATS), strict=True)
+    found: list[tuple[str, str] | None] = [None if upos == "_" else (upos, feats) for upos, feats in tags]
+    for token in sentence.multiword:
+        found[token.start : token.end] = [None] * (token.end - token.start)
+    return found
+
+
+def _of_treebank(nlp: Language, treebank: Treebank, part: str, found: Taught) -> Iterator[GoldSentence]:
     """Yield the sentences of a part of the treebank, and count those that are left out."""
     path = treebank.file(part)
     assert path is not None

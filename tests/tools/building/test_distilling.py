@@ -10,14 +10,15 @@ from spacy.vocab import Vocab
 
 from scorer_helpers import TREEBANK, gold_docs, make_nlp
 from spacy_mindroot.conllu import read_conllu
+from spacy_mindroot.conllu.columns import FEATS, UPOS
 from spacy_mindroot.doc.targets import read_targets
 from spacy_mindroot.doc.words import MultiwordToken
 from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.tools.building import distilling
-from spacy_mindroot.tools.building.distilling import RawText, read_raw_text, teach, warn_of_language
+from spacy_mindroot.tools.building.distilling import RawText, read_raw_text, swap_words, teach, warn_of_language
 from spacy_mindroot.tools.building.treebank import prepare_treebank
 from spacy_mindroot.tools.evaluation.raw_text import text_of
-from spacy_mindroot.tools.gold import sentences_in_text
+from spacy_mindroot.tools.gold import read_corpus, sentences_in_text
 
 
 @pytest.fixture(scope="module")
@@ -162,16 +163,52 @@ def test_a_warning_if_the_language_is_another(treebank, tmp_path, text, warns):
     assert bool(warned) == warns and (not warns or "in the language" in warned[0])
 
 
-def test_without_raw_text_the_training_set_is_labelled(teachers, treebank, tmp_path):
+def test_without_raw_text_the_training_set_is_labelled_with_other_words(teachers, treebank, tmp_path, monkeypatch):
+    train = list(read_corpus(treebank.file("train"), Vocab()))
+    monkeypatch.setattr(distilling, "_SWAPPED", 2 * len(train))
     found, docs, said = taught(teachers, treebank, None, tmp_path)
-    train = list(read_conllu(treebank.file("train")))
-    assert [len(doc) for doc in docs] == [len(sentence) for sentence in train] and not said
+    words = [[token.text for token in doc] for doc in docs]
+    assert words == [each.words for each in swap_words(train)] and not said
     assert 0 < found.expected <= 1 and 0 < found.expected_dev <= 1
+
+    def tagged(sentence, words):
+        return set(zip(words, sentence.conllu.column(UPOS), sentence.conllu.column(FEATS), strict=True))
+
+    of_treebank = set().union(*(tagged(each, each.words) for each in train))
+    assert len(words) == 2 * len(train) and set().union(*map(tagged, train * 2, words)) <= of_treebank
+    n = sum(map(len, words))
+    same = sum(a == b for each, own in zip(train * 2, words, strict=True) for a, b in zip(each.words, own, strict=True))
+    assert n / 2 < same < 0.9 * n  # many words have no other of their kind
+    assert words[: len(train)] != words[len(train) :]
+
+
+def test_words_that_are_not_swapped(treebank):
+    train = [each for each in read_corpus(treebank.file("train"), Vocab()) if len(each.words) > 4]
+    many = [
+        replace(each, multiword=[MultiwordToken(0, 2, "x")] if k else (), conllu=each.conllu if k > 1 else None)
+        for k, each in enumerate(train)
+    ]
+    first, second, *others = swap_words(many)
+    assert first.words == train[0].words and second.words == train[1].words
+    assert [each.words[:2] for each in others[: len(train) - 2]] == [each.words[:2] for each in train[2:]]
+    assert [each.words for each in others[: len(train) - 2]] != [each.words for each in train[2:]]
+    for word in range(1, len(train[0].words) + 1):
+        train[0].conllu.replace(word, UPOS, "_")
+    assert next(swap_words(train)).words == train[0].words
+
+
+def test_many_sentences_are_copied_once(treebank, monkeypatch):
+    train = list(read_corpus(treebank.file("train"), Vocab()))
+    for most, copies in ((1, 1), (2.4 * len(train), 2), (2.6 * len(train), 3)):
+        monkeypatch.setattr(distilling, "_SWAPPED", most)
+        assert len(list(swap_words(train))) == copies * len(train)
+    assert list(swap_words([])) == []
 
 
 def test_long_sentences_of_the_treebank_are_counted(teachers, treebank, tmp_path, monkeypatch):
     lengths = [len(sentence) for sentence in read_conllu(treebank.file("train"))]
     monkeypatch.setattr(distilling, "_LONGEST", 8)
+    monkeypatch.setattr(distilling, "_SWAPPED", 1)
     found, docs, _ = taught(teachers, treebank, None, tmp_path)
     assert found.too_long == sum(n > 8 for n in lengths) > 0 and len(docs) == sum(n <= 8 for n in lengths)
     monkeypatch.setattr(distilling, "_LONGEST", 3)  # than all of the development set
