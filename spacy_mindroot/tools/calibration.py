@@ -68,17 +68,19 @@ def held_out_scores(
         to_train = gold if train is None else train
         whole = [sentence for sentence in to_train if len(sentence.words) and (sentence.heads != MISSING).all()]
         folds = folds or _FOLDS
-        held_out.extend(cross_validate(_with_own_lexicon(nlp), partial(_examples, whole, taught), folds, name=name))
+        held_out.extend(cross_validate(_with_own_words(nlp), partial(_examples, whole, taught), folds, name=name))
         methods.append(f"{folds}-fold cross-validation")
     return held_out, " and ".join(methods)
 
 
-def _with_own_lexicon(nlp: Language) -> Config:
-    """Return the config of a pipeline, in which a lexicon is that of the saved pipeline. Its files may be gone."""
+def _with_own_words(nlp: Language) -> Config:
+    """Return the config of a pipeline, in which lexicon and vectors are those it was saved with. Files may be gone."""
     config = nlp.config.copy()
-    callback = config["initialize"].get("before_init")
-    if nlp.path and isinstance(callback, dict) and callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1":
-        config["initialize"]["before_init"] = {"@callbacks": "spacy.copy_from_base_model.v1", "vocab": str(nlp.path)}
+    initialize = config["initialize"]
+    callback = initialize.get("before_init") or {}
+    if nlp.path and callback.get("@callbacks", "spacy-mindroot.set_lexicon.v1") == "spacy-mindroot.set_lexicon.v1":
+        initialize["before_init"] = {"@callbacks": "spacy.copy_from_base_model.v1", "vocab": str(nlp.path)}
+        initialize["vectors"] = None
     return config
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 from spacy.cli import app
@@ -148,13 +149,17 @@ def test_words_without_heads(model, corpus, tmp_path):
     assert (found.sentences, found.tokens) == (whole.sentences, whole.tokens - 1)
 
 
-@pytest.mark.parametrize("lexicon", [False, True])
-def test_cross_validation(corpus, tmp_path, lexicon):
-    """The pipeline has its own lexicon, whose file is not needed any more."""
-    words = tmp_path / "words.tsv"
+@pytest.mark.parametrize("own", ["nothing", "lexicon", "vectors"])
+def test_cross_validation(corpus, tmp_path, own):
+    """The pipeline has its own lexicon and vectors, whose files are not needed any more."""
+    words, vectors = tmp_path / "words.tsv", tmp_path / "vectors"
     words.write_text("the\tthe\tDET\n", encoding="utf8")
+    blank = spacy.blank("en")
+    blank.vocab.set_vector("the", np.ones(4, dtype=np.float32))
+    blank.to_disk(vectors)
+    options = {"lexicons": [str(words)] * (own == "lexicon"), "vectors": str(vectors) if own == "vectors" else None}
     config = spacy.util.load_config_from_str(
-        make_config("en", "efficiency", [], None, lexicons=[str(words)] * lexicon),
+        make_config("en", "efficiency", [], None, **options),
         overrides={
             "paths.train": str(corpus),
             "paths.dev": str(corpus),
@@ -167,6 +172,7 @@ def test_cross_validation(corpus, tmp_path, lexicon):
     )
     spacy.training.initialize.init_nlp(config).to_disk(tmp_path / "model")
     words.unlink()
+    shutil.rmtree(vectors)
     result = run(tmp_path / "model", corpus, "--folds", 2, "--output", tmp_path / "out")
     assert result.exit_code == 0, result.output
     calibration = spacy.load(tmp_path / "out").get_pipe("mind_root").calibration
