@@ -346,7 +346,7 @@ def plot(runs: Sequence[dict], path: Path) -> bool:
         for kind, colour in looks.items():
             points = sorted((size, las) for (of, size, _, own), las in found.items() if (of, own) == (treebank, kind))
             line = "--" if "small" in kind else "-"
-            axis.plot(*zip(*points, strict=True), color=colour, linestyle=line, marker=".", label=kind)
+            axis.plot(*zip(*points, strict=True), color=colour, linestyle=line, marker="o", markersize=4, label=kind)
         axis.set_xscale("log")
         ticks = sorted(size for of, size in sizes if of == treebank)
         axis.set_xticks(ticks, [str(size) for size in ticks])
