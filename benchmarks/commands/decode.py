@@ -67,7 +67,8 @@ def decode(
         "results": [asdict(result) for result in found],
     }
     results.parent.mkdir(parents=True, exist_ok=True)
-    results.write_text(json.dumps(record, indent=1) + "\n", "utf8")
+    lines = json.dumps(record).replace('}, {"contestant"', '},\n{"contestant"')
+    results.write_text(lines + "\n", "utf8")
     if plot:
         from ..plots import plot_decoders
 

@@ -43,7 +43,7 @@ def pipeline(
             for figure, value in figures.items():
                 found.setdefault(name, {}).setdefault(figure, []).append(value)
         results.parent.mkdir(parents=True, exist_ok=True)
-        results.write_text(json.dumps(found, indent=1) + "\n", "utf8")
+        results.write_text(json.dumps(found) + "\n", "utf8")
     for figure in pipelines.FIGURES:
         rows = []
         for name, figures in found.items():
