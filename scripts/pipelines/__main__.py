@@ -104,16 +104,14 @@ def compare(
 def table(
     runs: Path = RUNS,
     page: Path = typer.Option(ROOT / "docs" / "scoreboard.md", metavar="FILE", help="Page to write"),
-    data: Path = typer.Option(ROOT / "docs" / "scoreboard.json", metavar="FILE", help="JSON to write"),
 ) -> None:
-    """Make the scoreboard, a page and JSON, of all runs in the file and of published figures."""
+    """Make the page of the scoreboard, of all runs in the file and of published figures."""
     try:
         found = scoreboard.read_runs(runs)
     except (OSError, ValueError, KeyError) as error:
         raise typer.BadParameter(f"{runs} can't be read: {error}", param_hint="--runs") from error
     page.write_text(scoreboard.to_page(found), encoding="utf8")
-    data.write_text(scoreboard.to_json(found), encoding="utf8")
-    msg.good(f"Wrote {page} and {data}: {len(found)} runs")
+    msg.good(f"Wrote {page}: {len(found)} runs")
 
 
 def _sources(only: str, folder: str, sources: Path, repositories: str) -> tuple[dict[str, Path], dict[str, str]]:

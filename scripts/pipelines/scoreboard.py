@@ -1,4 +1,4 @@
-"""The scoreboard: the runs in a file and published figures, as a page of the documentation and as JSON."""
+"""The scoreboard: the runs in a file and published figures, as a page of the documentation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import srsly
 
 from spacy_mindroot.tools.audit.report import markdown_table
 
-__all__ = ["TREEBANKS", "Row", "config_number", "is_current", "read_runs", "rows_of", "to_json", "to_page"]
+__all__ = ["TREEBANKS", "Row", "config_number", "is_current", "read_runs", "rows_of", "to_page"]
 
 # Increase the number when `init-config` gives our contestants other settings for less than so many training sentences:
 # runs with the old ones are then made again.
@@ -20,7 +20,6 @@ _CONFIGS = ((100, 7), (float("inf"), 5))
 _MIXED = 6  # the same for a training set with related treebanks
 
 _HERE = Path(__file__).parent
-_MODES = ("gold", "raw")
 
 TREEBANKS = (
     *("Afrikaans-AfriBooms", "Irish-IDT", "Vietnamese-VTB", "Hungarian-Szeged", "Turkish-IMST", "English-GUM"),
@@ -98,39 +97,6 @@ def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:
         for name, budget in keys
         if name not in compared or len(groups[name, budget]) > 1
     ]
-
-
-def to_json(runs: Sequence[dict[str, Any]]) -> str:
-    """Return the scoreboard as JSON: a list of rows, each with all official scores of both contestants."""
-    published = srsly.read_json(_HERE / "published.json")
-    rows = [
-        {
-            "treebank": row.treebank,
-            "training_sentences": row.sentences,
-            "cpu_seconds": row.budget,
-            "seeds": {name: len(found) for name, found in row.runs.items()},
-            "published": {name: published[name].get(row.treebank) for name in ("udpipe", "stanza")},
-            **{
-                contestant: {
-                    mode: {
-                        "official": {
-                            metric: _rounded(row.score(contestant, mode, "official", metric, "f1"))
-                            for metric in found[0][mode].get("official", {})
-                        },
-                        **{
-                            measure: _rounded(row.score(contestant, mode, "measures", measure))
-                            for measure in ("exact_match", "root_accuracy", "single_root")
-                        },
-                    }
-                    for mode in _MODES
-                }
-                for contestant, found in row.runs.items()
-            },
-        }
-        for row in rows_of(runs)
-    ]
-    content = {"sources": published["sources"], "rows": rows}
-    return str(srsly.json_dumps(content, indent=2)) + "\n"
 
 
 def to_page(runs: Sequence[dict[str, Any]]) -> str:
@@ -285,7 +251,7 @@ def _mixed(row: Row) -> tuple[str, ...]:
         row.treebank,
         ", ".join(names),
         f"{row.budget / 60:g}",
-        *(_trees(row, name, mode) for mode in _MODES for name in both),
+        *(_trees(row, name, mode) for mode in ("gold", "raw") for name in both),
         *(_shown(row.score(name, "gold", "official", "UFeats", "f1")) for name in both),
     )
 
@@ -327,10 +293,6 @@ def _pair(scores: Sequence[float] | None) -> str:
 
 def _shown(score: float | None) -> str:
     return "-" if score is None else f"{score:.1f}"
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, 2)
 
 
 def _notes(rows: Sequence[Row]) -> str:
