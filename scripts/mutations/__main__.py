@@ -112,8 +112,7 @@ class Workshop:
                 try:
                     if self.build(extension, SCALAR if mutation.note.startswith("scalar") else NARROW):
                         return "not compiled", ""
-                    # The quick tests do without the search under rules.
-                    first = [] if file.name == "rules.hh" and not quick else QUICK
+                    first = [] if extension == "_rules" else QUICK  # the quick tests do without the search under rules
                     killer = self.test([] if quick else mutation.tests, first)
                 finally:
                     library.unlink(missing_ok=True)
