@@ -48,24 +48,23 @@ def steps_for(sentences: int) -> int:
 
 
 def train_on(
-    docs: Sequence[Doc], lang: str, model: str | None, *, seed: int = 0, advance: Callable[[], object] = lambda: None
+    docs: Sequence[Doc], lang: str, model: str | None, steps: int, *, advance: Callable[[], object] = lambda: None
 ) -> Language:
     """Return a parser trained on annotated Docs: from nothing with a small config, or from a pipeline.
 
-    advance (Callable): Called after each of `steps_for(len(docs))` steps.
+    advance (Callable): Called after each step.
     """
-    steps = steps_for(len(docs))
     if model is None:
         text = make_config(lang, "efficiency", [], None, whole_doc=True, sentences=len(docs), tokenizer="spacy")
-        nlp = new_parser(with_steps(load_config_from_str(text), steps), seed)
-        averages = train(nlp, docs, steps, seed, advance)
+        nlp = new_parser(with_steps(load_config_from_str(text), steps), 0)
+        averages = train(nlp, docs, steps, 0, advance)
         with nlp.use_params(averages):
             trained = nlp.to_bytes()
         return nlp.from_bytes(trained)
     nlp = load_pipeline(model)
     optimizer = nlp.resume_training()
     optimizer.learn_rate = _CONTINUED
-    examples, shuffle = [Example(copy_tokens(doc), doc) for doc in docs], random.Random(seed)
+    examples, shuffle = [Example(copy_tokens(doc), doc) for doc in docs], random.Random(0)
     done = 0
     while done < steps:
         for batch in minibatch(shuffle.sample(examples, len(examples)), size=16):
@@ -90,14 +89,14 @@ def main(job: str) -> None:
         docs = [sentence_to_doc(vocab, sentences[k]) for k in told["accepted"]]
         for doc in docs:
             drop_extension(doc, "conllu")
-        steps, count = steps_for(len(docs)), 0
+        count = 0
 
         def advance() -> None:
             nonlocal count
             count += 1
-            print(min(99, 100 * count // steps), flush=True)
+            print(min(99, 100 * count // told["steps"]), flush=True)
 
-        nlp = train_on(docs, told["lang"], told["model"], advance=advance)
+        nlp = train_on(docs, told["lang"], told["model"], told["steps"], advance=advance)
         shutil.rmtree(folder / "model-new", ignore_errors=True)
         nlp.to_disk(folder / "model-new")
     nlp = nlp or load_pipeline(told["model"])
@@ -158,7 +157,8 @@ class Trainer:
         if self.progress is not None or not len(treebank) or not (accepted or self.kept()):
             return False
         model = self.model if accepted else self.kept()
-        job = {"accepted": list(accepted), "model": model, "lang": self.lang, "keys": treebank.keys}
+        job = {"accepted": list(accepted), "steps": steps_for(len(accepted)), "model": model, "lang": self.lang}
+        job["keys"] = treebank.keys
         with open(self.folder / "sentences.txt", "wb") as file:
             for sentence in treebank:
                 file.write(sentence.closed())

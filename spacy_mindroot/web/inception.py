@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ..annotation.training import train_on
+from ..annotation.training import steps_for, train_on
 from ..doc.reading import AnnotatedSentence, blank_doc
 from ..errors import MindRootError
 from ..labels import SPACY_ROOT, UD_ROOT, is_root_label
@@ -136,7 +136,7 @@ class Recommender:
 
     def _learn(self, docs: Sequence[Doc], model: str) -> None:
         try:
-            trained = train_on(docs, self.nlp.lang, model)
+            trained = train_on(docs, self.nlp.lang, model, steps_for(len(docs)))
             keep_probabilities(trained)
             with self._parsing:
                 self.nlp, self.learnt = trained, len(docs)

@@ -12,13 +12,6 @@ from spacy_mindroot.conllu import sentence_to_doc
 from spacy_mindroot.tools.gold import load_pipeline
 
 
-@pytest.fixture
-def few(monkeypatch):
-    """A few steps, here and in the process that trains."""
-    monkeypatch.setattr(training, "_STEPS", ((10**9, 4),))
-    monkeypatch.setenv("MINDROOT_STEPS", "4")
-
-
 def trained(trainer):
     wait(lambda: trainer.progress is None or trainer._ready)
     assert not trainer.error
@@ -31,14 +24,14 @@ def test_more_sentences_take_more_steps():
 
 
 @pytest.mark.parametrize("continued", [False, True])
-def test_a_parser_learns_what_it_was_given(continued, tmp_path, few):
+def test_a_parser_learns_what_it_was_given(continued, tmp_path):
     model = str(make_model(tmp_path / "model", senter=False)) if continued else None
     session = make_session(tmp_path, DONE)
     nlp = load_pipeline(model) if continued else None
     vocab = __import__("spacy").blank("xx").vocab
     docs = [sentence_to_doc(vocab, each) for each in session.treebank]
     count = []
-    parser = train_on(docs, "xx", model, advance=lambda: count.append(1))
+    parser = train_on(docs, "xx", model, 4, advance=lambda: count.append(1))
     assert len(count) == 4
     assert parser.pipe_names[-1] == "mind_root"
     if nlp is not None:
@@ -49,7 +42,8 @@ def test_a_parser_learns_what_it_was_given(continued, tmp_path, few):
         assert set(parser.get_pipe("arc_scorer").labels) == {"ROOT", "nsubj", "advmod", "obl", "obj"}
 
 
-def test_in_the_background_and_kept_for_the_next_time(tmp_path):
+def test_in_the_background_and_kept_for_the_next_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "_STEPS", ((10**9, 4),))
     session = make_session(tmp_path, rows(GOLD[0]) * 3 + BLANK)
     trainer = Trainer(session.journal.folder)
     assert trainer.kept() is None
@@ -58,6 +52,7 @@ def test_in_the_background_and_kept_for_the_next_time(tmp_path):
     assert not trainer.start(session.treebank, session.accepted()), "one at a time"
     annotate(session, 4, GOLD[1])  # meanwhile
     suggester, rates = trained(trainer)
+    assert json.loads((session.journal.folder / "job.json").read_text("utf8"))["steps"] == 4
     session.use(suggester, rates)
     assert trainer.trained == 3 and trainer.progress is None and trainer.take() is None
     assert set(rates) == set(session.treebank.keys)

@@ -181,7 +181,7 @@ def test_earlier_suggestions_do_not_count_as_annotation(server):
 
 
 def test_training_begins_with_enough_trees_and_changes_the_suggestions(server, monkeypatch):
-    monkeypatch.setattr("spacy_mindroot.annotation.training.steps_for", lambda sentences: 2)
+    monkeypatch.setattr("spacy_mindroot.web.inception.steps_for", lambda sentences: 2)
     few = make_cas([(1, 1, 2, "a"), (1, 2, 0, "root"), (1, 3, 2, "b"), (1, 4, 2, "c")])
     assert ask(server, "train", request_for(few)) == (204, "")
     server.recommender.wait()
