@@ -1,4 +1,4 @@
-"""Long runs: memory over many sentences, and pipelines shared, abandoned, forked, spawned and killed.
+"""Long runs: memory over many sentences, and pipelines shared, abandoned, forked and spawned.
 
 `python -m benchmarks.longruns --sentences 1000000`. Exits with 1 if memory grows or a result differs.
 """
@@ -6,20 +6,15 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import io
 import multiprocessing
 import os
-import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import spacy
@@ -148,22 +143,12 @@ def random_arc_scores(doc: Doc) -> Doc:
     return doc
 
 
-@Language.component("killed")
-def killed(doc: Doc) -> Doc:
-    """Kill the process at the word "stop", as a lack of memory would."""
-    if doc[0].text == "stop":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return doc
-
-
-def make_pipeline(*, with_kill: bool = False) -> Language:
+def make_pipeline() -> Language:
     """Return a pipeline that parses single sentences, with random scores."""
     nlp = spacy.blank("xx")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("random_arc_scores")
     nlp.add_pipe("mind_root")
-    if with_kill:
-        nlp.add_pipe("killed")
     return nlp
 
 
@@ -217,80 +202,11 @@ def processes(method: str, count: int = 400) -> bool:
     return [heads_of(doc) for doc in nlp.pipe(sample, n_process=2, batch_size=20)] == alone
 
 
-_KILLED = """
-import multiprocessing
-from benchmarks.longruns import make_pipeline, texts
-multiprocessing.set_start_method("fork")
-nlp = make_pipeline(with_kill=True)
-sample = texts(100)
-sample[50] = "stop here"
-print(len(list(nlp.pipe(sample, n_process=2, batch_size=10))))
-"""
-
-
-def hangs_with_a_killed_worker(seconds: float = 30) -> bool:
-    """Whether `nlp.pipe(n_process=2)` of spaCy waits for ever when a worker has been killed: so long, at least."""
-    root = Path(__file__).parent.parent
-    with subprocess.Popen(
-        [sys.executable, "-c", _KILLED],
-        cwd=root,
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    ) as process:
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return True
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-    return False
-
-
-_POOL = """
-import sys
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from benchmarks.longruns import make_pipeline, texts
-
-def start():
-    global nlp
-    nlp = make_pipeline(with_kill=True)
-
-def parse(batch):
-    return [doc.to_bytes() for doc in nlp.pipe(batch)]
-
-if __name__ == "__main__":
-    sample = texts(100)
-    sample[50] = "stop here"
-    try:
-        with ProcessPoolExecutor(2, get_context("spawn"), start) as pool:
-            list(pool.map(parse, [sample[k : k + 10] for k in range(0, 100, 10)]))
-    except BrokenProcessPool:
-        sys.exit(3)
-"""
-
-
-def pool_reports_a_killed_worker(seconds: float = 120) -> bool:
-    """Whether Python's ProcessPoolExecutor, with a pipeline in each worker, raises when a worker has been killed."""
-    root = Path(__file__).parent.parent
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "pool.py"
-        script.write_text(_POOL, "utf8")
-        environment = os.environ | {"PYTHONPATH": str(root)}
-        done = subprocess.run([sys.executable, str(script)], cwd=root, env=environment, timeout=seconds, check=False)
-    return done.returncode == 3
-
-
 CHECKS: dict[str, Callable[[], bool]] = {
     "nlp.pipe left half-way, 200 times: memory flat": abandoned_pipe,
     "one pipeline, 8 threads: the heads of one": shared_by_threads,
     "n_process=2, fork: the heads of one process": lambda: processes("fork"),
     "n_process=2, spawn: the heads of one process": lambda: processes("spawn"),
-    "spaCy's n_process waits for ever for a killed worker": hangs_with_a_killed_worker,
-    "ProcessPoolExecutor raises for a killed worker": pool_reports_a_killed_worker,
 }
 
 
