@@ -10,14 +10,13 @@ import numpy.typing as npt
 
 from ..core.fault import Fault
 from ..decoding import Heads
-from ..errors import CalibrationError
 from ..scores import FloatArray
 from ..trees import TreeSet
-from .conformal import check_coverage, conformities, head_sets, thresholds_of
+from .conformal import head_sets
 from .matrix_tree import infer
 from .next_best import kbest_matrix
 
-__all__ = ["sentence_conformities", "tree_set", "tree_set_threshold"]
+__all__ = ["sentence_conformities", "tree_set"]
 
 _LISTED = 10  # trees of a set, at most, that are listed
 _EXACT = math.log(10**9)  # of larger numbers of trees, rounding errors of the logarithm are more than half a tree
@@ -34,8 +33,8 @@ def tree_set(
     probabilities : array-like, (n, n+1)
         The probability of each arc, as `marginals` returns it.
     threshold : float
-        The least probability of an arc in the set, times the number of tokens: from `tree_set_threshold`, or
-        `Calibration.threshold`, for a chosen coverage.
+        The least probability of an arc in the set, times the number of tokens: for a chosen coverage,
+        `Calibration.threshold(coverage, "sentence")`.
     heads : array-like of ints, (n,)
         A single-rooted tree that is in the set in any case, such as the best tree. So no set is empty.
     scores : ndarray, (n, n+1)
@@ -88,53 +87,14 @@ def tree_set(
     return TreeSet(size, pruned, trees)
 
 
-def tree_set_threshold(
-    probabilities: Sequence[npt.ArrayLike],
-    gold_heads: Sequence[npt.ArrayLike],
-    coverage: float,
-    heads: Sequence[npt.ArrayLike],
-) -> float:
-    """Return the threshold with which a `tree_set` contains the right tree with a chosen probability.
-
-    Parameters
-    ----------
-    probabilities, gold_heads, coverage
-        As for `head_set_threshold`.
-    heads : sequence of array-likes of ints, (n,) each
-        The tree of each sentence that is in the set in any case.
-
-    Returns
-    -------
-    float
-        The k-th largest conformity, where k = ceil((N + 1) coverage), and N is the number of sentences with a whole
-        tree. The conformity of a sentence is the least probability of its right heads, times the number of its tokens:
-        each token of a long sentence gets a smaller part of the errors that are allowed. If the tree in `heads` is
-        right, it is greater than any other. 0 if k > N: the sets then contain all trees.
-
-    Raises
-    ------
-    CalibrationError
-        If the coverage is out of range, no sentence has a whole tree, or the arguments are not for the same sentences.
-    HeadsError, ScoresShapeError, ScoresTypeError
-        If heads or probabilities of a sentence are not as they should be.
-
-    Examples
-    --------
-    >>> from spacy_mindroot.inference.tree_sets import tree_set_threshold
-    >>> p = [[0.3, 0, 0.7], [0.95, 0.05, 0]]
-    >>> tree_set_threshold([p] * 50, [[2, 0], [0, 1]] * 25, 0.7, heads=[[2, 0]] * 50)
-    0.1
-    """
-    found = sentence_conformities(conformities(probabilities, gold_heads, heads), gold_heads)
-    if not found:
-        raise CalibrationError("no sentence has all its heads, so there is nothing to choose a threshold by.")
-    return thresholds_of(found, [check_coverage(coverage)])[0]
-
-
 def sentence_conformities(
     of_tokens: Sequence[npt.NDArray[np.float64]], gold_heads: Sequence[npt.ArrayLike]
 ) -> list[npt.NDArray[np.float64]]:
-    """Return the conformity of each sentence with a whole tree, as an array of length 1, from those of its tokens."""
+    """Return the conformity of each sentence with a whole tree, as an array of length 1, from those of its tokens.
+
+    It is the least probability of its right heads, times the number of its tokens: each token of a long sentence gets a
+    smaller part of the errors that are allowed. If the decoded tree is right, it is greater than any other.
+    """
     found = []
     for own, heads in zip(of_tokens, gold_heads, strict=True):
         gold = np.asarray(heads)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from generators import weights_of_all_trees
-from spacy_mindroot import decode, errors
+from spacy_mindroot import decode
 from spacy_mindroot.inference import marginals
-from spacy_mindroot.inference.tree_sets import tree_set, tree_set_threshold
+from spacy_mindroot.inference.conformal import conformities, thresholds_of
+from spacy_mindroot.inference.tree_sets import sentence_conformities, tree_set
 
 
 def allowed_arcs(p, threshold, heads):
@@ -18,6 +19,11 @@ def allowed_arcs(p, threshold, heads):
     allowed[np.arange(n), np.arange(n) + 1] = False
     allowed[np.arange(n), heads] = True
     return allowed
+
+
+def threshold_for(p, gold, coverage, heads):
+    """The threshold of sets by sentence, as a calibration has it."""
+    return thresholds_of(sentence_conformities(conformities(p, gold, heads), gold), [coverage])[0]
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, None])
@@ -88,15 +94,15 @@ def test_the_threshold_is_an_order_statistic_of_sentences(rng):
         for coverage in (0.5, 0.8, 0.9, 0.95):
             k = math.ceil((n + 1) * coverage - 1e-9)
             expected = 2 * np.sort(least)[::-1][k - 1] if k <= n else 0
-            assert tree_set_threshold(p, gold, coverage, heads) == expected
-            incomplete = tree_set_threshold([*p, p[0]], [*gold, [0, -1]], coverage, [*heads, [2, 0]])
+            assert threshold_for(p, gold, coverage, heads) == expected
+            incomplete = threshold_for([*p, p[0]], [*gold, [0, -1]], coverage, [*heads, [2, 0]])
             assert incomplete == expected  # without its other head, nothing is known of the sentence
 
 
 def test_a_right_tree_is_in_every_set_and_one_with_two_roots_in_none():
     p = [np.array([[0.2, 0, 0.8], [0.6, 0.4, 0]])] * 10
-    assert tree_set_threshold(p, [[2, 0]] * 10, 0.9, [[2, 0]] * 10) > 10**6
-    assert tree_set_threshold(p, [[0, 0]] * 10, 0.9, [[2, 0]] * 10) == 0
+    assert threshold_for(p, [[2, 0]] * 10, 0.9, [[2, 0]] * 10) > 10**6
+    assert threshold_for(p, [[0, 0]] * 10, 0.9, [[2, 0]] * 10) == 0
 
 
 @pytest.mark.parametrize("coverage", [0.6, 0.9])
@@ -111,7 +117,7 @@ def test_coverage_on_average_over_draws(coverage, rng):
             gold.append(decode(scores + rng.gumbel(0, 1.0, scores.shape)))
             p.append(marginals(2 * scores))
             heads.append(decode(scores))
-        threshold = tree_set_threshold(p[:40], gold[:40], coverage, heads[:40])
+        threshold = threshold_for(p[:40], gold[:40], coverage, heads[:40])
         for own, right, tree in zip(p[40:], gold[40:], heads[40:], strict=True):
             found = tree_set(own, threshold, tree)
             covered = all(head in of for head, of in zip(right, found.heads, strict=True))
@@ -122,16 +128,9 @@ def test_coverage_on_average_over_draws(coverage, rng):
     assert coverage < 0.9 or abs(np.mean(short) - np.mean(long)) < 0.2  # long sentences get larger sets
 
 
-def test_nothing_to_choose_a_threshold_by():
-    with pytest.raises(errors.CalibrationError, match="no sentence has all its heads"):
-        tree_set_threshold([[[0.3, 0, 0.7], [0.5, 0.5, 0]]], [[2, -1]], 0.9, [[2, 0]])
-    with pytest.raises(errors.CalibrationError, match="above 0 and below 1"):
-        tree_set_threshold([[[1, 0]]], [[0]], 0, [[0]])
-
-
 def test_sentences_at_the_threshold_are_in_their_own_sets(rng):
     """Whatever the rounding: the same product is calibrated and tested."""
     for p_gold in rng.uniform(0.05, 0.45, 300):
         p = [[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 1 - p_gold, p_gold, 0]]
-        threshold = tree_set_threshold([p] * 50, [[0, 1, 2]] * 50, 0.9, heads=[[0, 1, 1]] * 50)
+        threshold = threshold_for([p] * 50, [[0, 1, 2]] * 50, 0.9, heads=[[0, 1, 1]] * 50)
         assert 2 in tree_set(p, threshold, [0, 1, 1]).heads[2]
