@@ -27,7 +27,7 @@ Order = StrEnum("Order", "RATE ERRORS")
 @command("out", "report", tables=True)
 def rank_cli(
     model: str = options.model(),
-    corpus: Path | None = typer.Argument(None, metavar="CORPUS", exists=True, show_default=False),
+    corpus: Path = typer.Argument(..., metavar="CORPUS", exists=True),
     by: By = typer.Option(By.SENTENCE, "--by", "-b", metavar="sentence|token"),
     criterion: Order = typer.Option(Order.RATE, "--criterion", "-c", metavar="rate|errors"),
     most: int | None = typer.Option(None, "--most", metavar="N", min=1),
@@ -37,7 +37,6 @@ def rank_cli(
     report: Path | None = options.report("the ranking"),
     surface_tokens: bool | None = options.surface_tokens("Parse"),
     code: Path | None = options.code(),
-    old_model: str | None = typer.Option(None, "--model", "-m", metavar="MODEL", hidden=True),
 ) -> None:
     """Parse a corpus, and order its sentences or tokens for correction: the least certain first.
 
@@ -60,17 +59,12 @@ def rank_cli(
     given: Keep the heads in CORPUS: the trees contain them, and only words without a head are ranked (default:
         parse all words anew).
     out: CoNLL-U file to write, or - for standard output (default: print tables only).
-    old_model: Another way to give MODEL; CORPUS is then the only argument (default: none).
     """
     from ..tools.correction import report as reports
     from ..tools.correction.ranking import order_sentences, order_tokens, sure_sentence
     from ..tools.gold import keep_probabilities, load_pipeline, parse_sentences, sentences_in_text
     from .corpora import corpus_or_text, read_for, read_text
 
-    if old_model is not None and corpus is None:
-        model, corpus = old_model, Path(model)
-    if corpus is None or old_model not in (None, model):
-        raise typer.BadParameter("give both: spacy mindroot rank MODEL CORPUS.", param_hint="MODEL, CORPUS")
     _, has_tokens = corpus_or_text(str(corpus))
     if given and not has_tokens:
         raise PathsError("--given keeps the heads of an annotated file, but CORPUS is a text. Leave it out.")

@@ -70,7 +70,6 @@ APART = {
 }
 
 PARAMETERS = {name: dict(inspect.signature(function_of(name)).parameters) for name in COMMANDS}
-del PARAMETERS["rank"]["old_model"]  # another way to give MODEL
 
 
 def is_path(parameter):

@@ -66,18 +66,6 @@ def ranked(files, *arguments, **options):
     return result, list(read_conllu(files / "out.conllu")), records
 
 
-def test_the_model_may_be_an_option(files):
-    """As it was before MODEL came first."""
-    expected = rank(files)
-    arguments = [str(files / "corpus.conllu"), "--model", str(files / "model")]
-    result = CliRunner().invoke(app, ["mindroot", "rank", *arguments])
-    assert (result.exit_code, result.output) == (0, expected.output)
-    for wrong in (arguments[:1], [*arguments, str(files / "corpus.conllu")]):
-        result = CliRunner().invoke(app, ["mindroot", "rank", *wrong])
-        assert result.exit_code == 2 and "rank MODEL CORPUS" in result.output
-    assert "--model" not in CliRunner().invoke(app, ["mindroot", "rank", "--help"]).output
-
-
 def test_sentences(files):
     result, sentences, records = ranked(files)
     assert [sentence.sent_id for sentence in sentences] == ["doubtful", "between", "sure"]
