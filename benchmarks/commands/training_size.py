@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import typer
 from wasabi import table
@@ -19,14 +17,13 @@ def training_size(
     seeds: Seeds = 3,
     optimize: str = typer.Option("efficiency", help="Config of init-config: efficiency or accuracy"),
     results: Results = ROOT / "benchmarks/results/training-size.jsonl",
-    figure: Path = typer.Option(ROOT / "docs" / "training-size.png", help="Where the plot goes (needs matplotlib)"),
     run: Run = True,
 ) -> None:
     """Confidence against training size, with each of the three losses; all runs but those that are noted already.
 
     Parsers see words alone: tags, heads and labels of the test sets are predicted.
     """
-    from ..training_size import means, plot, read_runs, run_all
+    from ..training_size import means, read_runs, run_all
 
     numbers = [int(size) for size in sizes.split(",")]
     for one in run_all(DATA, treebanks.split(","), numbers, seeds, optimize, results) if run else ():
@@ -39,5 +36,3 @@ def training_size(
     ]
     header = ("treebank", "sentences", "loss", "runs", "UAS", "mean head_prob", "ECE", "surer half", "log loss")
     typer.echo(table(rows, header=header, divider=True, aligns=("l", "r", "l", *"r" * 6)))
-    plot(runs, figure)
-    typer.echo(f"Wrote {figure}.")
