@@ -58,9 +58,7 @@ def union(out: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(out.glob("[0-9]*.[0-9]*.*")))
 
 
-def disturbed_run(
-    arguments: list[str], out: Path, expected: bytes, rng: random.Random, what: str, env: dict[str, str] | None = None
-) -> Disturbed:
+def disturbed_run(arguments: list[str], out: Path, expected: bytes, rng: random.Random, what: str) -> Disturbed:
     """Run the command, kill a worker or the command itself at a random time, and run it again until it succeeds.
 
     what (str): "worker" or "command".
@@ -73,7 +71,7 @@ def disturbed_run(
     delay = rng.random() * 0.5
     while True:
         process = subprocess.Popen(
-            arguments, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
         if not kills:
             while process.poll() is None and len(list(out.glob("[0-9]*.[0-9]*.*"))) < shards:

@@ -82,12 +82,10 @@ def corrupt(sentences: list[GoldSentence], share: float, seed: int) -> set[tuple
     return changed
 
 
-def detect(
-    path: Path, *, most: int, optimize: str, folds: int, steps: int, seed: int, parsers: int = 1, share: float = 0.01
-) -> Detection:
+def detect(path: Path, *, most: int, optimize: str, folds: int, steps: int, seed: int, parsers: int = 1) -> Detection:
     """Corrupt heads of a treebank, and look for them by cross-validation."""
     sentences = list(read_corpus(path, spacy.blank("xx").vocab))[:most]
-    corrupted = corrupt(sentences, share, seed)
+    corrupted = corrupt(sentences, 0.01, seed)
     config = with_steps(load_config_from_str(make_config("xx", optimize, [], None)), steps)
     began = time.process_time()
     documents, _ = find_documents(sentences, folds)

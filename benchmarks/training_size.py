@@ -19,19 +19,17 @@ from spacy.tokens import Doc
 from spacy.util import load_config_from_str
 
 from spacy_mindroot import decode_batch
+from spacy_mindroot.annotation.training import steps_for
 from spacy_mindroot.conllu import sentence_to_doc
 from spacy_mindroot.doc.reading import blank_doc
 from spacy_mindroot.inference import marginals
+from spacy_mindroot.inference.calibration import expected_calibration_error
 from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.tools.folds import new_parser, train, with_steps
 from spacy_mindroot.tools.gold import GoldSentence, read_corpus
 
-from .calibration import reliability
-
 LOSSES = ("head", "tree", "both")
 SIZES = (20, 50, 100, 200, 400, 0)  # sentences; 0 for all
-# Training steps by the number of sentences: as many as fit on a development set, roughly.
-STEPS = ((50, 300), (100, 400), (200, 600), (400, 900), (10**9, 1500))
 
 
 @dataclass(frozen=True)
@@ -58,11 +56,6 @@ class Trained:
     ece: float
     surer_half: float
     log_loss: float
-
-
-def steps_for(sentences: int) -> int:
-    """Return the number of training steps."""
-    return next(steps for most, steps in STEPS if sentences <= most)
 
 
 def treebank_part(folder: Path, part: str, vocab: object) -> list[GoldSentence]:
@@ -108,12 +101,11 @@ def measure(scores: Sequence[np.ndarray], gold: Sequence[GoldSentence]) -> dict[
         for trees in (heads, [each.heads for each in gold])
     )
     prob = np.minimum(prob, 1.0)
-    _, mean, accuracy, share = reliability(prob, right)
     order = np.argsort(-prob, kind="stable")[: round(len(prob) / 2)]
     return {
         "uas": 100 * float(right.mean()),
         "mean_prob": 100 * float(prob.mean()),
-        "ece": 100 * float(np.sum(np.abs(mean - accuracy) * share)),
+        "ece": 100 * expected_calibration_error(prob, right),
         "surer_half": 100 * float(right[order].mean()),
         "log_loss": float(-np.log(np.maximum(of_gold, 1e-12)).mean()),
     }

@@ -77,13 +77,13 @@ class Suggester:
     RAISES (CorpusError): If the pipeline has no scores of arcs.
     """
 
-    def __init__(self, nlp: Language | None, calibration: Calibration | None = None) -> None:
+    def __init__(self, nlp: Language | None) -> None:
         self.nlp = nlp
         self._cache: OrderedDict[tuple[str, ...], Scores] = OrderedDict()
-        self.calibration = calibration or Calibration()
+        self.calibration = Calibration()
         if nlp is not None:
             _, component = find_mind_root(nlp)
-            self.calibration = calibration or component.calibration or Calibration()
+            self.calibration = component.calibration or Calibration()
             self._projective = component.projective
 
     def scores(self, sentence: Sentence) -> Scores | None:

@@ -72,10 +72,11 @@ def show_cli(
     vertical: One word per line (default: if the sentence is too long for a page).
     theme: Colours: light, dark, or auto, with which a page is as the system, and a picture is light.
     """
+    from ..pipeline.scoring import piped
     from ..tools.drawing.conversion import convert
     from ..tools.drawing.render import parses_of, render_parses
     from ..tools.drawing.text import parse_lines
-    from ..tools.gold import keep_probabilities, load_pipeline, piped
+    from ..tools.gold import keep_probabilities, load_pipeline
     from .corpora import corpus_or_text, read_text
 
     path, is_corpus = corpus_or_text(text)

@@ -280,7 +280,6 @@ def find_tree_on_demand(
     rules: Rules,
     pos: Sequence[str | None] | None = None,
     *,
-    max_nodes: int = MAX_NODES,
     projective: bool = False,
 ) -> Found | None:
     """Return what `Problem.search` finds, with the label scores of a few arcs; None if those of all arcs are needed.
@@ -295,7 +294,7 @@ def find_tree_on_demand(
         score_arcs,
         *compiled.kinds_of(pos, n),
         compiled,
-        max_nodes,
+        MAX_NODES,
         projective,
     )
 

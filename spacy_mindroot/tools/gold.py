@@ -41,7 +41,6 @@ __all__ = [
     "keep_probabilities",
     "load_pipeline",
     "parse_sentences",
-    "piped",
     "read_corpus",
     "reads_surface_tokens",
     "score_sentences",

@@ -149,8 +149,8 @@ class Recommender:
             pass
 
 
-def recommender_routes(recommender: Recommender, path: str = "/inception") -> list[BaseRoute]:
-    """Return the routes of a recommender: `path` is its URL in INCEpTION."""
+def recommender_routes(recommender: Recommender) -> list[BaseRoute]:
+    """Return the routes of a recommender, whose URL in INCEpTION ends in `/inception`."""
 
     async def predict(request: Request) -> Response:
         try:
@@ -165,7 +165,10 @@ def recommender_routes(recommender: Recommender, path: str = "/inception") -> li
             return PlainTextResponse(f"{error}\n", 400)
         return Response(status_code=204 if begun else 429)
 
-    return [Route(f"{path}/predict", predict, methods=["POST"]), Route(f"{path}/train", train, methods=["POST"])]
+    return [
+        Route("/inception/predict", predict, methods=["POST"]),
+        Route("/inception/train", train, methods=["POST"]),
+    ]
 
 
 async def _json(request: Request) -> Any:

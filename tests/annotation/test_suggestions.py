@@ -117,7 +117,8 @@ def test_decided_arcs_may_cross_although_the_parsers_do_not(suggester):
 
 def test_probabilities_are_calibrated():
     scores = random_scores(4)
-    flat = Suggester(None, Calibration(arc_temperature=50.0, label_temperature=50.0))
+    flat = Suggester(None)
+    flat.calibration = Calibration(arc_temperature=50.0, label_temperature=50.0)
     found = flat.suggest(scores, {}, *unknown(4))
     sharp = Suggester(None).suggest(scores, {}, *unknown(4))
     assert found.heads == sharp.heads

@@ -1,4 +1,4 @@
-"""Confidence against training size: measures, steps, and runs that are not repeated."""
+"""Confidence against training size: measures, and runs that are not repeated."""
 
 import json
 from dataclasses import asdict
@@ -29,10 +29,6 @@ def test_measures(training_size, rng):
     of_gold = [marginals(s)[np.arange(len(g.heads)), g.heads] for s, g in zip(scores, gold, strict=True)]
     assert found["log_loss"] == pytest.approx(-np.log(np.concatenate(of_gold)).mean())
     assert found["ece"] >= abs(found["uas"] - found["mean_prob"]) - 1e-9
-
-
-def test_steps_grow_with_the_sentences(training_size):
-    assert [training_size.steps_for(n) for n in (20, 50, 51, 400, 1400)] == [300, 300, 400, 900, 1500]
 
 
 def test_runs_that_are_noted_are_not_repeated(training_size, tmp_path, monkeypatch):
