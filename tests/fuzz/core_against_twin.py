@@ -12,11 +12,13 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from itertools import product
+from pathlib import Path
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).parents[1]))  # the helpers of the tests
+
+from generators import all_trees, has_crossing_arcs, reaches_root
 from spacy_mindroot.core import _core, _inference, reference
 from spacy_mindroot.core.fault import Fault, FaultKind
 
@@ -45,26 +47,6 @@ def scores_of_seed(seed: int, longest: int) -> tuple[str, np.ndarray, np.random.
     scores = KINDS[kind](rng, (n, n + 1))
     scores[np.arange(n), np.arange(n) + 1] = rng.choice([np.nan, np.inf, -np.inf, 0, 1e308], n)
     return kind, scores, rng
-
-
-@lru_cache
-def all_trees(n: int) -> np.ndarray:
-    return np.array([heads for heads in product(range(n + 1), repeat=n) if is_tree(heads)], dtype=np.int32)
-
-
-def is_tree(heads: tuple[int, ...] | list[int]) -> bool:
-    for token in range(1, len(heads) + 1):
-        at = token
-        for _ in heads:
-            at = heads[at - 1] if at else 0
-        if at:
-            return False
-    return True
-
-
-def crosses(heads: list[int]) -> bool:
-    arcs = [sorted((dependent, head)) for dependent, head in enumerate(heads, 1)]
-    return any(a < c < b < d for a, b in arcs for c, d in arcs)
 
 
 def weights_of(scores: np.ndarray, trees: np.ndarray) -> np.ndarray:
@@ -106,7 +88,7 @@ def check_decoding(scores: np.ndarray, single_root: bool) -> list[int] | Fault:
             assert found == twin
         check_fault(scores, found)
         return found
-    assert is_tree(found) and (not single_root or found.count(0) == 1)
+    assert reaches_root(found) and (not single_root or found.count(0) == 1)
     assert isinstance(twin, list)
     slack = np.abs(scores[np.arange(n), found]).max() * 1e-12
     ours, theirs = weights_of(scores, np.array([found, twin]))
@@ -119,9 +101,9 @@ def check_decoding(scores: np.ndarray, single_root: bool) -> list[int] | Fault:
 
 def trees_of(scores: np.ndarray, single_root: bool) -> np.ndarray:
     """All trees of allowed arcs."""
-    trees = all_trees(len(scores))
+    trees, single = all_trees(len(scores))
     if single_root:
-        trees = trees[(trees == 0).sum(axis=1) == 1]
+        trees = trees[single]
     return trees[weights_of(scores, trees) > -np.inf]
 
 
@@ -149,15 +131,15 @@ def check_projective(scores: np.ndarray, single_root: bool, best: list[int] | Fa
         assert found == best
         return
     if isinstance(found, list):
-        assert is_tree(found) and not crosses(found) and (not single_root or found.count(0) == 1)
+        assert reaches_root(found) and not has_crossing_arcs(found) and (not single_root or found.count(0) == 1)
         slack = np.abs(scores[np.arange(len(scores)), found]).max() * 1e-12
         ours, upper = weights_of(scores, np.array([found, best]))
-        assert ours <= upper + slack and (crosses(best) or ours >= upper - slack)
+        assert ours <= upper + slack and (has_crossing_arcs(best) or ours >= upper - slack)
     else:
-        assert found.kind == FaultKind.NO_PROJECTIVE and crosses(best)
+        assert found.kind == FaultKind.NO_PROJECTIVE and has_crossing_arcs(best)
     if len(scores) <= 5:
         trees = trees_of(scores, single_root)
-        trees = trees[[not crosses(heads) for heads in trees.tolist()]]
+        trees = trees[[not has_crossing_arcs(heads) for heads in trees.tolist()]]
         if isinstance(found, list):
             assert abs(weights_of(scores, np.array(found)) - weights_of(scores, trees).max()) <= slack
         else:
@@ -172,7 +154,7 @@ def check_k_best(scores: np.ndarray, single_root: bool, best: list[int] | Fault,
     trees = np.frombuffer(found, dtype=np.int32).reshape(-1, len(scores))
     lists = trees.tolist()
     assert lists[0] == best and len({tuple(heads) for heads in lists}) == len(lists) <= k
-    assert all(is_tree(heads) and (not single_root or heads.count(0) == 1) for heads in lists)
+    assert all(reaches_root(heads) and (not single_root or heads.count(0) == 1) for heads in lists)
     weights = weights_of(scores, trees)
     slack = np.abs(scores[np.arange(len(scores)), trees]).max() * 1e-11
     assert (np.diff(weights) <= slack).all()
@@ -209,7 +191,7 @@ def check_is_tree(n: int, rng: np.random.Generator) -> None:
     for at in range(1, n):
         tree[order[at] - 1] = order[rng.integers(at)]
     for heads in (path, tree, np.arange(2, n + 2) % (n + 1), np.arange(n), rng.integers(0, n + 1, n)):
-        assert _core.is_tree(heads.astype(np.int32)) == is_tree(heads.tolist())
+        assert _core.is_tree(heads.astype(np.int32)) == reaches_root(heads.tolist())
     for wrong in (-1, n + 1, -(2**31), 2**31 - 1):
         heads = tree.copy()
         heads[rng.integers(n)] = wrong
@@ -244,7 +226,7 @@ def check_inference(scores: np.ndarray, single_root: bool, best: list[int], rng:
     roots = np.full(size, best.index(0), dtype=np.int32) if single_root else None
     _inference.sample_trees(scores, roots, int(rng.integers(2**63)), heads)
     for sample in heads.tolist():
-        assert is_tree(sample) and allowed[np.arange(n), sample].all()
+        assert reaches_root(sample) and allowed[np.arange(n), sample].all()
         assert not single_root or [at for at, head in enumerate(sample) if head == 0] == [best.index(0)]
 
 
