@@ -8,7 +8,6 @@ doubt to doubt.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,8 @@ from spacy_mindroot.conllu import Sentence, read_conllu
 from spacy_mindroot.conllu.columns import DEPS, LEMMA
 from spacy_mindroot.tools.gold import load_pipeline
 from spacy_mindroot.web.annotate import Annotation
+
+from .runs import note_run, read_runs
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
@@ -302,14 +303,12 @@ def run_all(
     gold = list(islice(read_conllu(treebank), sentences))
     path = work / treebank.name
     prepare(gold, path)
-    results.parent.mkdir(parents=True, exist_ok=True)
     real = opened(path, "--order", "file", "--every", str(every))
     with real if browser else stood_in(path, every) as page:
         annotator = Annotator(page, gold)
         for _ in range(len(gold) - len(read_runs(results))):
             done = annotator.sentence()
-            with open(results, "a", encoding="utf8") as file:
-                file.write(json.dumps(asdict(done)) + "\n")
+            note_run(results, done)
             yield done
 
 
@@ -326,12 +325,6 @@ def stood_in(path: Path, every: int) -> Iterator[StandIn]:
     finally:
         trainer.stop()
         journal.close()
-
-
-def read_runs(results: Path) -> list[Done]:
-    """Return what earlier runs have noted."""
-    lines = results.read_text("utf8").splitlines() if results.exists() else []
-    return [Done(**json.loads(line)) for line in lines]
 
 
 def rows(runs: Sequence[Done], bins: Sequence[int]) -> Iterator[tuple[str, ...]]:

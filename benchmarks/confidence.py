@@ -38,6 +38,7 @@ from spacy_mindroot.tools.folds import with_steps
 from spacy_mindroot.tools.gold import GoldSentence
 
 from .calibration import spearman
+from .runs import note_run
 from .sets import tree_sets_of
 from .training_size import blank_docs, gold_docs, treebank_part
 
@@ -238,9 +239,7 @@ def _rounded(*values: float) -> tuple[float, ...]:
 def main(treebank: str, seed: str, steps: str, results: str, model: str = "") -> None:
     """Measure one pipeline, in a process of its own; the results are added to a file."""
     for found in measure(Path(treebank), int(seed), int(steps), Path(model) if model else None):
-        Path(results).parent.mkdir(parents=True, exist_ok=True)
-        with open(results, "a", encoding="utf8") as file:
-            file.write(json.dumps(asdict(found)) + "\n")
+        note_run(Path(results), found)
         print(json.dumps(asdict(found)), flush=True)
 
 

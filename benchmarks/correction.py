@@ -7,10 +7,9 @@ gold heads of some words of new sentences. The parser is then trained again, wit
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +30,8 @@ from spacy_mindroot.tools.correction.suspicion import cross_validated, order_sus
 from spacy_mindroot.tools.folds import find_documents, split_documents, train, with_steps
 from spacy_mindroot.tools.gold import GoldSentence, read_corpus
 
-from .training_size import blank_docs, gold_docs, make_parser, matrices, measure, read_runs, treebank_part
+from .runs import note_run, read_runs
+from .training_size import blank_docs, gold_docs, make_parser, matrices, measure, treebank_part
 
 
 @dataclass(frozen=True)
@@ -309,9 +309,7 @@ def simulate_all(
         folder = data / "ud" / f"UD_{treebank}"
         settings = {"first": first, "new": new, "steps": steps, "orders": orders, "shares": shares, "others": others}
         for found in simulate(folder, seed=seed, done=done, **settings):
-            results.parent.mkdir(parents=True, exist_ok=True)
-            with open(results, "a", encoding="utf8") as file:
-                file.write(json.dumps(asdict(found)) + "\n")
+            note_run(results, found)
             yield found
 
 

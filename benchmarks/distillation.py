@@ -6,13 +6,12 @@ labels and parts of speech are predicted. A student has the cost of one parser.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -36,7 +35,8 @@ from spacy_mindroot.tools.building.distilling import swap_words
 from spacy_mindroot.tools.folds import new_parser, train, with_steps
 from spacy_mindroot.tools.gold import GoldSentence
 
-from .training_size import gold_docs, read_runs, treebank_part
+from .runs import note_run, read_runs
+from .training_size import gold_docs, treebank_part
 
 __all__ = [
     "KINDS",
@@ -47,7 +47,6 @@ __all__ = [
     "means",
     "measure",
     "plot",
-    "read_runs",
     "ready",
     "run",
     "run_all",
@@ -291,7 +290,6 @@ def run_all(
     needed = {need for job in jobs if job not in noted for need in job.needs()}
     needed |= {need for job in needed for need in job.needs()}
     waiting = [job for job in jobs if job not in noted or (job in needed and job not in done)]
-    results.parent.mkdir(parents=True, exist_ok=True)
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         running: dict[Future[Run], Job] = {}
@@ -305,8 +303,7 @@ def run_all(
                 found = future.result()
                 done.add(job)
                 if job not in noted:
-                    with open(results, "a", encoding="utf8") as file:
-                        file.write(json.dumps(asdict(found)) + "\n")
+                    note_run(results, found)
                     yield found
 
 

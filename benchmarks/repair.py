@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -24,7 +23,8 @@ from spacy_mindroot.tools.folds import train
 from spacy_mindroot.tools.gold import load_pipeline, score_sentences, unparsed
 from spacy_mindroot.trees import find_cycles
 
-from .training_size import gold_docs, make_parser, read_runs, treebank_part
+from .runs import note_run, read_runs
+from .training_size import gold_docs, make_parser, treebank_part
 
 KEEPS = {"--keep 0": 0.0, "--keep inf": math.inf, "--keep 8": 8.0}
 METHODS = ("damaged", "to the first root", "repair", *KEEPS, "parser")
@@ -126,7 +126,5 @@ def run_all(
         (path,) = folder.glob("*-ud-test.conllu")
         malformed, uas = measure(path, nlp, share, seed)
         found = Repaired(treebank, share, parser, seed, round(malformed, 1), uas)
-        results.parent.mkdir(parents=True, exist_ok=True)
-        with open(results, "a", encoding="utf8") as file:
-            file.write(json.dumps(asdict(found)) + "\n")
+        note_run(results, found)
         yield found

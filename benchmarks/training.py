@@ -6,11 +6,10 @@ checkpoint that is best on the development set (the last one where there is none
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from spacy_mindroot.trees import nonprojective_arcs
 
 from .budget import train_within
 from .pipelines import OUR_CONFIG, make_docs, spacy_parser_config
+from .runs import note_run
 
 
 @dataclass(frozen=True)
@@ -167,9 +167,7 @@ def main(source: str, parser: str, seed: str, seconds: str, results: str) -> Non
         run = train(
             make_config(parser, treebank, int(seed)), treebank, parser=parser, seed=int(seed), seconds=float(seconds)
         )
-    Path(results).parent.mkdir(parents=True, exist_ok=True)
-    with open(results, "a", encoding="utf8") as file:
-        file.write(json.dumps(asdict(run)) + "\n")
+    note_run(Path(results), run)
     print(
         f"{run.treebank}, {parser}, seed {seed}: "
         f"UAS {run.test.uas:.2f}, LAS {run.test.las:.2f}, UEM {run.test.uem:.2f}",

@@ -5,11 +5,10 @@ Parsers see words alone. Tokens and sentence boundaries of the test set are gold
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -27,6 +26,8 @@ from spacy_mindroot.inference.calibration import expected_calibration_error
 from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.tools.folds import new_parser, train, with_steps
 from spacy_mindroot.tools.gold import GoldSentence, read_corpus
+
+from .runs import note_run, read_runs
 
 LOSSES = ("head", "tree", "both")
 SIZES = (20, 50, 100, 200, 400, 0)  # sentences; 0 for all
@@ -138,11 +139,6 @@ def run(folder: Path, size: int, loss: str, seed: int, optimize: str) -> Trained
     )
 
 
-def read_runs(path: Path) -> list[dict]:
-    """Return the runs that a file of JSON lines holds."""
-    return [json.loads(line) for line in path.read_text("utf8").splitlines()] if path.exists() else []
-
-
 def run_all(
     data: Path, treebanks: Sequence[str], sizes: Sequence[int], seeds: int, optimize: str, results: Path
 ) -> Iterator[Trained]:
@@ -152,9 +148,7 @@ def run_all(
         if (treebank, size, loss, seed) in done:
             continue
         found = run(data / "ud" / f"UD_{treebank}", size, loss, seed, optimize)
-        results.parent.mkdir(parents=True, exist_ok=True)
-        with open(results, "a", encoding="utf8") as file:
-            file.write(json.dumps(asdict(found)) + "\n")
+        note_run(results, found)
         yield found
 
 

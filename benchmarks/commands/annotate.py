@@ -26,7 +26,8 @@ def annotate(
     Decisions and keys per token: plain annotation takes one decision for each, and a parse without alternatives one for
     each arc that is wrong at first. Goes on where it was stopped.
     """
-    from ..annotation import HEADER, latency, read_runs, rows, run_all
+    from ..annotation import HEADER, Done, latency, rows, run_all
+    from ..runs import read_runs
 
     (gold,) = (DATA / "ud" / f"UD_{treebank}").glob("*-ud-train.conllu")
     for done in run_all(gold, sentences, work, results, every, browser=browser) if run else ():
@@ -34,6 +35,6 @@ def annotate(
             f"{done.number + 1}: {done.tokens} tokens, {done.wrong} wrong, {done.decisions} decisions, "
             f"{done.single} by one key (parser of {done.trained})"
         )
-    runs = read_runs(results)
+    runs = [Done(**each) for each in read_runs(results)]
     typer.echo(table([*rows(runs, (10, 50, 100, 200, 300, 400))], header=HEADER, divider=True, aligns=("l", *"r" * 8)))
     typer.echo(table([*latency(runs)], header=("length", "decisions", "from key to picture"), aligns=("l", "r", "r")))

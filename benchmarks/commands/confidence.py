@@ -36,7 +36,7 @@ def confidence(
     `spacy mindroot build`. Gold tokens and sentences; everything else is predicted, and all tokens count. Calibration
     errors are in points: without calibration, with it, and by chance, for perfect probabilities of so few tokens.
     """
-    from ..training_size import read_runs
+    from ..runs import read_runs
 
     origin, steps = ("trained", steps) if models is None else ("loaded", 0)
     done = {(one["treebank"], one["origin"], one["seed"], one["steps"]) for one in read_runs(results)}

@@ -31,7 +31,7 @@ def correction(
 ) -> None:
     """Simulate annotators who give heads in the order of `spacy mindroot rank`, or at random; and train again."""
     from ..correction import simulate_all, simulated_means
-    from ..training_size import read_runs
+    from ..runs import read_runs
 
     numbers = [float(share) for share in shares.split(",")]
     settings = {

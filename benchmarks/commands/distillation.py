@@ -31,7 +31,8 @@ def distillation(
 
     All runs but those that are noted already.
     """
-    from ..distillation import all_jobs, kinds, means, plot, read_runs, run_all
+    from ..distillation import all_jobs, kinds, means, plot, run_all
+    from ..runs import read_runs
 
     named, counts = treebanks.split(","), [int(size) for size in sizes.split(",")]
     jobs = all_jobs(named, counts, seeds, domains=domains, lexicon=lexicons is not None)

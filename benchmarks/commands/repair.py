@@ -21,7 +21,7 @@ def repair(
 ) -> None:
     """Damage heads of test sets, and count those that are right after repair, with a parser as prior and without."""
     from ..repair import METHODS, run_all
-    from ..training_size import read_runs
+    from ..runs import read_runs
 
     numbers = [float(share) for share in shares.split(",")]
     for one in run_all(DATA, treebanks.split(","), numbers, model, steps, seed, results) if run else ():

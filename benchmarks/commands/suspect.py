@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-
 import typer
 
 from .options import DATA, ROOT, Results, Run, Treebanks
@@ -25,13 +22,11 @@ def suspect(
 ) -> None:
     """Corrupt 1 % of the gold heads of treebanks, and count how many are among the first 1 % of the suspects."""
     from ..correction import detect
-    from ..training_size import read_runs
+    from ..runs import note_run, read_runs
 
     for treebank in treebanks.split(",") if run else ():
         (path,) = (DATA / "ud" / f"UD_{treebank}").glob("*-ud-train.conllu")
         found = detect(path, most=most, optimize=optimize, folds=folds, steps=steps, seed=seed, parsers=parsers)
-        results.parent.mkdir(parents=True, exist_ok=True)
-        with open(results, "a", encoding="utf8") as file:
-            file.write(json.dumps(asdict(found)) + "\n")
+        note_run(results, found)
     for each in read_runs(results):
         typer.echo(", ".join(f"{name} {value}" for name, value in each.items()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import numpy as np
 import typer
 from wasabi import table
 
+from ..runs import read_runs
 from .options import DATA, ROOT, Results, Run, Seconds, Seeds, Treebanks
 
 __all__ = ["losses", "train"]
@@ -68,10 +68,7 @@ def _train_all(treebanks: str, parsers: tuple[str, ...], seeds: int, seconds: fl
 
 
 def _read(results: Path) -> dict[tuple[str, str, int], dict]:
-    if not results.exists():
-        return {}
-    runs = [json.loads(line) for line in results.read_text("utf8").splitlines()]
-    return {(run["treebank"], run["parser"], run["seed"]): run for run in runs}
+    return {(run["treebank"], run["parser"], run["seed"]): run for run in read_runs(results)}
 
 
 def _comparison(runs: dict[tuple[str, str, int], dict]) -> str:

@@ -23,7 +23,8 @@ def training_size(
 
     Parsers see words alone: tags, heads and labels of the test sets are predicted.
     """
-    from ..training_size import means, read_runs, run_all
+    from ..runs import read_runs
+    from ..training_size import means, run_all
 
     numbers = [int(size) for size in sizes.split(",")]
     for one in run_all(DATA, treebanks.split(","), numbers, seeds, optimize, results) if run else ():

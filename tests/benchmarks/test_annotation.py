@@ -9,7 +9,8 @@ pytest.importorskip("uvicorn", reason="needs the extra annotate")
 
 from corpora_helpers import make_model
 
-from benchmarks.annotation import CHROMIUM, Done, blank, latency, read_runs, rows, run_all
+from benchmarks.annotation import CHROMIUM, Done, blank, latency, rows, run_all
+from benchmarks.runs import read_runs
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.conllu.columns import HEAD
 
@@ -40,7 +41,7 @@ def test_the_stand_in_makes_every_sentence_as_the_gold_file_has_it(with_parser, 
     stopped.close()
     found += annotated(folder, checkout, browser=False, sentences=3)
     assert [each.number for each in found] == [0, 1, 2], "the second run goes on where the first has ended"
-    assert read_runs(folder / "results.jsonl") == found
+    assert [Done(**each) for each in read_runs(folder / "results.jsonl")] == found
     gold = list(read_conllu(checkout / "assets" / "treebank" / "test.conllu"))
     for own, other in zip(read_conllu(folder / "test.conllu"), gold, strict=False):
         assert (own.heads, own.labels) == (other.heads, other.labels)

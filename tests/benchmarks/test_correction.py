@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import spacy
 
+from benchmarks.runs import read_runs
 from spacy_mindroot import decode, is_tree
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.tools.gold import read_corpus
@@ -119,5 +120,5 @@ def test_runs_that_are_noted_are_not_repeated(correction, tmp_path, monkeypatch)
     assert list(correction.simulate_all(tmp_path, ["T"], steps=3, **settings)) == [] and len(asked) == 8
     assert len(list(correction.simulate_all(tmp_path, ["T"], steps=4, **settings))) == 4
     assert len(list(correction.simulate_all(tmp_path, ["T"], steps=3, others="parsed", **settings))) == 4
-    means = correction.simulated_means(correction.read_runs(tmp_path / "r.jsonl"))
+    means = correction.simulated_means(read_runs(tmp_path / "r.jsonl"))
     assert means["T, 1 + 2, 3 steps", "a", 0.1] == [50.0, 50.0]

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 import numpy as np
 import pytest
 
+from benchmarks.runs import read_runs
 from spacy_mindroot.pipeline.held_out import HeldOut
 
 
@@ -87,7 +88,7 @@ def test_all_kinds_are_run_once(distillation, checkout, tmp_path, monkeypatch):
     (work / "X-5" / "raw.spacy").unlink()
     assert [each.kind for each in distillation.run_all(tmp_path, jobs, results, work)] == ["student"]
     assert (work / "X-5" / "raw.spacy").exists()
-    mean, number = distillation.means(distillation.read_runs(results), "uas")["X", 5, False, "one"]
+    mean, number = distillation.means(read_runs(results), "uas")["X", 5, False, "one"]
     assert number == 3 and mean == pytest.approx(np.mean([each.uas for each in found if each.kind == "one"]))
 
     # With a lexicon, parsers are others, and so are their teachers.

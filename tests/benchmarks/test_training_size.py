@@ -6,6 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from benchmarks.runs import read_runs
 from spacy_mindroot import decode
 from spacy_mindroot.inference import marginals
 from spacy_mindroot.tools.gold import GoldSentence
@@ -47,7 +48,7 @@ def test_runs_that_are_noted_are_not_repeated(training_size, tmp_path, monkeypat
     assert [json.loads(line) for line in results.read_text("utf8").splitlines()] == list(map(asdict, found))
     results.write_text("".join(results.read_text("utf8").splitlines(keepends=True)[:-1]), "utf8")
     assert len(list(training_size.run_all(*settings))) == 1 and called[-1] == ("UD_B", 20, "both", 2)
-    groups = list(training_size.means(training_size.read_runs(results)))
+    groups = list(training_size.means(read_runs(results)))
     assert [(of, n, loss, len(own)) for of, n, loss, own in groups[:3]] == [
         ("A", 20, "head", 2),
         ("A", 20, "tree", 2),
