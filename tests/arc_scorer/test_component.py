@@ -10,6 +10,7 @@ from thinc.api import Adam, ConfigValidationError, warmup_linear
 
 from scorer_helpers import ENCODERS, gold_docs, make_examples, make_nlp, parse, small, trees, with_sentences
 from spacy_mindroot import count_roots, errors, is_tree
+from spacy_mindroot.arc_scorer.model import ArcInput
 
 
 @pytest.fixture(scope="module")
@@ -295,6 +296,20 @@ def test_docs_without_a_parse_change_nothing(docs, annotation, whole_doc):
     np.testing.assert_allclose(states[1][1], states[0][1], atol=1e-4)
     alone = nlp.update(make_examples(nlp, bare), drop=0.0)
     assert alone["arc_scorer"] == 0
+
+
+def test_the_loss_of_a_batch_is_that_of_an_update():
+    """As spaCy documents `get_loss`, for training loops of one's own."""
+    docs = gold_docs(4)
+    nlp = make_nlp(docs, steps=2)
+    scorer = nlp.get_pipe("arc_scorer")
+    examples = make_examples(nlp, docs)
+    sents = [sent for doc in docs for sent in doc.sents]
+    heads = np.array([0 if t.head == t else t.head.i - sent.start + 1 for sent in sents for t in sent])
+    output = scorer.model.predict(ArcInput([each.predicted for each in examples], [*map(len, sents)], heads))
+    loss, gradient = scorer.get_loss(examples, output)
+    assert loss == pytest.approx(scorer.update(examples, drop=0.0)["arc_scorer"], rel=1e-4)
+    assert [own.shape for own in gradient.arcs] == [own.shape for own in output.arcs]
 
 
 def test_arcs_are_learnt_without_a_labelled_root(docs):
