@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, fields, replace
@@ -325,32 +325,36 @@ def means(runs: Sequence[dict], measure_name: str) -> dict[tuple[str, int, bool,
 
 
 def plot(runs: Sequence[dict], path: Path) -> bool:
-    """Plot LAS on development sets against the number of labelled sentences; return whether there are several."""
+    """Plot the LAS gained over one parser against the number of labelled sentences; return whether there are several.
+
+    Parsers that were trained with one number of sentences alone are left out.
+    """
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    found = {group: las for group, (las, _) in means(runs, "las").items() if not group[2]}
-    sizes = {(treebank, size) for treebank, size, *_ in found}
-    treebanks = [name for name, count in sorted(Counter(name for name, _ in sizes).items()) if count > 1]
-    if not treebanks:
+    curves: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for (treebank, size, lexicon, kind), (las, _) in means(runs, "las").items():
+        if not lexicon:
+            curves[treebank][kind][size] = las
+    curves = {treebank: own for treebank, own in sorted(curves.items()) if len(own["one"]) > 1}
+    if not curves:
         return False
-    figure, axes = pyplot.subplots(1, len(treebanks), figsize=(max(6.5, 4 * len(treebanks)), 4), squeeze=False)
-    # Accurate parsers are drawn with lines, and small ones with dashes. Students are green.
-    looks = {"one": "#0072b2", "mean": "#d55e00", "student": "#009e73", "small": "#0072b2", "small student": "#009e73"}
-    for treebank, axis in zip(treebanks, axes[0], strict=True):
-        for kind, colour in looks.items():
-            points = sorted((size, las) for (of, size, _, own), las in found.items() if (of, own) == (treebank, kind))
-            line = "--" if "small" in kind else "-"
-            axis.plot(*zip(*points, strict=True), color=colour, linestyle=line, marker="o", markersize=4, label=kind)
+    looks = {"mean": "#d55e00", "student": "#009e73", "small student": "#0072b2"}
+    figure, axes = pyplot.subplots(1, len(curves), figsize=(max(6.5, 4 * len(curves)), 3.6), sharey=True, squeeze=False)
+    for (treebank, own), axis in zip(curves.items(), axes[0], strict=True):
+        for kind in (kind for kind in looks if len(own[kind]) > 1):
+            sizes = sorted(own[kind])
+            gains = [own[kind][size] - own["one"][size] for size in sizes]
+            axis.plot(sizes, gains, color=looks[kind], marker="o", label=kind)
         axis.set_xscale("log")
-        ticks = sorted(size for of, size in sizes if of == treebank)
+        ticks = sorted(own["one"])
         axis.set_xticks(ticks, [str(size) for size in ticks])
         axis.minorticks_off()
         axis.grid(alpha=0.3)
         axis.set(title=treebank, xlabel="labelled sentences")
-    axes[0, 0].set_ylabel("LAS")
+    axes[0, 0].set(ylabel="LAS above that of one parser", ylim=(0, None))
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=len(looks), frameon=False)
     figure.tight_layout(rect=(0, 0.07, 1, 1))
     figure.savefig(path, dpi=110)

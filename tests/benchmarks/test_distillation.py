@@ -100,3 +100,17 @@ def test_all_kinds_are_run_once(distillation, checkout, tmp_path, monkeypatch):
     assert (work / "X-5-lexicon" / "raw.spacy").exists()
     without, teacher = ((work / folder / "1.teacher").read_bytes() for folder in ("X-5", "X-5-lexicon"))
     assert b"mindroot_lexicon" in teacher and b"mindroot_lexicon" not in without
+
+
+def test_the_curves_are_drawn_where_there_are_several_sizes(distillation, tmp_path):
+    pytest.importorskip("matplotlib")
+
+    def runs(*sizes):
+        return [
+            {"treebank": "X", "size": size, "kind": kind, "las": size + len(kind)}
+            for size in sizes
+            for kind in ("one", "mean", "student", "small")
+        ]
+
+    assert not distillation.plot(runs(20), tmp_path / "a.png") and not (tmp_path / "a.png").exists()
+    assert distillation.plot(runs(20, 100), tmp_path / "a.png") and (tmp_path / "a.png").stat().st_size > 1000
