@@ -77,8 +77,9 @@ def _with_own_words(nlp: Language) -> Config:
     """Return the config of a pipeline, in which lexicon and vectors are those it was saved with. Files may be gone."""
     config = nlp.config.copy()
     initialize = config["initialize"]
-    callback = initialize.get("before_init") or {}
-    if nlp.path and callback.get("@callbacks", "spacy-mindroot.set_lexicon.v1") == "spacy-mindroot.set_lexicon.v1":
+    callback = initialize.get("before_init")
+    is_lexicon = isinstance(callback, dict) and callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1"
+    if nlp.path and (is_lexicon or (callback is None and initialize.get("vectors"))):
         initialize["before_init"] = {"@callbacks": "spacy.copy_from_base_model.v1", "vocab": str(nlp.path)}
         initialize["vectors"] = None
     return config
