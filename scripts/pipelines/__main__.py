@@ -9,7 +9,7 @@ from wasabi import msg
 
 from ..treebanks.prepare import REPOSITORIES, fetch
 from . import scoreboard
-from .contestants import AVERAGED, CONTESTANTS, MEMBERS, RELATED
+from .contestants import AVERAGED, BUILT, CONTESTANTS, MEMBERS, RELATED
 from .run import Comparison, build_all, compare_all
 from .udpipe import UDPIPE
 
@@ -62,8 +62,8 @@ def compare(
         ",".join(CONTESTANTS),
         metavar="NAME,...",
         help=f"Contestants that take part, in this order. `{AVERAGED}` is the mean of {MEMBERS} of ours, each trained "
-        f"for its share of the time; `{RELATED}` is ours, --with related treebanks; `{UDPIPE}` is UDPipe 1, in its own "
-        "time",
+        f"for its share of the time; `{RELATED}` is ours, --with related treebanks; `{BUILT}` is that of `spacy "
+        f"mindroot build --minutes N`; `{UDPIPE}` is UDPipe 1, in its own time",
     ),
     related: str = typer.Option(
         "", "--with", metavar="NAME,...", help="Related treebanks, which the contestant `related` is trained with, too"
@@ -75,7 +75,7 @@ def compare(
 ) -> None:
     """Train our pipeline and spaCy's on treebanks for the same CPU time. Runs that are in the file are not repeated."""
     taking_part = [name.strip() for name in contestants.split(",")]
-    known = (*CONTESTANTS, AVERAGED, RELATED, UDPIPE)
+    known = (*CONTESTANTS, AVERAGED, BUILT, RELATED, UDPIPE)
     if not set(taking_part) <= set(known):
         raise typer.BadParameter(f"must be among {', '.join(known)}", param_hint="--contestants")
     if bool(related.strip(", ")) != (RELATED in taking_part):

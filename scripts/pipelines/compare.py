@@ -20,12 +20,14 @@ from spacy.language import Language
 
 from spacy_mindroot.conllu import read_conllu
 from spacy_mindroot.errors import MindRootError
+from spacy_mindroot.tools.building.build import build
+from spacy_mindroot.tools.building.card import Description
 from spacy_mindroot.tools.building.related import mix_treebanks
 from spacy_mindroot.tools.building.treebank import prepare_treebank
 from spacy_mindroot.tools.evaluation.predicting import predict, words_per_cpu_second
 from spacy_mindroot.tools.evaluation.report import evaluate, to_json
 
-from .contestants import save, train_contestant
+from .contestants import BUILT, save, train_contestant
 from .scoreboard import config_number
 from .udpipe import UDPIPE, predict_udpipe, train_udpipe
 
@@ -35,7 +37,10 @@ __all__ = ["run"]
 def run(
     source: Path, contestant: str, seed: int, seconds: float, model: Path, related: Sequence[Path] = ()
 ) -> dict[str, Any]:
-    """Train and evaluate a contestant, and write its pipeline to the folder `model` (UDPipe's: to a file)."""
+    """Train and evaluate a contestant, and write its pipeline to the folder `model` (UDPipe's: to a file).
+
+    A build that was interrupted is resumed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         treebank = prepare_treebank(source, Path(folder) / "corpus")
         test = treebank.file("test")
@@ -50,6 +55,16 @@ def run(
             "sentences": sentences,
             "date": time.strftime("%Y-%m-%d"),
         }
+        if contestant == BUILT:
+            made = build(source, model, Description(""), minutes=seconds / 60, seeds=[seed], speed=False)
+            return facts | {
+                "cpu_seconds": made["training"]["cpu_seconds"],
+                "steps": made["training"]["steps"],
+                "config": config_number(sentences),
+                "gold": made["gold tokens"],
+                "raw": made["raw text"],
+                "versions": _versions(),
+            }
         if contestant == UDPIPE:
             cpu = train_udpipe(treebank, model)
             found = {
@@ -72,8 +87,12 @@ def run(
             "words_per_cpu_second": words_per_cpu_second(nlp, gold),
             "gold": _evaluated(nlp, gold, raw=False),
             "raw": _evaluated(nlp, gold, raw=True),
-            "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")},
+            "versions": _versions(),
         }
+
+
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")}
 
 
 def _evaluated(nlp: Language, gold: list[Any], *, raw: bool) -> dict[str, Any]:

@@ -12,6 +12,8 @@ import srsly
 
 from spacy_mindroot.tools.audit.report import markdown_table
 
+from .contestants import BUILT
+
 __all__ = ["TREEBANKS", "Row", "config_number", "is_current", "read_runs", "rows_of", "to_page"]
 
 # Increase the number when `init-config` gives our contestants other settings for less than so many training sentences:
@@ -82,8 +84,14 @@ def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:
     """Return the runs by treebank and budget, in the order of TREEBANKS; other treebanks follow.
 
     Runs with different budgets are never in one row. If a treebank has rows with several contestants, those with only
-    one are left out: there is nothing to compare them with.
+    one are left out: there is nothing to compare them with. `built` is not a contestant here: see `_built`.
     """
+    rows = _grouped([run for run in runs if run["contestant"] != BUILT])
+    compared = {row.treebank for row in rows if len(row.runs) > 1}
+    return [row for row in rows if row.treebank not in compared or len(row.runs) > 1]
+
+
+def _grouped(runs: Sequence[dict[str, Any]]) -> list[Row]:
     groups: dict[tuple[str, float], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     sentences = {}
     for run in runs:
@@ -91,12 +99,7 @@ def rows_of(runs: Sequence[dict[str, Any]]) -> list[Row]:
         sentences[run["treebank"]] = run["sentences"]
     order = {name: i for i, name in enumerate(TREEBANKS)}
     keys = sorted(groups, key=lambda key: (order.get(key[0], len(order)), key))
-    compared = {name for name, budget in keys if len(groups[name, budget]) > 1}
-    return [
-        Row(name, sentences[name], budget, dict(groups[name, budget]))
-        for name, budget in keys
-        if name not in compared or len(groups[name, budget]) > 1
-    ]
+    return [Row(name, sentences[name], budget, dict(groups[name, budget])) for name, budget in keys]
 
 
 def to_page(runs: Sequence[dict[str, Any]]) -> str:
@@ -112,6 +115,7 @@ def to_page(runs: Sequence[dict[str, Any]]) -> str:
             gold=_table(_GOLD_HEADER, [_gold(row, published["udpipe"]) for row in rows]),
             raw=_table(_RAW_HEADER, [_raw(row, published["stanza"]) for row in rows]),
             averaged=_averaged(rows),
+            built=_built(runs, rows, published["stanza"]),
             related=_related(rows),
             pipelines=_table(_PIPELINE_HEADER, [_pipeline(row) for row in rows]),
             summary="\n".join(f"- {line}" for line in _summary(rows)),
@@ -280,6 +284,35 @@ def _averaged(rows: Sequence[Row]) -> str:
         for row in found
     ]
     return _table(_AVERAGED_HEADER, table)
+
+
+_BUILT_HEADER = (
+    *("treebank", "minutes: given", "used to train", "gold: after", "built"),
+    *("raw: after", "built", "Stanza 1.0", "UFeats: after", "built", "MLAS: after", "built"),
+)
+
+
+def _built(runs: Sequence[dict[str, Any]], rows: Sequence[Row], published: dict[str, list[float]]) -> str:
+    """Return a table of what `build --minutes N` made, beside the rows of the other tables."""
+    short = {row.treebank: row for row in rows if "mindroot" in row.runs}
+    found = [row for row in _grouped([run for run in runs if run["contestant"] == BUILT]) if row.treebank in short]
+    if not found:
+        return "There are no runs yet."
+    table = []
+    for row in found:
+        both = ((short[row.treebank], "mindroot"), (row, BUILT))
+        table.append(
+            (
+                row.treebank,
+                f"{row.budget / 60:g}",
+                f"{(row.fact(BUILT, 'cpu_seconds') or 0) / 60:.0f}",
+                *(_trees(each, name, mode) for mode in ("gold", "raw") for each, name in both),
+                _pair(published.get(row.treebank)),
+                *(_shown(each.score(name, "gold", "official", "UFeats", "f1")) for each, name in both),
+                *(_shown(each.score(name, "raw", "official", "MLAS", "f1")) for each, name in both),
+            )
+        )
+    return _table(_BUILT_HEADER, table)
 
 
 def _trees(row: Row, contestant: str, mode: str) -> str:

@@ -116,6 +116,23 @@ def test_a_run_is_complete(treebanks, tmp_path):
     assert row.score("mindroot", "gold", "official", "Words", "f1") is None
 
 
+def test_a_build_is_a_run(treebanks, tmp_path, monkeypatch):
+    from scripts.pipelines import compare
+
+    scores = fake("Marathi-UFAL", "built")["gold"]
+    asked = []
+
+    def build(source, out, about, **options):
+        asked.append((source.name, out, options))
+        return {"training": {"steps": 9, "cpu_seconds": 5.0}, "gold tokens": scores, "raw text": scores}
+
+    monkeypatch.setattr(compare, "build", build)
+    found = compare.run(treebanks / "UD_Marathi-UFAL", "built", 0, 90.0, tmp_path / "model")
+    assert asked == [("UD_Marathi-UFAL", tmp_path / "model", {"minutes": 1.5, "seeds": [0], "speed": False})]
+    assert (found["contestant"], found["budget"], found["cpu_seconds"], found["steps"]) == ("built", 90.0, 5.0, 9)
+    assert found["gold"] == found["raw"] == scores
+
+
 def test_runs_in_the_file_are_not_repeated(treebanks, tmp_path, monkeypatch):
     from scripts.pipelines import run as module
 
@@ -252,11 +269,23 @@ def test_averages_have_a_table_of_their_own():
     from scripts.pipelines.scoreboard import to_page
 
     runs = [fake("Kurmanji-MG", "mindroot", las=0.4), fake("Kurmanji-MG", "spacy", las=0.3)]
-    assert to_page(runs).count("There are no runs yet.") == 2
+    assert to_page(runs).count("There are no runs yet.") == 3
     page = to_page([*runs, fake("Kurmanji-MG", "averaged", las=0.5), fake("Kurmanji-MG", "averaged", las=0.7, seed=1)])
-    assert page.count("There are no runs yet.") == 1
+    assert page.count("There are no runs yet.") == 2
     *_, averaged = cells_of(page, "Kurmanji-MG")
     assert averaged[1:] == ["4", "1/2", "40.0 / 40.0", "60.0 / 60.0", "20.0", "30.0", "30.0 / 30.0"]
+
+
+def test_builds_have_a_table_of_their_own():
+    from scripts.pipelines.scoreboard import to_page
+
+    runs = [fake("Irish-IDT", "mindroot", las=0.4), fake("Irish-IDT", "spacy", las=0.3)]
+    built = fake("Irish-IDT", "built", las=0.5, budget=3600.0) | {"cpu_seconds": 2400.0}
+    page = to_page([*runs, built])
+    assert page.split("## The rest")[0] == to_page(runs).split("## The rest")[0]
+    *_, found = cells_of(page, "Irish-IDT")
+    pairs = ["40.0 / 40.0", "50.0 / 50.0"]
+    assert found[1:] == ["60", "40", *pairs, *pairs, "82.7 / 74.0", "40.0", "50.0", "40.0", "50.0"]
 
 
 def test_the_config_of_a_run_follows_the_number_of_its_sentences():
