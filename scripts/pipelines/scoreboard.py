@@ -113,7 +113,7 @@ def to_page(runs: Sequence[dict[str, Any]]) -> str:
         .read_text("utf8")
         .format(
             gold=_table(_GOLD_HEADER, [_gold(row, published["udpipe"]) for row in rows]),
-            raw=_table(_RAW_HEADER, [_raw(row, published["stanza"]) for row in rows]),
+            raw=_raw(rows, published["stanza"]),
             averaged=_averaged(rows),
             built=_built(runs, rows, published["stanza"]),
             related=_related(rows),
@@ -138,22 +138,7 @@ _GOLD_HEADER = (
     "exact",
     "UDPipe 1.2",
 )
-_RAW = ("mindroot", "spacy", "udpipe")
-_RAW_HEADER = (
-    "treebank",
-    "words: ours",
-    "spaCy",
-    "UDPipe 1",
-    "sentences: ours",
-    "spaCy",
-    "UDPipe 1",
-    "ours",
-    "spaCy",
-    "UDPipe 1",
-    "MLAS: ours",
-    "spaCy",
-    "Stanza 1.0",
-)
+_SHOWN = {"mindroot": "ours", "spacy": "spaCy", "udpipe": "UDPipe 1"}
 _PIPELINE_HEADER = (
     "treebank",
     "UPOS: ours",
@@ -181,15 +166,26 @@ def _gold(row: Row, published: dict[str, list[float]]) -> tuple[str, ...]:
     )
 
 
-def _raw(row: Row, published: dict[str, list[float]]) -> tuple[str, ...]:
-    return (
-        row.treebank,
-        *(_shown(row.score(name, "raw", "official", "Words", "f1")) for name in _RAW),
-        *(_shown(row.score(name, "raw", "official", "Sentences", "f1")) for name in _RAW),
-        *(_trees(row, name, "raw") for name in _RAW),
-        *(_shown(row.score(name, "raw", "official", "MLAS", "f1")) for name in ("mindroot", "spacy")),
-        _pair(published.get(row.treebank)),
-    )
+def _raw(rows: Sequence[Row], published: dict[str, list[float]]) -> str:
+    """Return a table of the scores from raw text. UDPipe has columns if there are runs of it."""
+    names = [name for name in _SHOWN if name != "udpipe" or any(name in row.runs for row in rows)]
+    ours, *others = (_SHOWN[name] for name in names)
+    header = ["treebank"]
+    for group in ("words", "sentences", "UAS / LAS"):
+        header += [f"{group}: {ours}", *others]
+    header += ["Stanza 1.0", f"MLAS: {ours}", *others]
+    table = [
+        (
+            row.treebank,
+            *(_shown(row.score(name, "raw", "official", "Words", "f1")) for name in names),
+            *(_shown(row.score(name, "raw", "official", "Sentences", "f1")) for name in names),
+            *(_trees(row, name, "raw") for name in names),
+            _pair(published.get(row.treebank)),
+            *(_shown(row.score(name, "raw", "official", "MLAS", "f1")) for name in names),
+        )
+        for row in rows
+    ]
+    return _table(tuple(header), table)
 
 
 def _pipeline(row: Row) -> tuple[str, ...]:
@@ -220,8 +216,8 @@ def _summary(rows: Sequence[Row]) -> list[str]:
         if differences:
             better = sum(difference > 0 for difference in differences)
             lines.append(
-                f"{text}: ours is higher than spaCy's on {better} of {len(differences)} treebanks, by "
-                f"{min(differences):+.1f} to {max(differences):+.1f} points."
+                f"{text}: ours is higher than spaCy's on {better} of {len(differences)} treebanks; the "
+                f"differences are {min(differences):+.1f} to {max(differences):+.1f} points."
             )
     return lines or ["No treebank has runs of both contestants yet."]
 
@@ -333,7 +329,7 @@ def _notes(rows: Sequence[Row]) -> str:
     lines = []
     old = [row.treebank for row in rows if not all(map(is_current, row.runs.get("mindroot", [])))]
     if old:
-        lines.append(f"The runs of ours on {', '.join(old)} were made with an older config, and are to be made again.")
+        lines.append(f"The runs of ours on {', '.join(old)} used an older config and will be repeated.")
     failed = [
         f"{row.treebank} ({name}: {run['raw']['error']})"
         for row in rows
