@@ -23,7 +23,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import load_config_from_str
 
 from spacy_mindroot.arc_scorer.average import average_pipelines
-from spacy_mindroot.arc_scorer.distillation import distil, expected_uas
+from spacy_mindroot.arc_scorer.distillation import distill, expected_uas
 from spacy_mindroot.conllu.columns import DEPREL
 from spacy_mindroot.doc.reading import AnnotatedSentence, blank_doc, read_annotated
 from spacy_mindroot.doc.targets import copies_beside
@@ -233,7 +233,7 @@ def _make(optimize: str, labelled: int, seed: int, lexicon: Path | None) -> tupl
 
 def _label(folder: Path, teachers: Sequence[Language], name: str, text: Sequence[AnnotatedSentence]) -> float:
     """Let the teachers label some text, and return the accuracy that they expect."""
-    docs = list(distil(teachers, (blank_doc(teachers[0].vocab, [each]) for each in text)))
+    docs = list(distill(teachers, (blank_doc(teachers[0].vocab, [each]) for each in text)))
     if name == "raw":
         expected = [expected_uas([doc]) for doc in docs]
         _store([doc for doc, own in zip(docs, expected, strict=True) if own >= np.median(expected)], folder, "sure")

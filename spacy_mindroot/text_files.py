@@ -20,7 +20,7 @@ SAMPLE = 1 << 16  # first bytes of a file, which show what it is
 
 _RARE = 50  # text in UTF-8 has fewer than one NUL in as many bytes
 _GZIP = b"\x1f\x8b"
-_DOCBIN = "a .spacy file, not CoNLL-U"  # compressed with zlib
+_DOCBIN = "a .spacy file, not text"  # compressed with zlib
 _UNREADABLE = (  # how a file begins, and what it is
     (b"\xff\xfe\x00\x00", "UTF-32"),
     (b"\x00\x00\xfe\xff", "UTF-32"),
@@ -120,7 +120,7 @@ def _remedy(what: str) -> str:
     if what.startswith("UTF-"):
         return f"Text must be UTF-8. Convert it first, for example with `iconv -f {what} -t UTF-8`."
     if what == _DOCBIN:
-        return "Give the CoNLL-U file that it is from."
+        return "Give the file that it was made from."
     return "Unpack it first, or compress it with gzip."
 
 

@@ -33,7 +33,7 @@ from .loss import log_softmax
 from .model import ArcInput
 from .products import one_thread
 
-__all__ = ["distil", "expected_uas"]
+__all__ = ["distill", "expected_uas"]
 
 _BATCH = 64  # Docs
 _LAYERS = {"token.tag", "token.pos", "token.morph", "token.lemma", "attribute_ruler"}  # the last may set all of them
@@ -44,7 +44,7 @@ _VOTES = (
 )
 
 
-def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
+def distill(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
     """Yield the sentences of some text, each as a Doc with the mean of the distributions of several parsers.
 
     A parser that is trained on these Docs, together with annotated ones, learns the distributions: over the trees with
@@ -96,7 +96,7 @@ def distil(teachers: Sequence[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
 
 
 def expected_uas(docs: Iterable[Doc]) -> float:
-    """Return the share of right heads that teachers expect in Docs of `distil`.
+    """Return the share of right heads that teachers expect in Docs of `distill`.
 
     RAISES (TrainingError): If a Doc is not from there.
     """
@@ -104,7 +104,7 @@ def expected_uas(docs: Iterable[Doc]) -> float:
     for doc in docs:
         targets = read_targets(doc)
         if targets is None:
-            raise TrainingError(f"{describe(doc)} does not have doc._.arc_targets, which `distil` sets.")
+            raise TrainingError(f"{describe(doc)} does not have doc._.arc_targets, which `distill` sets.")
         tokens, heads, probs = targets.heads
         on_doc = np.array([token.head.i for token in doc])
         right += float(probs[heads == on_doc[tokens]].sum(dtype=np.float64))

@@ -6,7 +6,8 @@ The first line that is like one of these says which format a file has. UniMorph'
 - UniMorph: lemma, form, features (`N;PL;ACC`) and perhaps the parts of the word, separated by tabs;
 - the output of `hunspell -m`: `dogs  st:dog po:noun is:PLUR`;
 - the output of `lt-proc`: `^dogs/dog<n><pl>$`;
-- that of `lt-expand` and `hfst-fst2strings`: `dogs:dog<n><pl>`.
+- that of `lt-expand` and `hfst-fst2strings`: `dogs:dog<n><pl>`;
+- that of `hfst-lookup`, separated by tabs: `dogs`, `dog<n><pl>` or `dog+N+Pl`, and a weight.
 
 Comments before the first line name the source of the lexicon and its licence, which a pipeline has to name:
 `# source: hunspell-hu` and `# licence: GPL-2.0`.
@@ -29,6 +30,7 @@ _COMMENT = re.compile(r"#\s*(source|licen[cs]e|url)\s*:\s*(.*\S)\s*", re.IGNOREC
 _UNIT = re.compile(r"\^((?:\\.|[^\\/^$])*)/((?:\\.|[^\\^$])*)\$")
 _EXPANDED = re.compile(r"((?:\\.|[^\\:\t])+):(?:[<>]:)?([^:\t]*<[^<>\t]+>[^:\t]*)")
 _FEATURES = re.compile(r"[^;\s=]+(?:;[^;\s=]+)+")  # of UniMorph
+_LOOKUP = re.compile(r"[^\t]+\t[^\t]+[<+][^\t]+\t(?:-?\d+(?:[.,]\d+)?|inf)")
 _LATER_LEMMA = re.compile(r"\+[^<+]*")
 _SAMPLE = 100_000  # lines by which a format is told
 _MOST_CHARACTERS = 10_000  # in a line
@@ -68,7 +70,7 @@ class LexiconFile:
             raise CorpusError(
                 f"{printable(self.path)} is not a lexicon: {found}. Expected lines with form, lemma, part of speech "
                 "and features, separated by tabs; UniMorph's lemma, form and features; or the output of hunspell -m, "
-                "lt-proc, lt-expand or hfst-fst2strings."
+                "lt-proc, lt-expand, hfst-fst2strings or hfst-lookup."
             )
 
     def __iter__(self) -> Iterator[Reading]:
@@ -87,7 +89,9 @@ class LexiconFile:
         """Yield the number and the text of each line."""
         number, name = 0, printable(self.path)
         if self.path.exists() and not self.path.is_file():
-            raise CorpusError(f"The lexicon {name} is not a file, which can be read several times. Write it to a file.")
+            raise CorpusError(
+                f"The lexicon {name} is not a regular file, but is read more than once. Write it to a file."
+            )
         try:
             with open(self.path, "rb") as file:
                 for number, data in enumerate(text_lines(file, name), 1):
@@ -124,7 +128,7 @@ def _format_of(line: str) -> str:
     if _is_comment(line):
         return ""
     if "\t" in line:
-        return "columns"
+        return "hfst-lookup" if _LOOKUP.fullmatch(line) else "columns"
     if _UNIT.search(line):
         return "lt-proc"
     if re.search(r" (?:st|po):\S", line):
@@ -179,6 +183,17 @@ def _of_expanded(line: str) -> Iterator[Reading]:
         yield _of_analysis(found[1], found[2])
 
 
+def _of_lookup(line: str) -> Iterator[Reading]:
+    form, analysis, weight = (cell.strip() for cell in line.split("\t"))
+    if weight == "inf":  # which marks a word that is unknown
+        return
+    if "<" in analysis:
+        yield _of_analysis(form, analysis)
+    else:
+        lemma, plus, tags = analysis.partition("+")
+        yield _reading(form, lemma, plus + tags, line)
+
+
 def _of_analysis(form: str, analysis: str) -> Reading:
     """Return a reading as apertium writes it: `huis<n><pl>`, or `do<vblex>+not<adv>` for two words in one."""
     lemma, _, tags = analysis.partition("<")
@@ -201,4 +216,5 @@ _READERS: dict[str, Callable[[str], Iterator[Reading]]] = {
     "hunspell": _of_hunspell,
     "lt-proc": _of_lt_proc,
     "expanded": _of_expanded,
+    "hfst-lookup": _of_lookup,
 }

@@ -274,9 +274,9 @@ def loss() -> Any:
 def lexicons() -> Any:
     """Return the option --lexicon, files that `arc_scorer.lexicon_files` reads."""
     text = (
-        "Lexicon whose parts of speech, features and lemmas of each word are features: a table of form, lemma, part of "
-        "speech and features, UniMorph's, or the output of hunspell -m, lt-proc, lt-expand or hfst-fst2strings. It "
-        "becomes part of the pipeline. May be given several times (default: none)"
+        "Lexicon; the parts of speech, features and lemmas that it has for a word are inputs of the encoder. A table "
+        "of form, lemma, part of speech and features, UniMorph's, or the output of hunspell -m, lt-proc, lt-expand, "
+        "hfst-fst2strings or hfst-lookup. It becomes part of the pipeline. May be given several times (default: none)"
     )
     return typer.Option(
         [], "--lexicon", metavar="FILE", help=text, exists=True, dir_okay=False, callback=_names_for_configs
@@ -296,7 +296,7 @@ def minutes(pipelines: str) -> Any:
         f"Time for {pipelines}, in minutes on one core of a server; the number of steps, patience and evaluations then "
         "suit it. The same number gives the same schedule on any machine (default: by the number of sentences)"
     )
-    return typer.Option(None, "--minutes", metavar="N", min=0.01, help=text)
+    return typer.Option(None, "--minutes", metavar="N", min=0.01, max=100_000, help=text)
 
 
 def seed(of: str) -> Any:

@@ -188,7 +188,7 @@ class PassageCorpus:
 
 
 def read_taught(vocab: Vocab, path: Path) -> Iterator[Doc]:
-    """Yield the Docs of a file that `distil` has made.
+    """Yield the Docs of a file that `distill` has made.
 
     RAISES (CorpusError): If it can't be read or is empty, or a Doc has no distributions or several sentences.
     """
@@ -203,7 +203,7 @@ def read_taught(vocab: Vocab, path: Path) -> Iterator[Doc]:
         if count != 1 or read_targets(doc) is None:
             what = f"has {count} sentences" if count != 1 else "does not have doc._.arc_targets"
             raise CorpusError(
-                f"{path}, Doc {number} {what}. Expected Docs as `arc_scorer.distillation.distil` yields them: one "
+                f"{path}, Doc {number} {what}. Expected Docs as `arc_scorer.distillation.distill` yields them: one "
                 "sentence each, with the distributions of teachers. Save them with DocBin(store_user_data=True)."
             )
         yield doc

@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Config
 
+from ..arc_scorer.lexicon import TABLE
 from ..conllu import sentence_to_doc
 from ..conllu.passages import read_taught
 from ..doc.reading import blank_doc
@@ -74,12 +75,14 @@ def held_out_scores(
 
 
 def _with_own_words(nlp: Language) -> Config:
-    """Return the config of a pipeline, in which lexicon and vectors are those it was saved with. Files may be gone."""
+    """Return the config of a pipeline, in which lexicon and vectors are those it was saved with.
+
+    Their files may be gone, and after `spacy mindroot add` the config does not name them.
+    """
     config = nlp.config.copy()
     initialize = config["initialize"]
-    callback = initialize.get("before_init")
-    is_lexicon = isinstance(callback, dict) and callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1"
-    if nlp.path and (is_lexicon or (callback is None and initialize.get("vectors"))):
+    has_lexicon = nlp.vocab.lookups.has_table(TABLE)
+    if nlp.path and (has_lexicon or (len(nlp.vocab.vectors) and initialize.get("before_init") is None)):
         initialize["before_init"] = {"@callbacks": "spacy.copy_from_base_model.v1", "vocab": str(nlp.path)}
         initialize["vectors"] = None
     return config

@@ -9,7 +9,7 @@ from thinc.api import Model
 from scorer_helpers import gold_docs, learn, make_examples, make_nlp, small, with_sentences
 from spacy_mindroot import decode
 from spacy_mindroot.arc_scorer.average import average_pipelines
-from spacy_mindroot.arc_scorer.distillation import distil, expected_uas
+from spacy_mindroot.arc_scorer.distillation import distill, expected_uas
 from spacy_mindroot.arc_scorer.gold import read_gold
 from spacy_mindroot.doc.reading import conllu_heads, sentence_bounds
 from spacy_mindroot.doc.targets import read_targets
@@ -53,7 +53,7 @@ def by_each(nlp, docs):
 def test_probabilities_of_arcs_are_the_mean(docs, teachers, projective):
     for nlp in teachers:
         nlp.get_pipe("mind_root").projective = projective
-    found = list(distil(teachers, texts(teachers[0], docs)))
+    found = list(distill(teachers, texts(teachers[0], docs)))
     means = [np.mean(own, axis=0) for own in zip(*(by_each(nlp, docs) for nlp in teachers), strict=True)]
     assert len(found) == len(means) == sum(len(list(doc.sents)) for doc in docs)
     probabilities = []
@@ -68,7 +68,7 @@ def test_probabilities_of_arcs_are_the_mean(docs, teachers, projective):
 
 def test_labels_are_those_of_the_tree(docs, teachers):
     names = teachers[0].get_pipe("arc_scorer").labels
-    found = list(distil(teachers, texts(teachers[0], docs)))
+    found = list(distill(teachers, texts(teachers[0], docs)))
     heads = [conllu_heads(doc)[0] for doc in found]
     of_each = []
     for nlp in teachers:
@@ -86,7 +86,7 @@ def test_labels_are_those_of_the_tree(docs, teachers):
 
 
 def test_text_and_sentences_are_kept(docs, teachers):
-    found = list(distil(teachers, texts(teachers[0], docs)))
+    found = list(distill(teachers, texts(teachers[0], docs)))
     assert "".join(doc.text_with_ws for doc in found) == "".join(doc.text_with_ws for doc in docs)
     assert all(len(sentence_bounds(doc)) == 1 for doc in found)
     assert not any(doc.has_annotation(name) for doc in found for name in ("TAG", "MORPH", "LEMMA"))
@@ -99,19 +99,19 @@ def test_most_teachers_decide_on_tags(docs):
         return nlp
 
     teachers = [make(1, "ADV"), make(2, "NOUN"), make(3, "NOUN")]
-    for doc in distil(teachers, texts(teachers[0], docs[:2])):
+    for doc in distill(teachers, texts(teachers[0], docs[:2])):
         assert {(token.tag_, token.pos_) for token in doc} == {("NOUN", "NOUN")}
-    for doc in distil(teachers[:2], texts(teachers[0], docs[:2])):  # the first one in a tie
+    for doc in distill(teachers[:2], texts(teachers[0], docs[:2])):  # the first one in a tie
         assert {token.tag_ for token in doc} == {"ADV"}
     for doc, tag in zip(teachers[1:], ("VERB", "X"), strict=True):  # all three differ in what is elected together
         doc.get_pipe("attribute_ruler").add([[{"ORTH": {"REGEX": "."}}]], {"TAG": tag})
-    for doc in distil(teachers, texts(teachers[0], docs[:2])):
+    for doc in distill(teachers, texts(teachers[0], docs[:2])):
         assert {(token.tag_, token.pos_) for token in doc} == {("ADV", "ADV")}
 
 
 def test_the_student_reads_what_was_stored(docs, teachers):
     """Through a DocBin: the loss of a student is that of the teachers' distributions."""
-    stored = DocBin(docs=distil(teachers, texts(teachers[0], docs)), store_user_data=True).to_bytes()
+    stored = DocBin(docs=distill(teachers, texts(teachers[0], docs)), store_user_data=True).to_bytes()
     student = make_nlp(docs, steps=0)
     taught = list(DocBin().from_bytes(stored).get_docs(student.vocab))
     scorer = student.get_pipe("arc_scorer")
@@ -131,7 +131,7 @@ def test_the_student_reads_what_was_stored(docs, teachers):
 
 def test_a_student_comes_close_to_its_teachers(docs, teachers):
     """It sees no gold tree, and its probabilities approach theirs."""
-    taught = list(distil(teachers, texts(teachers[0], docs)))
+    taught = list(distill(teachers, texts(teachers[0], docs)))
     means = [dense(doc) for doc in taught]
 
     def distance(nlp):
@@ -143,7 +143,7 @@ def test_a_student_comes_close_to_its_teachers(docs, teachers):
 
 def test_white_space_and_gold_beside_teachers(docs, teachers):
     """A batch of Docs with and without distributions: those without are learnt as ever."""
-    taught = list(distil(teachers, texts(teachers[0], docs[:2])))
+    taught = list(distill(teachers, texts(teachers[0], docs[:2])))
     nlp = make_nlp(docs, steps=0)
     scorer = nlp.get_pipe("arc_scorer")
     alone = [scorer.update(make_examples(nlp, [doc]), losses={})["arc_scorer"] for doc in (taught[0], docs[3])]
@@ -157,59 +157,59 @@ def test_other_docs_have_no_expected_accuracy(docs):
 
 
 def test_empty_docs_are_left_out(teachers):
-    assert list(distil(teachers, [Doc(teachers[0].vocab)])) == []
-    assert list(distil(teachers, [])) == []
+    assert list(distill(teachers, [Doc(teachers[0].vocab)])) == []
+    assert list(distill(teachers, [])) == []
 
 
 def test_sentences_are_needed(docs, teachers):
     with pytest.raises(MissingSentencesError, match="no sentence boundaries"):
-        list(distil(teachers, [Doc(teachers[0].vocab, words=["a", "b"])]))
+        list(distill(teachers, [Doc(teachers[0].vocab, words=["a", "b"])]))
 
 
 def test_teachers_must_agree_on_labels(docs, teachers):
     with pytest.raises(TrainingError, match="no teacher"):
-        list(distil([], texts(teachers[0], docs)))
+        list(distill([], texts(teachers[0], docs)))
     without = spacy.blank("en")
     with pytest.raises(TrainingError, match="Teacher 2 has 0 components"):
-        list(distil([teachers[0], without], texts(teachers[0], docs)))
+        list(distill([teachers[0], without], texts(teachers[0], docs)))
     nlp = spacy.blank("en")
     nlp.add_pipe("arc_scorer", config=small())
     nlp.add_pipe("mind_root")
     learn(nlp, docs[:1], 0)
     with pytest.raises(TrainingError, match="Teacher 2 has other labels"):
-        list(distil([teachers[0], nlp], texts(teachers[0], docs)))
+        list(distill([teachers[0], nlp], texts(teachers[0], docs)))
 
 
 def test_teachers_must_annotate_the_same(docs):
     """Otherwise those without a tagger would vote for no tag."""
     teachers = [make_nlp(docs, steps=0, seed=seed) for seed in (1, 2, 3)]
     teachers[0].add_pipe("sentencizer", first=True)  # only the first one divides the text
-    list(distil(teachers, texts(teachers[0], docs[:1])))
+    list(distill(teachers, texts(teachers[0], docs[:1])))
     teachers[1].add_pipe("tagger", first=True)
     with pytest.raises(TrainingError, match=r"teacher 2 annotates token.tag, and teacher 1 nothing.*same components"):
-        list(distil(teachers, texts(teachers[0], docs[:1])))
+        list(distill(teachers, texts(teachers[0], docs[:1])))
     for nlp in teachers:
         nlp.add_pipe("attribute_ruler", first=True)
     with pytest.raises(TrainingError, match="teacher 2 annotates attribute_ruler, token.tag, and teacher 1 attribute_"):
-        list(distil(teachers, texts(teachers[0], docs[:1])))
+        list(distill(teachers, texts(teachers[0], docs[:1])))
     for nlp in teachers:
         nlp.remove_pipe("attribute_ruler")
     teachers[1].remove_pipe("tagger")
     teachers[1].add_pipe("morphologizer")  # behind the scorer
-    list(distil(teachers, texts(teachers[0], docs[:1])))
+    list(distill(teachers, texts(teachers[0], docs[:1])))
 
 
 def test_an_average_can_not_teach(docs):
     average = average_pipelines([make_nlp(docs, steps=0, seed=seed) for seed in (1, 2)])
     with pytest.raises(TrainingError, match="Teacher 1 is an average, which can't teach. Pass the pipelines"):
-        list(distil([average, make_nlp(docs, steps=0)], texts(average, docs)))
+        list(distill([average, make_nlp(docs, steps=0)], texts(average, docs)))
 
 
 def test_sentences_that_are_too_long(docs):
     nlp = make_nlp(docs, steps=0)
     nlp.get_pipe("arc_scorer").max_length = 3
     with pytest.raises(SentenceTooLongError, match="max_length"):
-        list(distil([nlp, nlp], texts(nlp, docs)))
+        list(distill([nlp, nlp], texts(nlp, docs)))
 
 
 def test_each_teacher_predicts_once(docs, teachers, monkeypatch):
@@ -217,7 +217,7 @@ def test_each_teacher_predicts_once(docs, teachers, monkeypatch):
     counts = []
     predict = Model.predict
     monkeypatch.setattr(Model, "predict", lambda model, X: counts.append(model.name) or predict(model, X))
-    list(distil(teachers, texts(teachers[0], docs)))
+    list(distill(teachers, texts(teachers[0], docs)))
     assert counts.count("biaffine") == len(teachers)
 
 
@@ -227,7 +227,7 @@ def test_white_space_is_no_word(docs):
     for nlp in teachers:
         nlp.add_pipe("sentencizer", first=True)
     texts = [" \n My brother  waters the\nbeans now. The roses are here.", "   ", "My dog."]
-    found = list(distil(teachers, [teachers[0].make_doc(text) for text in texts]))
+    found = list(distill(teachers, [teachers[0].make_doc(text) for text in texts]))
     assert [doc.text.rstrip() for doc in found] == [
         "My brother waters the beans now.",
         "The roses are here.",

@@ -51,6 +51,11 @@ FORMATS = {
             ("a/b", "a/b", "<n>"),
         ],
     ),
+    "hfst-lookup": (
+        "zzz\tzzz+?\tinf\n\ndogs\tdog<n><pl>\t0.000000\ndon't\tdo<vblex>+not<adv>\t1,5\n\ndogs\tdog+N+Pl\t-2\n",
+        [("dogs", "dog", "<n><pl>"), ("don't", "do", "<vblex>+<adv>"), ("dogs", "dog", "+N+Pl")],
+    ),
+    "columns with a plus and a number": ("a+b\ta+b\tX\t_\n2\t2+\tNUM\n", [("a+b", "a+b", "X"), ("2", "2+", "NUM")]),
     "expanded": (
         "dogs:dog<n><pl>\ndogz:>:dog<n><pl>\ndoggen:<:dog<n><pl>\nat 5:00:at 5\\:00<adv>\n:\n",
         [("dogs", "dog", "<n><pl>"), ("dogz", "dog", "<n><pl>")],
@@ -115,6 +120,6 @@ def test_what_is_wrong_is_said_with_its_place(written, data, message):
 
 def test_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for name, message in (("missing", "can't be read: No such file"), ("", "is not a file"), ("pipe", "is not a file")):
+    for name, message in (("missing", "can't be read: No such file"), ("", "is not a regular file"), ("pipe", "is not a file")):
         with pytest.raises(CorpusError, match=message):
             LexiconFile(tmp_path / name)

@@ -11,6 +11,7 @@ import pytest
 import spacy
 import srsly
 from spacy.cli import app
+from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
 from spacy_mindroot.doc.targets import copies_beside
@@ -221,6 +222,8 @@ def test_raw_text_that_can_not_be_used(checkout, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "train", lambda *args, **kwargs: pytest.fail("it has been trained"))
     (tmp_path / "empty.txt").write_text(" \n\n")
     (tmp_path / "binary.txt").write_bytes(bytes(range(256)) * 10)
+    shutil.copy(checkout / "assets" / "treebank" / "dev.conllu", tmp_path / "dev.txt")
+    (tmp_path / "a.spacy").write_bytes(DocBin().to_bytes())
     (tmp_path / "latin.txt").write_bytes("good\nne\xfcn\n".encode("latin1"))
     without = make_config("en", "efficiency", ["senter"], None).replace("distilled = ${paths.distilled}\n", "")
     (tmp_path / "without.cfg").write_text(without)
@@ -228,6 +231,8 @@ def test_raw_text_that_can_not_be_used(checkout, tmp_path, monkeypatch):
     for args, says in [
         (("--raw-text", tmp_path / "empty.txt"), "empty.txt has no text"),
         (("--raw-text", tmp_path / "binary.txt"), "binary.txt: this file is binary"),
+        (("--raw-text", tmp_path / "dev.txt"), "dev.txt is CoNLL-U, not raw text. Take the text of its sentences"),
+        (("--raw-text", tmp_path / "a.spacy"), "a.spacy: this file is a .spacy file, not text. Give the file that it"),
         (("--raw-text", tmp_path / "latin.txt"), "latin.txt:2: this line is not UTF-8"),
         (("--config", tmp_path / "without.cfg"), "A student needs a config in which distilled"),
     ]:

@@ -189,6 +189,7 @@ def test_order_does_not_matter_and_the_file_is_written(tmp_path):
         (["--transformer", "x", "--vectors", "y"], "or leave out --transformer"),
         (["--transformer", "x", "--minutes", "9"], "or leave out --transformer"),
         (["--minutes", "0"], "greater than or equal to 0.01"),
+        (["--minutes", "inf"], "less than or equal to 100000"),
         (["--transformer", "x", "--lexicon", __file__], "or leave out --transformer"),
         (["--lexicon", "nowhere.tsv"], "does not exist"),
         (["--sentences", "0"], "greater than or equal to 1"),

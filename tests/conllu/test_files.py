@@ -68,9 +68,7 @@ def test_there_are_none(tmp_path):
 
 def test_a_spacy_file_is_named(tmp_path):
     DocBin(docs=[Doc(Vocab(), ["They", "left"])]).to_disk(tmp_path / "a.spacy")
-    with pytest.raises(
-        ConlluError, match=r"a\.spacy: this file is a \.spacy file, not CoNLL-U\. Give the CoNLL-U file"
-    ):
+    with pytest.raises(ConlluError, match=r"a\.spacy: this file is a \.spacy file, not text\. Give the file"):
         list(read_conllu(tmp_path / "a.spacy"))
 
 

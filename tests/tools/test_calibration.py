@@ -8,6 +8,7 @@ import spacy
 from spacy.tokens import DocBin
 
 from scorer_helpers import gold_docs, make_nlp
+from spacy_mindroot.arc_scorer.lexicon import TABLE, make_lexicon
 from spacy_mindroot.conllu import doc_to_conllu
 from spacy_mindroot.doc.targets import Targets, read_targets, to_table, write_targets
 from spacy_mindroot.errors import CorpusError
@@ -89,6 +90,28 @@ def test_which_sentences_are_scored_by_which_parsers(nlp, gold, monkeypatch, has
     train = iter(gold[:2]) if has_train else None
     _, method = held_out_scores(nlp, gold, train, folds=folds, name="mind_root")
     assert (", ".join(done), method) == expected
+
+
+@pytest.mark.parametrize("own", ["nothing", "lexicon", "vectors"])
+def test_folds_have_the_words_that_the_pipeline_was_saved_with(nlp, gold, tmp_path, monkeypatch, own):
+    """Also after `spacy mindroot add`, which leaves them out of the config."""
+    (tmp_path / "words.tsv").write_text("the\tthe\tDET\n", encoding="utf8")
+    saved = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    saved.config["paths"]["vectors"] = None
+    saved.config["initialize"]["vectors"] = "${paths.vectors}"
+    if own == "lexicon":
+        saved.vocab.lookups.set_table(TABLE, make_lexicon([tmp_path / "words.tsv"]))
+    elif own == "vectors":
+        saved.vocab.set_vector("the", np.ones(4, dtype=np.float32))
+    saved.to_disk(tmp_path / "model")
+    seen = []
+    monkeypatch.setattr(
+        "spacy_mindroot.tools.calibration.cross_validate",
+        lambda config, *_, **__: seen.append(config["initialize"]["before_init"]) or HeldOut(),
+    )
+    held_out_scores(spacy.load(tmp_path / "model"), gold, None, folds=2, name="mind_root")
+    copied = {"@callbacks": "spacy.copy_from_base_model.v1", "vocab": str(tmp_path / "model")}
+    assert seen == [None if own == "nothing" else copied]
 
 
 @pytest.fixture

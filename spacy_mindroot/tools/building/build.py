@@ -226,7 +226,7 @@ class _Build:
         if not self.known["train"]:
             raise CorpusError(
                 f"The lexicon ({names}) has none of the words of {self.treebank.name}. Is it for another language, or "
-                "in another script or order of columns?"
+                "in another script, Unicode normalization or order of columns?"
             )
         self.note(f"The lexicon has {shares} (words of the treebank, punctuation included).")
         if self.known["train"] < _FEW_KNOWN:
@@ -242,7 +242,7 @@ class _Build:
             else:
                 self.warn(
                     f"The licence of {each['name']} is unknown, and the wheel will contain what it says of words. Put "
-                    "a line '# licence: NAME' at the beginning of the file."
+                    "a line '# licence: NAME' at the beginning of the file now. Later, the build would start over."
                 )
         return list(table["about"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Sequence
 from configparser import Error as ConfigParserError
@@ -59,7 +60,7 @@ def size_for(optimize: str, sentences: int | None = None, minutes: float | None 
     minutes (Optional[float]): Time for one pipeline, in minutes on one core. The schedule is then made for that.
     """
     if sentences is None:
-        size = Size("About four minutes on one core, and enough for a thousand sentences", 2500)
+        size = Size("About five minutes on one core, and enough for a thousand sentences", 2500)
     elif sentences < 100:
         size = Size("Enough for a hundred sentences", 1000, 1000, eval_frequency=100, projective=True)
         # In larger tables, most rows are never trained.
@@ -74,9 +75,8 @@ def size_for(optimize: str, sentences: int | None = None, minutes: float | None 
         size = Size("For more than ten thousand sentences", 12000, 3000, eval_frequency=500, batch=2000, divisions=1)
         size = size._replace(width=256, arc_width=256, rows=(20000, 2000, 5000, 5000), ngram_rows=20000)
     if optimize == "efficiency":
-        comment = size.comment.replace("four", "three")
         steps = size.steps if sentences is not None and sentences < 600 else 8 * size.steps // 5
-        size = size._replace(comment=comment, steps=steps, width=96, lstm_depth=1, arc_width=128)
+        size = size._replace(steps=steps, width=96, lstm_depth=1, arc_width=128)
     return size if minutes is None else _within(size, minutes)
 
 
@@ -87,14 +87,23 @@ def _within(size: Size, minutes: float) -> Size:
     server, with all components and the evaluations on the development set.
     """
     words_per_second = 5000 * (160 / size.width) ** 1.75  # measured for widths of 96 and 160
-    steps = int(max(100, round(0.8 * 60 * minutes * words_per_second / size.batch, -2)))
+    steps = int(max(100, round(_steps_for(0.8 * 60 * minutes * words_per_second, size.batch), -1)))
     return size._replace(
         comment=f"About {minutes:g} minutes on one core, with all else that a build does",
         steps=steps,
         patience=max(size.patience, steps // 3),
-        warmup=max(size.warmup, steps // 25),
+        warmup=min(max(size.warmup, steps // 25), steps // 4),
         eval_frequency=min(steps, max(size.eval_frequency, steps // 2000 * 100)),
     )
+
+
+def _steps_for(words: float, batch: int) -> float:
+    """Return the number of steps that read so many words, in batches that grow from the template's 250 words."""
+    start, growth = 250, 1.001
+    to_read = words - (batch - start) / (growth - 1)  # after the growth, which is over when a batch has `batch` words
+    if to_read < 0:
+        return math.log1p(words * (growth - 1) / start) / math.log(growth)
+    return math.log(batch / start) / math.log(growth) + to_read / batch
 
 
 def make_config(

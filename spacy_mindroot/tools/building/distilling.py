@@ -16,11 +16,11 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_model, minibatch
 
-from ...arc_scorer.distillation import distil, expected_uas
+from ...arc_scorer.distillation import distill, expected_uas
 from ...conllu import read_conllu
 from ...conllu.columns import FEATS, UPOS
 from ...doc.reading import AnnotatedSentence, blank_doc, characters_of
-from ...errors import CorpusError
+from ...errors import ConlluError, CorpusError
 from ...escapes import printable
 from ...text_files import text_lines
 from ..evaluation.raw_text import text_of
@@ -34,6 +34,7 @@ _MOST_PIECES = 100_000  # of text, which may be repeated
 _LONGEST = 100  # words of a sentence: longer ones are lists and tables, mostly
 _LINES = 500  # tokenized at a time
 _SWAPPED = 800  # sentences, about, for lack of raw text: more are not needed
+_CONLLU = re.compile(r"\d+(?:[-.]\d+)?\t|# ")  # how most lines of a file in CoNLL-U begin
 _PIECE = re.compile(r"\S(?:.{0,9998}\S)?(?=\s|$)|\S.{0,9999}")  # of a long line
 _WORD = re.compile(r"[^\W\d_]+")
 # Where a quarter to a half of the words of a sentence are in other sentences of the treebank, so are half as many of
@@ -58,7 +59,7 @@ class RawText:
 def read_raw_text(paths: Sequence[Path]) -> RawText:
     """Read all of the files once, so that a fault in them is known before the training.
 
-    RAISES (CorpusError): If one is empty, not UTF-8, not text, or no regular file.
+    RAISES (CorpusError): If one is empty, not UTF-8, not raw text, or no regular file.
     """
     digest = hashlib.sha256()
     count = 0
@@ -68,10 +69,16 @@ def read_raw_text(paths: Sequence[Path]) -> RawText:
                 f"{printable(path)} is not a regular file, but a pipe, say. Raw text is read more than once: write it "
                 "to a file first."
             )
-        before = count
+        before, in_conllu = count, 0
         for line in islice(_pieces(path), _MOST_PIECES - count):
             digest.update(f"{line}\n".encode())
             count += 1
+            in_conllu += _CONLLU.match(line) is not None
+        if 2 * in_conllu > count - before:
+            raise CorpusError(
+                f"{printable(path)} is CoNLL-U, not raw text. Take the text of its sentences, for example with "
+                "`sed -n 's/^# text = //p'`."
+            )
         if count == before < _MOST_PIECES:
             raise CorpusError(f"{printable(path)} has no text. Leave it out, or give a file with a text on each line.")
     return RawText(list(paths), digest.hexdigest(), cut=count == _MOST_PIECES)
@@ -99,9 +106,12 @@ def _words(text: str) -> list[str]:
 
 
 def _pieces(path: Path) -> Iterator[str]:
-    with open(path, "rb") as file:
-        for number, line in enumerate(text_lines(file, printable(path)), 1):
-            yield from _PIECE.findall(_decoded(line, path, number))
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(text_lines(file, printable(path)), 1):
+                yield from _PIECE.findall(_decoded(line, path, number))
+    except ConlluError as error:  # not text, or damaged
+        raise CorpusError(str(error)) from error
 
 
 def _decoded(line: bytes, path: Path, number: int) -> str:
@@ -150,7 +160,7 @@ def teach(
     else:
         sentences = _in_text(teachers[0], treebank, raw, found)
     docs = []
-    for doc in distil(teachers, _blank(teachers[0], islice(sentences, _MOST_SENTENCES))):
+    for doc in distill(teachers, _blank(teachers[0], islice(sentences, _MOST_SENTENCES))):
         docs.append(doc)
         found.words += len(doc)
         if len(docs) % 1000 == 0:
@@ -166,7 +176,7 @@ def teach(
     found.expected = expected_uas(docs)
     if treebank.file("dev") is not None:
         dev = islice(_of_treebank(teachers[0], treebank, "dev", Taught()), _DEV_SENTENCES)
-        labelled = list(distil(teachers, _blank(teachers[0], dev)))
+        labelled = list(distill(teachers, _blank(teachers[0], dev)))
         found.expected_dev = expected_uas(labelled) if labelled else None  # of long sentences alone
     data = DocBin(docs=docs, store_user_data=True).to_bytes()
     file.write_bytes(data)

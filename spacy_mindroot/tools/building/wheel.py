@@ -93,7 +93,7 @@ def build_wheel(
         said = _call("spacy", "package", source, work, "--build", "none", "--force", *own_code)
         projects = [path.parent for path in Path(work).glob("*/setup.py")]
         for project in projects:
-            # Without isolation, nothing is downloaded. It needs setuptools, which not every environment has.
+            # Without isolation, nothing is downloaded. It needs setuptools 70.1, which comes with the extra `build`.
             for options in (("--no-isolation",), ()):
                 said += _call("build", "--wheel", *options, project)
                 if list(project.glob("dist/*.whl")):

@@ -159,13 +159,13 @@ def test_what_is_known_before_the_training(small, checkout, tmp_path, trainings,
 @pytest.mark.parametrize(
     "has_dev, options, minutes, steps",
     [
-        (True, {}, "24", 5800),
-        (True, {"seeds": (0, 1)}, "12", 2900),
-        (True, {"seeds": (0, 1), "distill": True}, "8", 1900),
-        (False, {}, "4", 1000),  # five folds
-        (False, {"seeds": (0, 1)}, "2", 500),  # each with both seeds
-        (False, {"seeds": (0, 1, 2), "distill": True}, "2.67", 600),  # of students alone
-        (False, {"related": True}, "24", 5800),  # not calibrated
+        (True, {}, "24", 6400),
+        (True, {"seeds": (0, 1)}, "12", 3520),
+        (True, {"seeds": (0, 1), "distill": True}, "8", 2560),
+        (False, {}, "4", 1600),  # five folds
+        (False, {"seeds": (0, 1)}, "2", 1070),  # each with both seeds
+        (False, {"seeds": (0, 1, 2), "distill": True}, "2.67", 1270),  # of students alone
+        (False, {"related": True}, "24", 6400),  # not calibrated
     ],
 )
 def test_minutes_are_for_all_pipelines(
