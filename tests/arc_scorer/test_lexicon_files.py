@@ -120,6 +120,10 @@ def test_what_is_wrong_is_said_with_its_place(written, data, message):
 
 def test_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for name, message in (("missing", "can't be read: No such file"), ("", "is not a regular file"), ("pipe", "is not a file")):
+    for name, message in (
+        ("missing", "can't be read: No such file"),
+        ("", "is not a regular file"),
+        ("pipe", "is not a regular file"),
+    ):
         with pytest.raises(CorpusError, match=message):
             LexiconFile(tmp_path / name)
