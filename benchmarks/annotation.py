@@ -39,7 +39,7 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 @dataclass
 class Done:
-    """What a sentence took. A decision is about one word; those of heads are the ones that change its head."""
+    """The work on a sentence. A decision is about one word; those of heads are the ones that change its head."""
 
     number: int
     tokens: int
@@ -142,7 +142,7 @@ class RealPage:
 
 
 class StandIn:
-    """What the page does with keys, without a browser. The tests compare the two."""
+    """Does with keys what the page does, without a browser. The tests compare the two."""
 
     def __init__(self, annotation: Annotation) -> None:
         self._annotation, self._session = annotation, annotation.session

@@ -1,4 +1,4 @@
-"""What the root constraint costs, and why: the probability of several roots against the share of multi-rooted trees."""
+"""Cost and cause of the root constraint: the probability of several roots, and the share of multi-rooted trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the trees of a parser is right, and whether another parser is better, with a confidence interval.
+"""Accuracy of the trees of a parser, and whether another parser is better, with a confidence interval.
 
 All tokens count, punctuation included, except those without a gold head.
 """

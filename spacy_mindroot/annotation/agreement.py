@@ -1,4 +1,4 @@
-"""How far two annotators agree on the trees of the same sentences."""
+"""Agreement of two annotators on the trees of the same sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an annotator decides on a sentence, step by step, and what follows from the steps.
+"""Decisions of an annotator on a sentence, step by step, and what follows from them.
 
 A step is a dict that can be written as JSON. The last one can always be taken back.
 """

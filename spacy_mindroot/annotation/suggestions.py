@@ -1,4 +1,4 @@
-"""What a parser suggests for a sentence: the best tree around what is decided, and other arcs, with probabilities."""
+"""Suggestions of a parser for a sentence: the best tree around what is decided, and other arcs, with probabilities."""
 
 from __future__ import annotations
 

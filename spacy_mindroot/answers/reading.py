@@ -55,7 +55,7 @@ class Fault(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a model has said about a sentence of n words.
+    """The answer of a model about a sentence of n words.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a command says, under the options --quiet and --json that `running.command` gives it."""
+"""Prints what a command says, under the options --quiet and --json that `running.command` gives it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["as_asked", "asked", "done", "found", "say"]
 
 @dataclass
 class _Asked:
-    """What the command that runs has been asked for."""
+    """Options of the command that runs."""
 
     quiet: bool = False
     json: Path | None = None

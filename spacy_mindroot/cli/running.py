@@ -1,4 +1,4 @@
-"""How every command runs: an error becomes a message, and a signal lets the command clean up before it ends."""
+"""Runs every command: an error becomes a message, and a signal lets the command clean up before it ends."""
 
 from __future__ import annotations
 

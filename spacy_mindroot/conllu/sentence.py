@@ -119,7 +119,7 @@ class Sentence:
 
     @property
     def line_end(self) -> bytes:
-        """How the first line ends."""
+        """The line end of the first line."""
         return b"\r\n" if self.lines[0].endswith(b"\r\n") else b"\n"
 
     @property

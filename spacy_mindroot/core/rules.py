@@ -1,4 +1,4 @@
-"""What the search for the best labelled tree under rules finds."""
+"""Result of the search for the best labelled tree under rules."""
 
 from __future__ import annotations
 

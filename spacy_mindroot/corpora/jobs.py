@@ -25,7 +25,7 @@ class Settings:
 
     @property
     def ending(self) -> str:
-        """What the names of the shards end in."""
+        """The suffix of the names of the shards."""
         return {"tokens": "tokens.parquet", "relations": "relations.tsv"}.get(self.format, self.format)
 
     @classmethod

@@ -1,3 +1,3 @@
-"""What is read from and written to a Doc: extension attributes, sentences, heads, alignment."""
+"""Reads from a Doc and writes to it: extension attributes, sentences, heads, alignment."""
 
 __all__: list[str] = []

@@ -24,7 +24,7 @@ Tree = tuple[npt.ArrayLike, Sequence[str], Sequence[str | None] | None]  # heads
 
 
 class RuleCount(NamedTuple):
-    """How often a rule could be broken in a treebank (`support`), and how often it is (`violations`).
+    """The number of times that a rule could be broken in a treebank (`support`), and that it is (`violations`).
 
     The cases are heads with such a dependent for `unique`; tokens with such a label for the others, and with known
     parts of speech if the rule needs them. A `forbidden` rule that names no labels counts tokens with such parts of

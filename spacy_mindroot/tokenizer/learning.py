@@ -1,4 +1,4 @@
-"""What a tokenizer learns from: the sentences of annotated Docs."""
+"""Sentences of annotated Docs, from which a tokenizer learns."""
 
 from __future__ import annotations
 

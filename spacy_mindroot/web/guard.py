@@ -1,4 +1,4 @@
-"""What every server here does: refuse requests that are too large or come from other pages, and run until ended."""
+"""Guards and runs every server here: refuses requests that are too large or come from other pages, and ends cleanly."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Totals:
 
 
 class Marks(NamedTuple):
-    """What `decode --help` says of the best trees of a sentence.
+    """The best trees of a sentence, as `decode --help` describes them.
 
     heads (np.ndarray): (n,), 0 = ROOT: those that were given or, with K best trees, the first of them.
     comments (dict[str, str]), misc (dict[int, dict[str, str]]): As `conllu.marks.marked_sentence` takes them.

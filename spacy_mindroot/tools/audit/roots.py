@@ -54,7 +54,7 @@ def calibration_of(sentences: Sequence[ScoredSentence]) -> Calibration | None:
 
 @dataclass(frozen=True)
 class SeveralRoots:
-    """How probable several roots are in the sentences of a corpus, under a calibration."""
+    """The probability of several roots in the sentences of a corpus, under a calibration."""
 
     mean: float
     likely: float  # the share of sentences in which several roots are more probable than one

@@ -22,7 +22,7 @@ _SCORES = ("dep_", "root_acc", "single_root", "sents_")  # of parsers, in the me
 
 
 class Added(NamedTuple):
-    """What `add_parser` has done."""
+    """A record of what `add_parser` has done."""
 
     removed: list[str]  # names of components
     added: list[str]

@@ -1,3 +1,3 @@
-"""What to annotate, and what to correct, first."""
+"""Finds what to annotate, and what to correct, first."""
 
 __all__: list[str] = []

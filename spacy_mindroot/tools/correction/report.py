@@ -1,4 +1,4 @@
-"""What `rank` and `suspect` write and print: sentences with marks, records, and tables."""
+"""Output of `rank` and `suspect`: sentences with marks, records, and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How pictures look: attributes of their elements, and colours for light and for dark pages. Fills in web pages.
+"""The style of pictures: attributes of their elements, and colours for light and for dark pages. Fills in web pages.
 
 Many programs read only part of CSS. So a picture has its colours, for a light page, in attributes of its elements; a
 style sheet of a web page, which has precedence over attributes, replaces them where the page is dark.
