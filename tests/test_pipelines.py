@@ -13,6 +13,7 @@ from thinc.api import get_current_ops
 
 from generators import random_tree, scores_of_tree
 from scorer_helpers import gold_docs, make_examples, trees
+from spacy_mindroot.tools.building.config import make_config
 
 CONFIG = """
 [nlp]
@@ -92,16 +93,20 @@ def test_init_fill_config_and_debug_config(tmp_path):
 # ---------------------------------------------------------------------------------------------------------------------
 # The configs of `init-config`
 
-CPU_CONFIGS = ("cpu-accurate", "cpu-small", "cpu-tagged", "whole-doc-accurate", "whole-doc-small")
+TAGS = ["tagger", "morphologizer", "trainable_lemmatizer"]
+CPU_CONFIGS = {  # the options of `make_config`
+    "cpu-accurate": {"optimize": "accuracy", "extras": ["senter"]},
+    "cpu-small": {"optimize": "efficiency", "extras": ["senter"]},
+    "cpu-tagged": {"optimize": "accuracy", "extras": ["senter", *TAGS]},
+    "whole-doc-accurate": {"optimize": "accuracy", "extras": [], "whole_doc": True},
+    "whole-doc-small": {"optimize": "efficiency", "extras": [], "whole_doc": True},
+}
 
 
-@pytest.fixture
-def make_pipeline(checkout):
-    def make(name, **overrides):
-        overrides = {key.replace("__", "."): value for key, value in overrides.items()}
-        return util.load_model_from_config(util.load_config(checkout / "configs" / f"{name}.cfg", overrides=overrides))
-
-    return make
+def make_pipeline(name, **overrides):
+    text = make_config("xx", transformer=None, **CPU_CONFIGS[name])
+    overrides = {key.replace("__", "."): value for key, value in overrides.items()}
+    return util.load_model_from_config(util.load_config_from_str(text, overrides=overrides))
 
 
 def train_in_python(nlp, docs, steps):
@@ -110,7 +115,7 @@ def train_in_python(nlp, docs, steps):
 
 
 @pytest.mark.parametrize("name", ["cpu-accurate", "whole-doc-small"])
-def test_a_loop_in_python_learns(make_pipeline, tmp_path, name):
+def test_a_loop_in_python_learns(tmp_path, name):
     docs = gold_docs(count=3)
     nlp = make_pipeline(name)
     nlp.initialize(lambda: make_examples(nlp, docs))
@@ -123,7 +128,7 @@ def test_a_loop_in_python_learns(make_pipeline, tmp_path, name):
     assert losses[-1] < 0.9 * losses[0]
 
 
-def test_configs_with_the_schedule_of_thinc_still_work(make_pipeline):
+def test_configs_with_the_schedule_of_thinc_still_work():
     """Configs of earlier versions name it."""
     docs = gold_docs(count=2)
     schedule = {"@schedules": "warmup_linear.v1", "warmup_steps": 1, "total_steps": 100, "initial_rate": 0.003}
@@ -137,7 +142,7 @@ def test_configs_with_the_schedule_of_thinc_still_work(make_pipeline):
 
 
 @pytest.mark.parametrize("name", CPU_CONFIGS)
-def test_analyze_pipes_finds_no_problem(make_pipeline, name):
+def test_analyze_pipes_finds_no_problem(name):
     nlp = make_pipeline(name)
     problems = nlp.analyze_pipes()["problems"]
     assert set(problems) == set(nlp.pipe_names) and not any(problems.values()), problems
@@ -153,7 +158,7 @@ def test_debug_model(checkout, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", CPU_CONFIGS)
-def test_every_layer_uses_the_products_that_the_config_says(make_pipeline, name):
+def test_every_layer_uses_the_products_that_the_config_says(name):
     for choice, use_blis in (("numpy", False), ("blis", True)):
         nlp = make_pipeline(name, nlp__after_pipeline_creation__products=choice)
         models = [pipe.model for _, pipe in nlp.pipeline if hasattr(pipe, "model")]
@@ -162,7 +167,7 @@ def test_every_layer_uses_the_products_that_the_config_says(make_pipeline, name)
 
 
 @pytest.mark.filterwarnings("ignore:arc_scorer")  # texts of two sentences, taken as one
-def test_trees_do_not_depend_on_the_products(make_pipeline, tmp_path):
+def test_trees_do_not_depend_on_the_products(tmp_path):
     docs = gold_docs(count=3)
     nlp = make_pipeline("whole-doc-small", nlp__after_pipeline_creation__products="numpy")
     nlp.initialize(lambda: make_examples(nlp, docs))
