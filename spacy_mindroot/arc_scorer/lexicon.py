@@ -62,16 +62,17 @@ def make_lexicon_setter(files: list[Path]) -> Callable[[Language], Language]:
     return set_lexicon
 
 
-def make_lexicon(files: Iterable[str | Path], base: Table | None = None) -> Table:
+def make_lexicon(files: str | Path | Iterable[str | Path], base: Table | None = None) -> Table:
     """Return the table of a lexicon.
 
+    files: The files, or a single one.
     base (Optional[Table]): A lexicon to extend. Words that it has stay as they are.
     RAISES (CorpusError): If a file is no lexicon, or there is none.
     """
     columns = (array("Q"), array("Q"), array("Q"))  # form, tag, lemma
     add_form, add_tag, add_lemma = (column.append for column in columns)
     about = []
-    for path in files:
+    for path in [files] if isinstance(files, (str, Path)) else files:
         file = LexiconFile(path)
         before, tagged = len(columns[0]), False
         for form, lemma, tag in file:
@@ -86,7 +87,9 @@ def make_lexicon(files: Iterable[str | Path], base: Table | None = None) -> Tabl
                 f"The lexicon {path} has no parts of speech ({file.format} format). A dictionary of hunspell needs the "
                 "fields `po:`; others are lists of words, which are of no use here."
             )
-        about.append({"name": file.path.name, "readings": len(columns[0]) - before, **file.about})
+        about.append(
+            {"name": file.path.name, "readings": len(columns[0]) - before, "format": file.format, **file.about}
+        )
     if not about:
         raise CorpusError("A lexicon needs at least one file.")
     forms, tags, lemmas = (np.frombuffer(column, dtype=np.uint64) for column in columns)
@@ -158,6 +161,6 @@ def known_share(table: Table, words: Sequence[str]) -> float:
 
 
 def describe_lexicon(vocab: Vocab) -> list[dict[str, Any]]:
-    """Return `name` and `readings` of each file of a lexicon, and `source`, `licence` and `url` if they are known."""
+    """Return `name`, `readings` and `format` of each file of a lexicon; `source`, `licence` and `url` if known."""
     table = vocab.lookups.get_table(TABLE, None)
     return [] if table is None else list(table["about"])

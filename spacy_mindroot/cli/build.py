@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -112,28 +113,32 @@ def build_cli(
         reads["a file of --config"] = files_of(read_config(config))
     check_paths(reads, {"OUT": out}, made="OUT")
     check_paths({"OUT": out}, {})
-    figures = build(
-        treebank,
-        out,
-        Description(name, package_version, description, author, email, url, licence),
-        lang=lang or "",
-        optimize=optimize,
-        tokenizer=tokenizer,
-        loss=loss,
-        lexicons=lexicons,
-        minutes=minutes,
-        config=config,
-        steps=steps,
-        seeds=range(seed, seed + seeds),
-        related=related,
-        distill=distill,
-        raw=raw_text,
-        code=code,
-        speed=speed,
-        note=say,
-        warn=warn,
-        show=not asked.quiet,
-    )
+    try:
+        figures = build(
+            treebank,
+            out,
+            Description(name, package_version, description, author, email, url, licence),
+            lang=lang or "",
+            optimize=optimize,
+            tokenizer=tokenizer,
+            loss=loss,
+            lexicons=lexicons,
+            minutes=minutes,
+            config=config,
+            steps=steps,
+            seeds=range(seed, seed + seeds),
+            related=related,
+            distill=distill,
+            raw=raw_text,
+            code=code,
+            speed=speed,
+            note=say,
+            warn=warn,
+            show=not asked.quiet,
+        )
+    except (KeyboardInterrupt, SystemExit):  # of a signal
+        typer.echo("\nInterrupted. Run the same command again: finished steps are not repeated.", err=True)
+        raise
     _print(figures, out)
     found(figures)
 
@@ -146,5 +151,5 @@ def _print(found: dict[str, Any], out: Path) -> None:
         header = (f"{found['evaluated_on']} set, F1", *names)
         say(text_table(rows, header))
     wheel = out / "dist" / found["package"]["wheel"]
-    done(f"{wheel} ({found['package']['megabytes']} MB). Install it with: pip install {wheel}")
+    done(f"{wheel} ({found['package']['megabytes']} MB). Install it with: pip install {shlex.quote(str(wheel))}")
     say(f"README.md in {out} is the model card, and pipeline.json has all figures.")

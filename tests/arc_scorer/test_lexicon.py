@@ -82,13 +82,14 @@ def test_what_is_known_of_the_files(path, tmp_path):
     assert describe_lexicon(vocab) == []
     vocab.lookups.set_table(TABLE, make_lexicon([path, tmp_path / "more.tsv"]))
     assert describe_lexicon(vocab) == [
-        {"name": "words.tsv", "readings": 8, "licence": "CC0-1.0"},
-        {"name": "more.tsv", "readings": 1},
+        {"name": "words.tsv", "readings": 8, "format": "columns", "licence": "CC0-1.0"},
+        {"name": "more.tsv", "readings": 1, "format": "columns"},
     ]
 
 
 def test_share_of_words(path):
     table = make_lexicon([path])
+    assert make_lexicon(str(path)) == table
     assert known_share(table, ["walk", "WALK", "zzz", "a"]) == 0.5
     assert known_share(table, []) == 0
 

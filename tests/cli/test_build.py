@@ -46,6 +46,7 @@ def test_everything_is_made(built):
     assert found["gold tokens"]["official"]["Words"]["f1"] == 1
     assert found["raw text"]["measures"]["single_root"] == 1
     assert f"{100 * found['gold tokens']['official']['LAS']['f1']:.2f}" in result.output
+    assert f"pip install '{out}/dist/en_demo-0.1.0-py3-none-any.whl'" in " ".join(result.output.split())
     assert (out / "gold-tokens.conllu").exists() and (out / "raw-text.conllu").exists()
     nlp = spacy.load(out / "training" / "model-best")
     components = ["senter", "morphologizer", "trainable_lemmatizer", "arc_scorer", "mind_root"]
@@ -126,6 +127,7 @@ def test_sigterm_ends_the_training_too(checkout, tmp_path, monkeypatch):
     monkeypatch.setattr(work, lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGTERM))
     result = run(checkout / "assets" / "treebank", tmp_path / "out", *OPTIONS)
     assert result.exit_code == 128 + signal.SIGTERM, result.output
+    assert "Run the same command again: finished steps are not repeated." in result.output
 
 
 def few_sentences(checkout, folder, has_dev):

@@ -40,7 +40,8 @@ __all__ = ["build"]
 
 _SPEED = "words per CPU second"  # the step that measures it
 _LONGEST_EXAMPLE = 80  # characters
-_FEW_KNOWN = 0.1  # share of words
+_FEW_KNOWN = 0.1  # share of the words with letters
+_FEW_MINUTES = 0.2
 _MUCH_LESS_KNOWN = 0.1  # than in the training set; the words of other text are then unlike those learnt from
 _PIPELINE_BYTES = 100_000_000  # of disk for each pipeline to train, and for the temporary files of a wheel
 
@@ -104,7 +105,7 @@ def build(
     try:
         made = _Build(chain, about, seeds, steps, code, speed, note, warn, show, optimize if distill else "", text)
         settings: dict[str, Any] = {"optimize": optimize, "tokenizer": tokenizer, "loss": loss}
-        settings["lexicons"] = [*map(str, lexicons)]
+        settings["lexicons"] = [str(Path(path).absolute()) for path in lexicons]
         settings["minutes"] = minutes
         return made.run(source, related, config, lang, settings | ({"optimize": "accuracy"} if distill else {}))
     except BaseException:
@@ -195,12 +196,18 @@ class _Build:
             calibrated = 1 if self.student else len(self.seeds)
             by_folds = "dev" not in self.treebank.parts and self.treebank.mixture is None
             pipelines = len(self.seeds) + bool(self.student) + by_folds * FOLDS * calibrated
-            settings = settings | {"minutes": max(0.01, round(settings["minutes"] / pipelines, 2))}
+            minutes = max(0.01, round(settings["minutes"] / pipelines, 2))
+            if minutes < _FEW_MINUTES:
+                self.warn(
+                    f"There are {minutes:g} minutes for each of {pipelines} pipelines. Each is trained for at least "
+                    "100 steps, so the build will take longer."
+                )
+            settings = settings | {"minutes": minutes}
         if settings["tokenizer"] != "learnt" or self.treebank.has_text:
             return settings
         self.warn(
-            f"No token of {self.treebank.name} has SpaceAfter=No, so nothing can be learnt about tokens: the pipeline "
-            "gets spaCy's tokenizer."
+            f"{self.treebank.name} has neither SpaceAfter=No nor a text with multiword tokens, so nothing can be "
+            "learnt about tokens: the pipeline gets spaCy's tokenizer."
         )
         return settings | {"tokenizer": "spacy"}
 
@@ -221,15 +228,21 @@ class _Build:
             path = self.treebank.folder / f"{part}.conllu"
             words = [word for sentence in read_conllu(path) for word in sentence.words]
             self.known[part] = known_share(table, words)
+            if part == "train":
+                known = known_share(table, [word for word in words if any(map(str.isalpha, word))])
+        for each in table["about"]:
+            self.note(
+                f"Lexicon {each['name']}: {each['readings']:,} readings of words, in the format {each['format']}."
+            )
         shares = ", ".join(f"{100 * share:.1f} % of {part}" for part, share in self.known.items())
         names = ", ".join(each["name"] for each in table["about"])
-        if not self.known["train"]:
+        if not known:
             raise CorpusError(
                 f"The lexicon ({names}) has none of the words of {self.treebank.name}. Is it for another language, or "
                 "in another script, Unicode normalization or order of columns?"
             )
         self.note(f"The lexicon has {shares} (words of the treebank, punctuation included).")
-        if self.known["train"] < _FEW_KNOWN:
+        if known < _FEW_KNOWN:
             self.warn(f"The lexicon has few words of {self.treebank.name}. It will hardly help.")
         elif self.known["train"] - min(self.known.values()) > _MUCH_LESS_KNOWN:
             self.warn(
@@ -387,7 +400,9 @@ class _Build:
                 return self._evaluation(load(), gold, name == "raw text", work / _output_of(name))
 
             found = self._step(name, evaluation)
-            if "error" not in found:
+            if "error" in found:
+                self.warn(f"The {name} could not be evaluated: {found['error']}")
+            else:
                 scores[name] = found
         if "raw text" not in scores or not self.speed:
             return scores, 0
@@ -398,10 +413,10 @@ class _Build:
         try:
             system = predict(nlp, gold, raw=raw)
         except MindRootError as error:  # such as a sentence that is too long: no reason to make no wheel
-            self.warn(f"The {'raw text' if raw else 'gold tokens'} could not be evaluated: {error}")
-            system = []
+            output.touch()
+            return {"error": str(error)}
         output.write_bytes(b"".join(sentence.to_bytes() for sentence in system))
-        return to_json(evaluate(gold, system)) if system else {"error": "could not be parsed"}
+        return to_json(evaluate(gold, system))
 
     def _package(
         self, work: Path, best: Path, nlp: Language, trained: Trained, scores: Mapping[str, Any], speed: int

@@ -34,7 +34,10 @@ _MOST_PIECES = 100_000  # of text, which may be repeated
 _LONGEST = 100  # words of a sentence: longer ones are lists and tables, mostly
 _LINES = 500  # tokenized at a time
 _SWAPPED = 800  # sentences, about, for lack of raw text: more are not needed
-_CONLLU = re.compile(r"\d+(?:[-.]\d+)?\t|# ")  # how most lines of a file in CoNLL-U begin
+_CONLLU = re.compile(
+    r"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}"
+)  # a word; comments and empty lines are fewer than three for each
+_LETTERS = 20  # of a part of a sentence by which it is recognized
 _PIECE = re.compile(r"\S(?:.{0,9998}\S)?(?=\s|$)|\S.{0,9999}")  # of a long line
 _WORD = re.compile(r"[^\W\d_]+")
 # Where a quarter to a half of the words of a sentence are in other sentences of the treebank, so are half as many of
@@ -73,8 +76,8 @@ def read_raw_text(paths: Sequence[Path]) -> RawText:
         for line in islice(_pieces(path), _MOST_PIECES - count):
             digest.update(f"{line}\n".encode())
             count += 1
-            in_conllu += _CONLLU.match(line) is not None
-        if 2 * in_conllu > count - before:
+            in_conllu += _CONLLU.fullmatch(line) is not None
+        if 4 * in_conllu > count - before:
             raise CorpusError(
                 f"{printable(path)} is CoNLL-U, not raw text. Take the text of its sentences, for example with "
                 "`sed -n 's/^# text = //p'`."
@@ -91,14 +94,16 @@ def warn_of_language(raw: RawText, treebank: Treebank, warn: Callable[[str], Any
     texts = [_words(text_of(sentence)) for sentence in read_conllu(path)]
     in_texts = Counter(chain.from_iterable(map(set, texts)))
     own = [in_texts[word] > 1 for text in texts for word in text]
-    known = [word in in_texts for line in islice(raw.lines(), _MOST_SENTENCES) for word in _words(line)]
-    usual, found = (sum(flags) / max(1, len(flags)) for flags in (own, known))
-    if usual > _FEWEST and found < _FEW * usual:
-        warn(
-            f"Only {found:.1%} of the words of the raw text are in the training set; of the words of a training "
-            f"sentence, {usual:.1%} are in others. Is it in the language and the script of the treebank? If "
-            "not, give other text."
-        )
+    usual = sum(own) / max(1, len(own))
+    for path in raw.paths:
+        known = [word in in_texts for line in islice(_pieces(path), _MOST_SENTENCES) for word in _words(line)]
+        found = sum(known) / max(1, len(known))
+        if usual > _FEWEST and found < _FEW * usual:
+            warn(
+                f"Only {found:.1%} of the words of {printable(path)} are in the training set; of the words of a "
+                f"training sentence, {usual:.1%} are in others. Is it in the language and the script of the treebank? "
+                "If not, give other text."
+            )
 
 
 def _words(text: str) -> list[str]:
@@ -148,8 +153,8 @@ def teach(
 ) -> Taught:
     """Let teachers label text, and write it to a .spacy file: raw text or, without any, that of `swap_words`.
 
-    Sentences of the treebank are left out of raw text, those of its test set above all. So are sentences that have
-    occurred before, and those of more than 100 words.
+    Sentences of the treebank are left out of raw text, those of its test set above all, also where they are parts of
+    others or divided. So are sentences that have occurred before, and those of more than 100 words.
 
     folders (Sequence[Path]): The teachers.
     """
@@ -244,14 +249,47 @@ def _of_treebank(nlp: Language, treebank: Treebank, part: str, found: Taught) ->
 def _in_text(nlp: Language, treebank: Treebank, raw: RawText, found: Taught) -> Iterator[AnnotatedSentence]:
     """Yield the sentences that a pipeline finds in raw text, and count those that are left out."""
     files = [file for part in PARTS if (file := treebank.file(part)) is not None]
-    known = {"".join(text_of(sentence).split()) for sentence in chain.from_iterable(map(read_conllu, files))}
+    own = _OwnText(text_of(sentence) for sentence in chain.from_iterable(map(read_conllu, files)))
+    before: set[str] = set()
     for lines in minibatch(raw.lines(), _LINES):
         for sentence in list(sentences_in_text(nlp, "\n\n".join(lines), "")):  # it disables components meanwhile
-            key = characters_of(sentence)
-            if key in known:
+            text = _letters(characters_of(sentence))
+            if text in before or text in own:
                 found.repeated += 1
             elif len(sentence.words) > _LONGEST:
                 found.too_long += 1
             else:
-                known.add(key)
+                before.add(text)
                 yield sentence
+
+
+class _OwnText:
+    """The text of a treebank, which raw text may contain in other pieces: a teacher divides it as it has learnt.
+
+    A text is in it if it is a sentence, contains one of at least 20 letters, or is itself 20 letters or more of it.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        sentences = [_letters(text) for text in texts]
+        self._sentences = set(sentences)
+        self._all = "".join(sentences)
+        self._by_start = defaultdict(list)
+        for sentence in self._sentences:
+            if len(sentence) >= _LETTERS:
+                self._by_start[sentence[:_LETTERS]].append(sentence)
+
+    def __contains__(self, text: str) -> bool:
+        """Whether a text, as `_letters` returns it, is in that of the treebank."""
+        if text in self._sentences:
+            return True
+        if len(text) < _LETTERS:
+            return False
+        starts = ((i, text[i : i + _LETTERS]) for i in range(len(text) - _LETTERS + 1))
+        return text in self._all or any(
+            text.startswith(sentence, i) for i, start in starts for sentence in self._by_start.get(start, ())
+        )
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text, in lower case, or else all of its characters but white space."""
+    return "".join(filter(str.isalnum, text.lower())) or "".join(text.split())

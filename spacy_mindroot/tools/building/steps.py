@@ -117,11 +117,16 @@ class Steps:
         self._place(given)
 
     def _valid(self, facts: Mapping[str, Any], plan: Mapping[str, Sequence[str]]) -> list[str]:
-        """Return the first steps of a plan: those that depend on nothing that has changed."""
+        """Return the first steps of a plan: those that depend on nothing that has changed.
+
+        What stands under the names of steps of the plan before does not count if this one goes without them.
+        """
         before, now = self._facts if isinstance(self._facts, dict) else {}, _as_read(facts)
-        if any(before.get(name) != now.get(name) for name in {*before, *now} - {*plan}):
+        dropped = {name for name in before if name in self.results and name not in {*now, *plan}}
+        if any(before.get(name) != now.get(name) for name in {*before, *now} - {*plan} - dropped):
             return []
-        return list(takewhile(lambda step: before.get(step) == now.get(step), plan))
+        same = takewhile(lambda step: before.get(step) == now.get(step), plan)
+        return list(takewhile(lambda step: not dropped or step in self.results, same))
 
     def _outdated(self, valid: Sequence[str], plan: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the files, except wheels, that steps have made, if not all of them are valid, and not in these."""

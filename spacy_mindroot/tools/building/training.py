@@ -66,10 +66,11 @@ def train(
         in the config.
     settings (Optional[Mapping[str, Any]]): Further settings of the config, by their names with dots.
     """
-    dev = treebank.file("dev")
+    dev, train_file = treebank.file("dev"), treebank.file("train")
+    assert train_file is not None
     overrides = {
-        "paths.train": str(treebank.file("train")),
-        "paths.dev": str(dev or treebank.file("train")),
+        "paths.train": str(train_file.absolute()),  # which `calibrate --folds` reads, from any folder
+        "paths.dev": str((dev or train_file).absolute()),
         "system.seed": str(seed),
         "training.seed": str(seed),  # a config need not take it from the system's
     }

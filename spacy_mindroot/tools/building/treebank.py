@@ -120,7 +120,7 @@ class Treebank:
     # Components that can be trained on it, besides the parser: `tagger` if its tags (XPOS) say more than UPOS,
     # `morphologizer` for UPOS or features, and `trainable_lemmatizer`.
     annotated: list[str] = field(default_factory=list)
-    has_text: bool = False  # whether the training set says where no space follows a token
+    has_text: bool = False  # whether something can be learnt of the training set about tokens in text
     licence: str = ""  # what the README of a UD treebank says, such as "CC BY-SA 4.0"; "" if it is unknown
     licence_file: Path | None = None
     unused: list[str] = field(default_factory=list)  # files without a part in their names, although others have one
@@ -173,7 +173,7 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
                 counts.add(sentence)
                 if part == "train":
                     tags.update(zip(sentence.column(UPOS), sentence.column(XPOS), strict=True))
-                    treebank.has_text |= any(b"SpaceAfter=No" in line for line in sentence.lines)
+                    treebank.has_text |= _has_text(sentence)
                     layers |= {name for name, column in _LAYERS.items() if {*sentence.column(column)} - {"_"}}
                 digest.update(writer.write(sentence))
         digest.update(part.encode())
@@ -192,6 +192,14 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
     treebank.annotated = [name for name in ("tagger", *_LAYERS) if name in layers]
     treebank.licence, treebank.licence_file = licence_of(source)
     return treebank
+
+
+def _has_text(sentence: Sentence) -> bool:
+    """Whether a sentence says that no space follows a token, or else has a text and a multiword token."""
+    has_comment = any(line.startswith(b"# text = ") for line in sentence.lines)
+    return any(b"SpaceAfter=No" in line for line in sentence.lines) or (
+        has_comment and bool(sentence.multiword_tokens())
+    )
 
 
 def find_parts(source: Path, what: str) -> tuple[str, dict[str, list[Path]], list[str]]:

@@ -13,7 +13,6 @@ from spacy_mindroot.tools.building.build import build
 from spacy_mindroot.tools.building.card import Description
 from spacy_mindroot.tools.building.config import make_config
 from spacy_mindroot.tools.building.distilling import Taught
-from spacy_mindroot.tools.building.steps import Steps
 from spacy_mindroot.tools.building.training import Trained
 from spacy_mindroot.tools.building.wheel import PackagingError, wheel_name
 
@@ -79,18 +78,21 @@ def content(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("raw", [True, False])
-def test_what_can_not_be_parsed_is_left_out(tmp_path, monkeypatch, raw):
-    """As when no sentence boundary is found in a long text. The wheel is made all the same."""
+def test_what_can_not_be_parsed_is_left_out(small, checkout, tmp_path, trainings, wheels, monkeypatch):
+    """As when no sentence boundary is found in a long text. The wheel is made all the same, and each run says why."""
 
     def fails(nlp, gold, **settings):
         raise SentenceTooLongError("a sentence of 2,000 tokens")
 
     monkeypatch.setattr(module, "predict", fails)
-    said, output = [], tmp_path / "out.conllu"
-    steps = module._Build(Steps(tmp_path), Description(""), (0,), None, None, False, print, said.append)
-    assert steps._evaluation(spacy.blank("en"), [], raw, output) == {"error": "could not be parsed"}
-    assert "2,000 tokens" in said[0] and output.read_text() == ""
+    shutil.copy(checkout / "assets" / "treebank" / "test.conllu", small)
+    for _ in range(2):
+        found, said = run(small, tmp_path / "out")
+        for name in ("gold tokens", "raw text"):
+            assert f"The {name} could not be evaluated: a sentence of 2,000 tokens" in said
+            assert "official" not in found[name]
+        assert (tmp_path / "out" / "raw-text.conllu").read_text() == "" and found["package"]["wheel"]
+    assert len(trainings) == 1
 
 
 @pytest.mark.parametrize(
@@ -179,12 +181,18 @@ def test_minutes_are_for_all_pipelines(
         shutil.copy(checkout / "assets" / "treebank" / "dev.conllu", small)
     if options.get("related"):
         options = {"related": [checkout / "assets" / "treebank"]}
-    run(small, tmp_path / "out", minutes=24, **options)
+    _, said = run(small, tmp_path / "out", minutes=24, **options)
+    assert not any("will take longer" in line for line in said)
     for config in (each["config"] for each in trainings):
         assert f"--minutes {minutes}\n" in config and f"max_steps = {steps}\n" in config
 
 
-def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, wheels):
+def test_too_few_minutes_are_said_to_be_exceeded(small, tmp_path, trainings, wheels):
+    _, said = run(small, tmp_path / "out", minutes=0.6)
+    assert said[0].startswith("There are 0.1 minutes for each of 6 pipelines. Each is trained for at least 100 steps")
+
+
+def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, wheels, monkeypatch):
     words = tmp_path / "words.tsv"
     words.write_text("the\tthe\tDET\n", "utf8")
     tokens = (
@@ -192,10 +200,13 @@ def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, whe
     )
     known = [token == "the" for token in tokens]
     _, said = run(small, tmp_path / "out", lexicons=[words])
-    assert f"The lexicon has {100 * sum(known) / len(known):.1f} % of train" in said[0]
+    assert said[0] == "Lexicon words.tsv: 1 readings of words, in the format columns."
+    assert f"The lexicon has {100 * sum(known) / len(known):.1f} % of train" in said[1]
     assert any("licence of words.tsv is unknown" in line and "# licence: NAME" in line for line in said)
     assert f'files = ["{words}"]' in trainings[0]["config"] and "lexicon_rows" in trainings[0]["config"]
     run(small, tmp_path / "out", lexicons=[words])
+    monkeypatch.chdir(tmp_path)
+    run(small, tmp_path / "out", lexicons=["words.tsv"])
     assert len(trainings) == 1, "nothing has changed"
     words.write_text("# licence: MIT\nthe\tthe\tDET\n" + "".join(f"x{k}\tx\tX\n" for k in range(9)), "utf8")
     _, said = run(small, tmp_path / "out", lexicons=[words])
@@ -233,7 +244,11 @@ def test_a_lexicon_of_the_words_of_the_training_set_alone(small, tmp_path, train
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("zzz\tzzz\tX\n", r"\(words.tsv\) has none of the words of small"), ("zzz\n", "words.tsv is not a lexicon")],
+    [
+        ("zzz\tzzz\tX\n", r"\(words.tsv\) has none of the words of small"),
+        (".\t.\tPUNCT\n,\t,\tPUNCT\n", r"\(words.tsv\) has none of the words of small"),
+        ("zzz\n", "words.tsv is not a lexicon"),
+    ],
 )
 def test_a_lexicon_of_no_use(small, tmp_path, trainings, content, message):
     (tmp_path / "words.tsv").write_text(content, "utf8")
@@ -359,8 +374,13 @@ def test_a_student_is_trained_again_for_other_raw_text(small, tmp_path, training
     assert len(seen) == 3 and "--optimize" not in trainings[-1]["config"], "another student of the same text"
     assert "labelling: was done before" in said and "student: done" in said and len(trainings) == 6
     assert (tmp_path / "out" / "student.cfg").exists()
+    monkeypatch.setattr(module, "average_trained", lambda folders, trained, *_, **__: (spacy.blank("en"), trained[0]))
+    _, said = run(small, tmp_path / "out", seeds=(4, 5))
+    assert said[:3] == [*(f"training with seed {seed}: was done before" for seed in (4, 5)), "average: done"]
+    assert len(trainings) == 6, "the teachers are the members of the average"
+    assert not list((tmp_path / "out" / "training").glob("student")) and not (tmp_path / "out" / "student.cfg").exists()
     run(small, tmp_path / "out")
-    assert not (tmp_path / "out" / "student.cfg").exists() and "settings" not in trainings[-1]
+    assert len(trainings) == 7 and "settings" not in trainings[-1]
 
 
 def test_gold_sentences_of_a_mixture_are_a_quarter_of_what_a_student_reads(

@@ -15,7 +15,15 @@ from spacy_mindroot.doc.targets import read_targets
 from spacy_mindroot.doc.words import MultiwordToken
 from spacy_mindroot.errors import CorpusError
 from spacy_mindroot.tools.building import distilling
-from spacy_mindroot.tools.building.distilling import RawText, read_raw_text, swap_words, teach, warn_of_language
+from spacy_mindroot.tools.building.distilling import (
+    RawText,
+    _letters,
+    _OwnText,
+    read_raw_text,
+    swap_words,
+    teach,
+    warn_of_language,
+)
 from spacy_mindroot.tools.building.treebank import prepare_treebank
 from spacy_mindroot.tools.evaluation.raw_text import text_of
 from spacy_mindroot.tools.gold import read_corpus, sentences_in_text
@@ -70,6 +78,11 @@ def test_lines_beyond_many_are_not_read(tmp_path, monkeypatch):
     assert list(text.lines()) == ["a", "b"] and text.cut
 
 
+def test_text_in_which_lines_begin_like_conllu(tmp_path):
+    (tmp_path / "a.md").write_text("# A title\n\n# Another\n\n1\tone\n2\ttwo\n", "utf8")
+    assert len(list(read_raw_text([tmp_path / "a.md"]).lines())) == 4
+
+
 def test_files_without_text(tmp_path):
     for name, content in (("a.txt", b"a\n"), ("empty.txt", b""), ("blank.txt", b" \n\n")):
         (tmp_path / name).write_bytes(content)
@@ -100,6 +113,28 @@ def test_sentences_of_the_treebank_and_repeated_ones_are_left_out(teachers, tree
     assert found.repeated == 2 and found.too_long == 1 and not found.cut
     (note,) = said
     assert "2 sentences, 7 words" in note and "2 that are in the treebank or occur again, 1 that are too long" in note
+
+
+def test_text_of_the_treebank_is_left_out_however_it_is_divided():
+    own = _OwnText(["Anna ate the cake that Tom had made.", "He slept.", "The roses are in the old garden, too."])
+    for text in (
+        "He slept!",
+        "ANNA ATE THE CAKE THAT TOM HAD MADE",
+        "the cake that Tom had made.",
+        "cake that Tom had made. He slept. The roses",
+        "I know: Anna ate the cake that Tom had made \U0001f600",
+        "Said he, the roses are in the old garden, too, and left.",
+    ):
+        assert _letters(text) in own, text
+    for text in (
+        "He slept well.",
+        "the cake",
+        "The roses are in the new garden, too.",
+        "Anna ate the cake that I had",
+        "?",
+    ):
+        assert _letters(text) not in own, text
+    assert _letters("? !") == "?!" and _letters("…") in _OwnText(["…"])
 
 
 def with_words_of_du(sentence):
@@ -161,6 +196,11 @@ def test_a_warning_if_the_language_is_another(treebank, tmp_path, text, warns):
     warned = []
     warn_of_language(raw(tmp_path, text), treebank, warned.append)
     assert bool(warned) == warns and (not warns or "in the language" in warned[0])
+    warned.clear()
+    good = tmp_path / "good.txt"
+    good.write_text(9 * "My brother waters the beans in the evening. The roses are in the garden.\n", "utf8")
+    warn_of_language(read_raw_text([good, tmp_path / "raw.txt"]), treebank, warned.append)
+    assert bool(warned) == warns and "good.txt" not in "".join(warned)
 
 
 def test_without_raw_text_the_training_set_is_labelled_with_other_words(teachers, treebank, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Training in a process of its own; averages of trained pipelines are calibrated as each of them would have been."""
 
 import json
+from pathlib import Path
 
 import pytest
 import spacy
@@ -51,6 +52,16 @@ def test_without_a_development_set_the_last_pipeline_is_taken(treebank, config, 
     # Its own config trains it again, to the bit, here with other hashes of strings and other numbers of threads.
     spacy_train(out / "model-last" / "config.cfg", tmp_path / "again")
     assert files_of(tmp_path / "again" / "model-last") == files_of(out / "model-last")
+
+
+def test_the_config_names_its_data_from_any_folder(checkout, config, tmp_path, monkeypatch):
+    """`calibrate --folds` reads it later, perhaps from elsewhere."""
+    seen = []
+    monkeypatch.setattr(training, "_run", lambda command, log, show: seen.extend(command) or 0)
+    monkeypatch.chdir(tmp_path)
+    train(config, prepare_treebank(checkout / "assets" / "treebank", Path("data")), Path("out"))
+    for part in ("train", "dev"):
+        assert seen[seen.index(f"--paths.{part}") + 1] == str(tmp_path / "data" / f"{part}.conllu")
 
 
 def files_of(folder):

@@ -183,7 +183,16 @@ def test_a_language_whose_tokenizer_is_not_installed(monkeypatch):
     assert spacy_language("vi") == "vi"  # where the tokenizer is learnt
 
 
-def test_a_treebank_has_text_if_it_says_where_there_is_no_space(tmp_path):
-    for number, (after, has_text) in enumerate((("_", False), ("SpaceAfter=No", True))):
-        source = write(tmp_path / str(number), train=word().replace("\t_\n", f"\t{after}\n"))
-        assert prepare_treebank(source, tmp_path / f"corpus{number}").has_text == has_text
+@pytest.mark.parametrize(
+    ("before", "after", "has_text"),
+    [
+        ("", "_", False),
+        ("", "SpaceAfter=No", True),
+        ("# text = a\n", "_", False),
+        ("1-1\ta" + 8 * "\t_" + "\n", "_", False),  # which may be all that is known
+        ("# text = a\n1-1\ta" + 8 * "\t_" + "\n", "_", True),  # as in Coptic, where spaces are between all tokens
+    ],
+)
+def test_a_treebank_has_text_if_it_says_where_there_is_no_space(tmp_path, before, after, has_text):
+    source = write(tmp_path / "source", train=before + word().replace("\t_\n", f"\t{after}\n"))
+    assert prepare_treebank(source, tmp_path / "corpus").has_text == has_text
