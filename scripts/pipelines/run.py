@@ -28,7 +28,7 @@ class Comparison(NamedTuple):
     """A run of the scoreboard.
 
     source (Path): The folder of the treebank.
-    contestant (str): One of CONTESTANTS, or RELATED.
+    contestant (str): Its name: see `contestants`.
     seed (int): Seed of the random numbers.
     seconds (float): CPU time for training.
     related (tuple[Path, ...]): The folders of the related treebanks that RELATED is trained with.

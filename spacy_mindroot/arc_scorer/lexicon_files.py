@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"#\s*(source|licen[cs]e|url)\s*:\s*(.*\S)\s*", re.IGNOREC
 _UNIT = re.compile(r"\^((?:\\.|[^\\/^$])*)/((?:\\.|[^\\^$])*)\$")
 _EXPANDED = re.compile(r"((?:\\.|[^\\:\t])+):(?:[<>]:)?([^:\t]*<[^<>\t]+>[^:\t]*)")
 _FEATURES = re.compile(r"[^;\s=]+(?:;[^;\s=]+)+")  # of UniMorph
-_LOOKUP = re.compile(r"[^\t]+\t[^\t]+[<+][^\t]+\t(?:-?\d+(?:[.,]\d+)?|inf)")
+_WEIGHT = re.compile(r"-?\d+(?:[.,]\d+)?|inf|\+\?")  # of an analysis; the last two mark a word that is unknown
 _LATER_LEMMA = re.compile(r"\+[^<+]*")
 _SAMPLE = 100_000  # lines by which a format is told
 _MOST_CHARACTERS = 10_000  # in a line
@@ -63,8 +63,9 @@ class LexiconFile:
                 self.about[comment[1].lower().replace("license", "licence")] = comment[2]
         self.format = next((name for _, (_, line) in lines if (name := _format_of(line))), "")
         rows = [line.split("\t") for _, (_, line) in lines if "\t" in line]
-        if self.format == "columns" and 2 * sum(map(_is_unimorph, rows)) >= len(rows):
-            self.format = "UniMorph"
+        for name, is_like in (("UniMorph", _is_unimorph), ("hfst-lookup", _is_lookup)):
+            if self.format == "columns" and 2 * sum(map(is_like, rows)) >= len(rows):
+                self.format = name
         if not self.format:
             found = f"its first line is {lines[0][1][1][:60]!r}" if lines else "it is empty"
             raise CorpusError(
@@ -123,12 +124,16 @@ def _is_unimorph(cells: list[str]) -> bool:
     return len(cells) in (3, 4) and _FEATURES.fullmatch(cells[2]) is not None
 
 
+def _is_lookup(cells: list[str]) -> bool:
+    return len(cells) == 3 and _WEIGHT.fullmatch(cells[2]) is not None
+
+
 def _format_of(line: str) -> str:
     """Return the format that a line shows, "" if it may be any."""
     if _is_comment(line):
         return ""
     if "\t" in line:
-        return "hfst-lookup" if _LOOKUP.fullmatch(line) else "columns"
+        return "columns"
     if _UNIT.search(line):
         return "lt-proc"
     if re.search(r" (?:st|po):\S", line):
@@ -184,12 +189,15 @@ def _of_expanded(line: str) -> Iterator[Reading]:
 
 
 def _of_lookup(line: str) -> Iterator[Reading]:
-    form, analysis, weight = (cell.strip() for cell in line.split("\t"))
-    if weight == "inf":  # which marks a word that is unknown
+    cells = [cell.strip() for cell in line.split("\t")]
+    if not _is_lookup(cells):
+        raise ValueError(f"expected a form, an analysis and a weight, separated by tabs, but found {line[:60]!r}.")
+    form, analysis, weight = cells
+    if weight in ("inf", "+?"):
         return
     if "<" in analysis:
         yield _of_analysis(form, analysis)
-    else:
+    elif "+" in analysis[1:]:  # others have no tags
         lemma, plus, tags = analysis.partition("+")
         yield _reading(form, lemma, plus + tags, line)
 

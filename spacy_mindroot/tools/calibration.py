@@ -82,7 +82,9 @@ def _with_own_words(nlp: Language) -> Config:
     config = nlp.config.copy()
     initialize = config["initialize"]
     has_lexicon = nlp.vocab.lookups.has_table(TABLE)
-    if nlp.path and (has_lexicon or (len(nlp.vocab.vectors) and initialize.get("before_init") is None)):
+    callback = initialize.get("before_init")
+    is_ours = callback is None or callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1"
+    if nlp.path and is_ours and (has_lexicon or len(nlp.vocab.vectors)):
         initialize["before_init"] = {"@callbacks": "spacy.copy_from_base_model.v1", "vocab": str(nlp.path)}
         initialize["vectors"] = None
     return config

@@ -52,7 +52,7 @@ FORMATS = {
         ],
     ),
     "hfst-lookup": (
-        "zzz\tzzz+?\tinf\n\ndogs\tdog<n><pl>\t0.000000\ndon't\tdo<vblex>+not<adv>\t1,5\n\ndogs\tdog+N+Pl\t-2\n",
+        "the\tthe\t0.0\nzzz\tzzz+?\tinf\nzzz\tzzz\t+?\n\ndogs\tdog<n><pl>\t0.000000\ndon't\tdo<vblex>+not<adv>\t1,5\n\ndogs\tdog+N+Pl\t-2\n",
         [("dogs", "dog", "<n><pl>"), ("don't", "do", "<vblex>+<adv>"), ("dogs", "dog", "+N+Pl")],
     ),
     "columns with a plus and a number": ("a+b\ta+b\tX\t_\n2\t2+\tNUM\n", [("a+b", "a+b", "X"), ("2", "2+", "NUM")]),
@@ -96,6 +96,7 @@ def test_comments_name_source_and_licence(written):
     ("data", "message"),
     [
         ("", "is not a lexicon: it is empty"),
+        ("a\ta+N\t0.0\nb\tb+N\n", r"line 2: expected a form, an analysis and a weight.*'b.tb\+N'"),
         ("dog\ncat\n", "is not a lexicon: its first line is 'dog'"),
         ("# licence: MIT\n", "is not a lexicon: its first line is '# licence: MIT'"),
         ("a\ta\tX\ndogs\tdog\n", "line 2: expected form, lemma, part of speech and features.*found 2 column\\(s\\)"),

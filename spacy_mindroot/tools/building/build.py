@@ -28,10 +28,10 @@ from ..evaluation.predicting import predict, words_per_cpu_second
 from ..evaluation.raw_text import text_of
 from ..evaluation.report import evaluate, to_json
 from .card import Description, licences_of, make_card, make_meta
-from .config import lexicons_of, make_config, read_config
+from .config import FEWEST_STEPS, lexicons_of, make_config, read_config, size_for
 from .distilling import RawText, Taught, read_raw_text, teach, warn_of_language
 from .related import mix_treebanks
-from .steps import Steps, digest
+from .steps import OF_STEPS, Steps, digest
 from .training import Trained, average_trained, train
 from .treebank import PARTS, Related, Treebank, prepare_treebank, spacy_language
 from .wheel import PackagingError, build_wheel, check_description, check_tools, package_name, wheel_name
@@ -41,7 +41,6 @@ __all__ = ["build"]
 _SPEED = "words per CPU second"  # the step that measures it
 _LONGEST_EXAMPLE = 80  # characters
 _FEW_KNOWN = 0.1  # share of the words with letters
-_FEW_MINUTES = 0.2
 _MUCH_LESS_KNOWN = 0.1  # than in the training set; the words of other text are then unlike those learnt from
 _PIPELINE_BYTES = 100_000_000  # of disk for each pipeline to train, and for the temporary files of a wheel
 
@@ -197,10 +196,10 @@ class _Build:
             by_folds = "dev" not in self.treebank.parts and self.treebank.mixture is None
             pipelines = len(self.seeds) + bool(self.student) + by_folds * FOLDS * calibrated
             minutes = max(0.01, round(settings["minutes"] / pipelines, 2))
-            if minutes < _FEW_MINUTES:
+            if size_for(settings["optimize"], self._sentences, minutes).steps == FEWEST_STEPS:
                 self.warn(
-                    f"There are {minutes:g} minutes for each of {pipelines} pipelines. Each is trained for at least "
-                    "100 steps, so the build will take longer."
+                    f"--minutes leaves {minutes:g} for each pipeline, too few for {FEWEST_STEPS} steps, which are the "
+                    "least. The build will take longer."
                 )
             settings = settings | {"minutes": minutes}
         if settings["tokenizer"] != "learnt" or self.treebank.has_text:
@@ -213,10 +212,14 @@ class _Build:
 
     def _config(self, lang: str, settings: dict[str, Any]) -> str:
         treebank = self.treebank
-        sentences = treebank.parts["train"].sentences + (treebank.mixture.sentences if treebank.mixture else 0)
         code = spacy_language(lang or treebank.language, settings["tokenizer"])
         extras = ["senter", *treebank.annotated]
-        return make_config(code, extras=extras, transformer=None, sentences=sentences, **settings)
+        return make_config(code, extras=extras, transformer=None, sentences=self._sentences, **settings)
+
+    @property
+    def _sentences(self) -> int:
+        mixture = self.treebank.mixture
+        return self.treebank.parts["train"].sentences + (mixture.sentences if mixture else 0)
 
     def _check_lexicon(self, files: list[str]) -> list[dict[str, Any]]:
         """Say how many words of the treebank a lexicon has, and whose licence the wheel will be under.
@@ -229,20 +232,20 @@ class _Build:
             words = [word for sentence in read_conllu(path) for word in sentence.words]
             self.known[part] = known_share(table, words)
             if part == "train":
-                known = known_share(table, [word for word in words if any(map(str.isalpha, word))])
+                of_letters = known_share(table, [word for word in words if any(map(str.isalpha, word))])
         for each in table["about"]:
             self.note(
                 f"Lexicon {each['name']}: {each['readings']:,} readings of words, in the format {each['format']}."
             )
         shares = ", ".join(f"{100 * share:.1f} % of {part}" for part, share in self.known.items())
         names = ", ".join(each["name"] for each in table["about"])
-        if not known:
+        if not of_letters:
             raise CorpusError(
                 f"The lexicon ({names}) has none of the words of {self.treebank.name}. Is it for another language, or "
                 "in another script, Unicode normalization or order of columns?"
             )
         self.note(f"The lexicon has {shares} (words of the treebank, punctuation included).")
-        if known < _FEW_KNOWN:
+        if of_letters < _FEW_KNOWN:
             self.warn(f"The lexicon has few words of {self.treebank.name}. It will hardly help.")
         elif self.known["train"] - min(self.known.values()) > _MUCH_LESS_KNOWN:
             self.warn(
@@ -255,7 +258,7 @@ class _Build:
             else:
                 self.warn(
                     f"The licence of {each['name']} is unknown, and the wheel will contain what it says of words. Put "
-                    "a line '# licence: NAME' at the beginning of the file now. Later, the build would start over."
+                    "a line '# licence: NAME' at the beginning of the file now: adding it later starts the build over."
                 )
         return list(table["about"])
 
@@ -279,7 +282,7 @@ class _Build:
             **{f"lexicon {path}": digest(Path(path)) for path in lexicons_of(self.config)},
             "steps": self.steps,
             "seeds": list(self.seeds),
-            **({"labelling": self.raw and self.raw.digest, "student": of_student} if self.student else {}),
+            **({OF_STEPS: {"labelling": self.raw and self.raw.digest, "student": of_student}} if self.student else {}),
             "versions": {name: version(name) for name in ("spacy-mindroot", "spacy", "thinc", "numpy", "udtools")},
         }
 

@@ -17,7 +17,17 @@ from thinc.api import Config
 from ...errors import CorpusError
 from ...escapes import printable
 
-__all__ = ["EXTRAS", "Size", "files_of", "fill_template", "lexicons_of", "make_config", "read_config", "size_for"]
+__all__ = [
+    "EXTRAS",
+    "FEWEST_STEPS",
+    "Size",
+    "files_of",
+    "fill_template",
+    "lexicons_of",
+    "make_config",
+    "read_config",
+    "size_for",
+]
 
 # Components that can stand before the scorer, in this order, and the weights of their scores in training. A weight
 # of None keeps a score out of the table that spaCy prints.
@@ -33,6 +43,9 @@ _TREE_SCORES: dict[str, float | None] = {
     **dict.fromkeys(("dep_las_per_type", "sents_p", "sents_r"), None),
     "sents_f": 0.0,
 }
+
+
+FEWEST_STEPS = 100
 
 
 class Size(NamedTuple):
@@ -87,7 +100,7 @@ def _within(size: Size, minutes: float) -> Size:
     server, with all components and the evaluations on the development set.
     """
     words_per_second = 5000 * (160 / size.width) ** 1.75  # measured for widths of 96 and 160
-    steps = int(max(100, round(_steps_for(0.8 * 60 * minutes * words_per_second, size.batch), -1)))
+    steps = int(max(FEWEST_STEPS, round(_steps_for(0.8 * 60 * minutes * words_per_second, size.batch), -1)))
     return size._replace(
         comment=f"About {minutes:g} minutes on one core, with all else that a build does",
         steps=steps,

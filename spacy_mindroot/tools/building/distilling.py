@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -34,9 +35,8 @@ _MOST_PIECES = 100_000  # of text, which may be repeated
 _LONGEST = 100  # words of a sentence: longer ones are lists and tables, mostly
 _LINES = 500  # tokenized at a time
 _SWAPPED = 800  # sentences, about, for lack of raw text: more are not needed
-_CONLLU = re.compile(
-    r"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}"
-)  # a word; comments and empty lines are fewer than three for each
+# A word in CoNLL-U. There are fewer than three other lines for each, so a quarter of the lines tells.
+_CONLLU = re.compile(r"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}")
 _LETTERS = 20  # of a part of a sentence by which it is recognized
 _PIECE = re.compile(r"\S(?:.{0,9998}\S)?(?=\s|$)|\S.{0,9999}")  # of a long line
 _WORD = re.compile(r"[^\W\d_]+")
@@ -95,9 +95,17 @@ def warn_of_language(raw: RawText, treebank: Treebank, warn: Callable[[str], Any
     in_texts = Counter(chain.from_iterable(map(set, texts)))
     own = [in_texts[word] > 1 for text in texts for word in text]
     usual = sum(own) / max(1, len(own))
+    remaining = _MOST_PIECES
     for path in raw.paths:
-        known = [word in in_texts for line in islice(_pieces(path), _MOST_SENTENCES) for word in _words(line)]
-        found = sum(known) / max(1, len(known))
+        if not remaining:
+            break
+        words = known = 0
+        for line in islice(_pieces(path), remaining):
+            remaining -= 1
+            for word in _words(line):
+                words += 1
+                known += word in in_texts
+        found = known / max(1, words)
         if usual > _FEWEST and found < _FEW * usual:
             warn(
                 f"Only {found:.1%} of the words of {printable(path)} are in the training set; of the words of a "
@@ -292,4 +300,5 @@ class _OwnText:
 
 def _letters(text: str) -> str:
     """Return the letters and digits of a text, in lower case, or else all of its characters but white space."""
-    return "".join(filter(str.isalnum, text.lower())) or "".join(text.split())
+    text = unicodedata.normalize("NFKD", text.lower())
+    return "".join(filter(str.isalnum, text)) or "".join(text.split())

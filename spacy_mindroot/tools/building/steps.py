@@ -23,9 +23,10 @@ import srsly
 
 from ...errors import CorpusError
 
-__all__ = ["Steps", "digest"]
+__all__ = ["OF_STEPS", "Steps", "digest"]
 
 _MADE_BY = "spacy mindroot build"
+OF_STEPS = "of steps"  # among the facts: what single steps depend on, by their names
 _UNFINISHED = re.compile(r"unfinished-\w+")
 
 
@@ -93,7 +94,7 @@ class Steps:
         """Return the steps of a plan that have to be taken. Nothing is changed yet.
 
         facts (Mapping): Everything that the results depend on. If it has changed, all steps are taken again, but if it
-            is only what stands under the name of a step, then this step and those that follow.
+            is only what OF_STEPS has under the name of a step, then this step and those that follow.
         plan (Mapping): For each step, the files and folders that it makes, the most important first.
         RAISES (CorpusError): If one of them would replace what is not from this command, or has been changed.
         """
@@ -119,14 +120,15 @@ class Steps:
     def _valid(self, facts: Mapping[str, Any], plan: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the first steps of a plan: those that depend on nothing that has changed.
 
-        What stands under the names of steps of the plan before does not count if this one goes without them.
+        Facts of steps that the plan no longer has do not count.
         """
         before, now = self._facts if isinstance(self._facts, dict) else {}, _as_read(facts)
-        dropped = {name for name in before if name in self.results and name not in {*now, *plan}}
-        if any(before.get(name) != now.get(name) for name in {*before, *now} - {*plan} - dropped):
+        of_steps_before, of_steps = (each.pop(OF_STEPS, {}) for each in (dict(before), now))
+        if {**before, OF_STEPS: None} != {**now, OF_STEPS: None}:
             return []
-        same = takewhile(lambda step: before.get(step) == now.get(step), plan)
-        return list(takewhile(lambda step: not dropped or step in self.results, same))
+        gone = of_steps_before.keys() - plan.keys()
+        same = takewhile(lambda step: of_steps_before.get(step) == of_steps.get(step), plan)
+        return list(takewhile(lambda step: not gone or step in self.results, same))
 
     def _outdated(self, valid: Sequence[str], plan: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the files, except wheels, that steps have made, if not all of them are valid, and not in these."""

@@ -196,10 +196,8 @@ def prepare_treebank(source: Path, folder: Path) -> Treebank:
 
 def _has_text(sentence: Sentence) -> bool:
     """Whether a sentence says that no space follows a token, or else has a text and a multiword token."""
-    has_comment = any(line.startswith(b"# text = ") for line in sentence.lines)
-    return any(b"SpaceAfter=No" in line for line in sentence.lines) or (
-        has_comment and bool(sentence.multiword_tokens())
-    )
+    has_multiword_text = sentence.comment("text") is not None and bool(sentence.multiword_tokens())
+    return has_multiword_text or any(b"SpaceAfter=No" in line for line in sentence.lines)
 
 
 def find_parts(source: Path, what: str) -> tuple[str, dict[str, list[Path]], list[str]]:

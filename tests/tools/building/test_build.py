@@ -188,8 +188,8 @@ def test_minutes_are_for_all_pipelines(
 
 
 def test_too_few_minutes_are_said_to_be_exceeded(small, tmp_path, trainings, wheels):
-    _, said = run(small, tmp_path / "out", minutes=0.6)
-    assert said[0].startswith("There are 0.1 minutes for each of 6 pipelines. Each is trained for at least 100 steps")
+    _, said = run(small, tmp_path / "out", minutes=0.6)  # for six pipelines
+    assert said[0].startswith("--minutes leaves 0.1 for each pipeline, too few for 100 steps")
 
 
 def test_a_lexicon_is_compared_with_the_treebank(small, tmp_path, trainings, wheels, monkeypatch):
@@ -381,6 +381,16 @@ def test_a_student_is_trained_again_for_other_raw_text(small, tmp_path, training
     assert not list((tmp_path / "out" / "training").glob("student")) and not (tmp_path / "out" / "student.cfg").exists()
     run(small, tmp_path / "out")
     assert len(trainings) == 7 and "settings" not in trainings[-1]
+
+    def fails(*_, **__):
+        raise TrainingError("interrupted")
+
+    monkeypatch.setattr(module, "teach", fails)
+    with pytest.raises(TrainingError):
+        run(small, tmp_path / "other", **options)
+    assert len(trainings) == 9
+    run(small, tmp_path / "other", seeds=(4, 5))
+    assert len(trainings) == 9, "also the teachers of a build that was interrupted"
 
 
 def test_gold_sentences_of_a_mixture_are_a_quarter_of_what_a_student_reads(

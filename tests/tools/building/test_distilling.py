@@ -116,11 +116,19 @@ def test_sentences_of_the_treebank_and_repeated_ones_are_left_out(teachers, tree
 
 
 def test_text_of_the_treebank_is_left_out_however_it_is_divided():
-    own = _OwnText(["Anna ate the cake that Tom had made.", "He slept.", "The roses are in the old garden, too."])
+    own = _OwnText(
+        [
+            "Anna ate the cake that Tom had made.",
+            "He slept.",
+            "The roses are in the old garden, too.",
+            "Café Noir est fermé le lundi.",
+        ]
+    )
     for text in (
         "He slept!",
         "ANNA ATE THE CAKE THAT TOM HAD MADE",
-        "the cake that Tom had made.",
+        "the cake that Tom had m\u0061de.",
+        "Caf\u0065\u0301 Noir est ferme\u0301 le lundi.",
         "cake that Tom had made. He slept. The roses",
         "I know: Anna ate the cake that Tom had made \U0001f600",
         "Said he, the roses are in the old garden, too, and left.",

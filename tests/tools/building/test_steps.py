@@ -6,7 +6,7 @@ import pytest
 import srsly
 
 from spacy_mindroot.errors import CorpusError
-from spacy_mindroot.tools.building.steps import Steps
+from spacy_mindroot.tools.building.steps import OF_STEPS, Steps
 
 PLAN = {"a": ["a.txt"], "b": ["b/model", "b/log.txt"]}
 GIVEN = "corpus/x"
@@ -18,8 +18,8 @@ def run(folder, made, facts=1, *, fails=(), **of_steps):
     unfinished = steps.begin_unfinished()
     (unfinished / "corpus").mkdir()
     (unfinished / GIVEN).write_text(f"data {facts}")
-    remaining = steps.remaining({"data": facts, **of_steps}, PLAN)
-    steps.begin({"data": facts, **of_steps}, PLAN, GIVEN)
+    remaining = steps.remaining({"data": facts, OF_STEPS: of_steps}, PLAN)
+    steps.begin({"data": facts, OF_STEPS: of_steps}, PLAN, GIVEN)
 
     def make(name, folder):
         made.append(name)
@@ -58,7 +58,7 @@ def test_what_is_done_is_not_done_again(tmp_path):
     assert made == ["a", "b"] and content(out) == ALL
     found = srsly.read_json(out / "pipeline.json")
     assert found.keys() == {"made_by", "facts", "a", "b", "files"}
-    assert (found["facts"], found["a"], found["files"].keys()) == ({"data": 1}, {"of": "a"}, ALL.keys())
+    assert (found["facts"], found["a"], found["files"].keys()) == ({"data": 1, OF_STEPS: {}}, {"of": "a"}, ALL.keys())
 
 
 def test_other_facts_begin_again(folder):
