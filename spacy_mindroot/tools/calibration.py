@@ -81,10 +81,10 @@ def _with_own_words(nlp: Language) -> Config:
     """
     config = nlp.config.copy()
     initialize = config["initialize"]
-    has_lexicon = nlp.vocab.lookups.has_table(TABLE)
+    has_words = nlp.vocab.lookups.has_table(TABLE) or len(nlp.vocab.vectors)
     callback = initialize.get("before_init")
-    is_ours = callback is None or callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1"
-    if nlp.path and is_ours and (has_lexicon or len(nlp.vocab.vectors)):
+    sets_lexicon = isinstance(callback, dict) and callback.get("@callbacks") == "spacy-mindroot.set_lexicon.v1"
+    if nlp.path and has_words and (callback is None or sets_lexicon):
         initialize["before_init"] = {"@callbacks": "spacy.copy_from_base_model.v1", "vocab": str(nlp.path)}
         initialize["vectors"] = None
     return config

@@ -122,9 +122,9 @@ class Steps:
 
         Facts of steps that the plan no longer has do not count.
         """
-        before, now = self._facts if isinstance(self._facts, dict) else {}, _as_read(facts)
-        of_steps_before, of_steps = (each.pop(OF_STEPS, {}) for each in (dict(before), now))
-        if {**before, OF_STEPS: None} != {**now, OF_STEPS: None}:
+        before, now = dict(self._facts) if isinstance(self._facts, dict) else {}, _as_read(facts)
+        of_steps_before, of_steps = before.pop(OF_STEPS, {}), now.pop(OF_STEPS, {})
+        if before != now:
             return []
         gone = of_steps_before.keys() - plan.keys()
         same = takewhile(lambda step: of_steps_before.get(step) == of_steps.get(step), plan)
